@@ -14,6 +14,7 @@ SOURCES = ROOT / "src" / "runevals"
 
 # Packages whose names and texts follow the style guide; add a package when it does.
 PACKAGES = (
+    "cli",
     "evaluators",
     "github",
     "judge",

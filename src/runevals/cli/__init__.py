@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and what happens when one fails."""
+"""The command line: the list of commands, and the handling of failures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "init": "Write a first suite, settings and workflow, and run it once.",
     "compare": "Compare two results documents.",
     "gate": "Compare the results of another tool with those of the base.",
-    "merge": "Put the results of all shards together.",
+    "merge": "Merge the results of all shards.",
     "accept": "Accept losses of this change, if a reviewer agrees.",
     "validate": "Check suites without running anything.",
     "view": "Open an HTML report in a browser.",
@@ -39,35 +39,35 @@ COMMANDS: Mapping[str, str] = {
     "evaluators": "List the evaluators, or explain one.",
     "schema": "Print the JSON Schema of a suite format, or of the settings.",
     "import": "Convert the configuration of another tool.",
-    "upgrade": "Write suites of an older shape in the current one.",
-    "comment": "Put a results document on a pull request, as a comment.",
+    "upgrade": "Convert suites of an older format to the current one.",
+    "comment": "Post a results document as a comment on a pull request.",
     "settings": "Show every setting and where it came from.",
-    "doctor": "Check what a run needs, and say how to mend what is missing.",
-    "judge": "Hold the judge against people, or against attacks.",
+    "doctor": "Check what a run needs, and how to fix what is missing.",
+    "judge": "Compare the judge with people, or attack it.",
     "cache-info": "Show what is cached, and where.",
-    "cache-clear": "Forget all that is cached.",
+    "cache-clear": "Delete everything in the cache.",
     "cache-dir": "Print the folder of the cache.",
     "action": "The entry of the container action.",
 }
-WITHOUT_CURSOR = ("dumb", "unknown")  # values of TERM: terminals that show text and can do nothing else
-_MODULES = {"import": "import_", "init": "init.command"}  # a module cannot be called so
+WITHOUT_CURSOR = ("dumb", "unknown")  # values of TERM: terminals that only show text
+_MODULES = {"import": "import_", "init": "init.command"}  # reserved words or packages
 _TAKE_ALL_WORDS = ("--prompts", "--expected")
 
 
 class _Commands(click.Group):
-    """Loads a command's module when it is called; words that name no command are those of `run`."""
+    """Loads a command's module when it is called; other words are arguments of `run`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        being_completed = ctx.resilient_parsing and not args  # then the word to come may be a command
+        being_completed = ctx.resilient_parsing and not args  # then the next word may be a command
         if args and not ctx.resilient_parsing:
             _require_meaning(args[0])
         return super().parse_args(ctx, args if being_completed else rewritten(args))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         run = self.get_command(ctx, "run")
-        assert run is not None  # noqa: S101 - it is one of ours
-        found = [*super().shell_complete(ctx, incomplete), *run.shell_complete(ctx, incomplete)]
-        return found or [CompletionItem(incomplete, type="file")]
+        assert run is not None  # noqa: S101 - it is in COMMANDS
+        items = [*super().shell_complete(ctx, incomplete), *run.shell_complete(ctx, incomplete)]
+        return items or [CompletionItem(incomplete, type="file")]
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -116,51 +116,51 @@ def main(arguments: Sequence[str]) -> NoReturn:
     programs.adopt()
     code = call(arguments)
     programs.end_all(for_good=True)
-    with suppress(OSError, ValueError, AttributeError):  # closed, or never there
+    with suppress(OSError, ValueError, AttributeError):  # closed or missing
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
 
 
 def call(arguments: Sequence[str]) -> int:
-    """Runs one command → exit code; every failure is told on stderr."""
+    """Runs one command → exit code; failures are reported on stderr."""
     try:
         result = commands.main(list(arguments), prog_name="runevals", standalone_mode=False, color=coloured())
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        return _told(_in_words(error), USAGE_ERROR)
+        return _report_failure(_in_words(error), USAGE_ERROR)
     except (KeyboardInterrupt, click.Abort):
-        return _told("Interrupted.", INTERRUPTED)
-    except SystemExit:  # click's way of saying that nobody reads our output any more
+        return _report_failure("Interrupted.", INTERRUPTED)
+    except SystemExit:  # click raises it when the reader of the output has gone
         return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+    except Exception as error:  # noqa: BLE001 - every failure is reported
         return explained(error)
     return int(result or 0)
 
 
 def explained(error: Exception) -> int:
-    """Tells on stderr what ended a command, and what to do → its exit code."""
+    """Reports on stderr why a command failed, and what to do → its exit code."""
     if isinstance(error, RunevalsError):
-        return _told(f"Error: {error}", error.exit_code)
+        return _report_failure(f"Error: {error}", error.exit_code)
     if isinstance(error, OSError):
         from runevals.lib.text.escape import one_line
 
-        told = f"{one_line(str(error.filename))}: {error.strerror}" if error.filename else str(error)
+        text = f"{one_line(str(error.filename))}: {error.strerror}" if error.filename else str(error)
         wrong = error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
-        return _told(f"Error: {told}", USAGE_ERROR if wrong else COULD_NOT_MEASURE)
+        return _report_failure(f"Error: {text}", USAGE_ERROR if wrong else COULD_NOT_MEASURE)
     where = f"This is a bug in runevals {__version__}. Please report it with the lines above to {REPORT_TO}."
-    return _told(f"{''.join(traceback.format_exception(error))}{where}", INTERNAL_ERROR)
+    return _report_failure(f"{''.join(traceback.format_exception(error))}{where}", INTERNAL_ERROR)
 
 
 def _thread_failed(failure: threading.ExceptHookArgs) -> None:
-    """Prints the traceback of a thread that nobody waits for."""
+    """Prints the traceback of a background thread."""
     lines = traceback.format_exception(failure.exc_type, failure.exc_value, failure.exc_traceback)
-    _told("".join(lines), INTERNAL_ERROR)
+    _report_failure("".join(lines), INTERNAL_ERROR)
 
 
-def _told(text: str, code: int) -> int:
-    """Prints a failure to stderr → its exit code. In the text may be what a suite or a document says."""
+def _report_failure(text: str, code: int) -> int:
+    """Prints a failure to stderr → its exit code. The text may contain untrusted content."""
     from runevals.lib.terminal import say
 
     with suppress(OSError):
@@ -169,19 +169,19 @@ def _told(text: str, code: int) -> int:
 
 
 def _in_words(error: click.ClickException) -> str:
-    """What click would print."""
+    """The message that click would print."""
     lines = io.StringIO()
     error.show(lines)
     return lines.getvalue().removesuffix("\n")
 
 
 def coloured() -> bool | None:
-    """False where nobody wants colours (NO_COLOR) or they would be rubbish; None: where there is a terminal."""
+    """False if colours are off (NO_COLOR) or unsupported; None: on if there is a terminal."""
     return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") in WITHOUT_CURSOR else None
 
 
 def _require_meaning(word: str) -> None:
-    """Raises UsageError for a first word that names no command and no file, and is nearly a command."""
+    """Raises UsageError for a first word that is neither a command nor a file, but similar to a command."""
     if not word.isascii() or not word.replace("-", "").isalpha() or word.startswith("-"):
         return
     if word in COMMANDS or os.path.lexists(word):
@@ -204,7 +204,7 @@ def rewritten(arguments: Sequence[str]) -> list[str]:
         if word in _TAKE_ALL_WORDS:
             taking = word
             if position + 1 == len(words) or words[position + 1].startswith("--"):
-                out.append(word)  # without a text: click says so
+                out.append(word)  # without a text: click reports it
         elif word.startswith("--") or (len(word) == 2 and word.startswith("-")):
             taking = None
             out.append(word)

@@ -1,4 +1,4 @@
-"""`runevals accept`: writes which losses of the newest comparison are wanted, for a reviewer to agree to."""
+"""`runevals accept`: records accepted losses of the newest comparison, for a reviewer to approve."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runevals.cli.options import KEPT_RESULTS, settings_options, settled
+from runevals.cli.options import KEPT_RESULTS, resolved_settings, settings_options
 from runevals.lib.git import commit_of, names
 from runevals.lib.storage.files import require_no_link, write_whole
 from runevals.lib.terminal import say
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from runevals.records import AcceptedLoss, Conclusion, RunInfo
 
 _MERGE = re.compile(r"refs/pull/[0-9]+/merge")
-LAST = 50  # results that a comparison is looked for in
+LAST = 50  # results that are searched for a comparison
 
 
 @click.command("accept")
 @click.argument("cases", nargs=-1, required=True, metavar="CASE...")
-@click.option("--reason", required=True, metavar="TEXT", help="Why these losses are wanted.")
+@click.option("--reason", required=True, metavar="TEXT", help="Why these losses are accepted.")
 @click.option(
     "--results",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -40,7 +40,7 @@ LAST = 50  # results that a comparison is looked for in
     help="The results of the comparison (default: the newest in .evals/results).",
 )
 @settings_options("config")
-def command(cases: tuple[str, ...], reason: str, results: Path | None, **told: Any) -> None:
+def command(cases: tuple[str, ...], reason: str, results: Path | None, **options: Any) -> None:
     """Accept that each CASE is lost, in runevals.accepted.yaml.
 
     Commit that file with the change. An entry counts once a reviewer who may write to the repository, and who had
@@ -54,12 +54,12 @@ def command(cases: tuple[str, ...], reason: str, results: Path | None, **told: A
     if not reason or len(reason) > MAX_REASON or not reason.isprintable():
         raise InvalidSettings(f"--reason must be one line of 1 to {MAX_REASON} characters")
     path, conclusion = _comparison(results)
-    settings = settled(told)
+    settings = resolved_settings(options)
     file = accepted_file(settings)
     _require_of_head(conclusion.report.run, path, settings.repository, file)
     lost = _lost(conclusion)
-    found = [loss for key in dict.fromkeys(cases) for loss in _of(key, lost, conclusion, path)]
-    chosen = [replace(loss, reason=reason) for loss in found]
+    losses = [loss for key in dict.fromkeys(cases) for loss in _of(key, lost, conclusion, path)]
+    chosen = [replace(loss, reason=reason) for loss in losses]
     _write(file, chosen, lost)
 
 
@@ -85,7 +85,7 @@ def _require_of_head(run: RunInfo, path: Path, repository: Path, file: Path) -> 
     measured = commit_of(repository, run.commit)
     changed = measured and names(repository, "diff-tree", "-r", "--name-only", "-z", measured, head)
     if changed and [(repository / name).resolve() for name in changed] == [file.resolve()]:
-        return  # what an earlier acceptance wrote
+        return  # written by an earlier acceptance
     raise InvalidSettings(f"{path} compares commit {run.commit[:7]}, HEAD is {head[:7]}; run again")
 
 
@@ -96,9 +96,9 @@ def _lost(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
 
 def _of(key: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[AcceptedLoss]:
     """The losses with this key. Raises InvalidSettings if there are none."""
-    found = [loss for loss in lost if loss.case == key]
-    if found:
-        return found
+    losses = [loss for loss in lost if loss.case == key]
+    if losses:
+        return losses
     known = {case.key for case in conclusion.report.cases}
     if key in known:
         raise InvalidSettings(f"{key} did not regress in {path}; there is nothing to accept")
@@ -117,5 +117,5 @@ def _write(path: Path, chosen: Sequence[AcceptedLoss], lost: Sequence[AcceptedLo
     say(f"Written: {path}, {plural(len(stay) + len(chosen), 'case')}")
     for entry in before:
         if entry.identity not in about:
-            say(f"Removed: {entry.case}, which has other fingerprints by now")
+            say(f"Removed: {entry.case}, which has other fingerprints now")
     say("Commit it. It counts once a reviewer approves the pull request at that commit.")

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from runevals.settings.resolve import RawSettings, Settings
 
 
-# What says where a verdict is told: of the base's settings, all that is needed where the change's are wrong.
+# The settings that decide where a verdict is reported: enough of the base's if the change's are invalid.
 _TOLD_WHERE = frozenset({"comment", "comment_id", "baseline_artifact", "annotations", "redact"})
 
 
@@ -87,14 +87,14 @@ def command() -> None:
 
 
 def execute(environment: Mapping[str, str], workspace: Path) -> int:
-    """What the job's event asks for, from inputs to exit code; whatever ends it is told to the runner too.
+    """Runs the job of the event, from inputs to exit code; failures are reported to the runner too.
 
     Last, when nothing that a change has brought runs any more.
     """
     runner = Runner(environment, FileCommands(environment))
     try:
         return _execute(runner, workspace, programs.separate(workspace))
-    except Exception as error:  # noqa: BLE001 - a job that says nothing leaves an older verdict standing
+    except Exception as error:  # noqa: BLE001 - without a report an older verdict would remain
         code = explained(error)
         report_error(error, environment)
         runner.commands.add_outputs({"verdict": "unmeasured", "exit_code": str(code)})
@@ -108,21 +108,21 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
     environment = runner.environment
     require_usable_plugins()
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
-    told = RawSettings(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
+    raw = RawSettings(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
     job = job_here(environment, workspace, inputs)
     if job.task == "refused":
         raise InvalidSettings(job.why)
-    settings, problem = _settled(told)
+    settings, problem = _resolved(raw)
     _mask(environment, settings)
     several = bool(action_input("all_projects", inputs))
     if as_root and (several or (settings.target is not None and settings.target.type in ("command", "python"))):
-        notice(f"Warning: programs under test run as root, and reach all that the job does: {as_root}")
+        notice(f"Warning: programs under test run as root, and can access everything that the job can: {as_root}")
     here = on_github(environment, settings, job, inputs.get("github_token", ""))
     if job.task == "run" and action_input("mode", inputs) != "plan":
-        told = replace(told, base_side=settings.base_side)
+        raw = replace(raw, base_side=settings.base_side)
         if several:
-            return run_projects(settings, told, here, runner, problem, _project_result)
-        return _run(settings, told, here, runner, problem)
+            return run_projects(settings, raw, here, runner, problem, _project_result)
+        return _run(settings, raw, here, runner, problem)
     if problem is not None:
         raise problem
     if job.task == "comment":
@@ -131,33 +131,33 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
 
 
 def _mask(environment: Mapping[str, str], settings: Settings) -> None:
-    if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere nobody would take these lines off the screen
+    if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere these lines would stay on the screen
         for line in mask_commands(environment, settings.key_names):
             click.echo(line)
 
 
-def _settled(told: RawSettings) -> tuple[Settings, RunevalsError | None]:
-    """The settings of the job; where they are wrong, or the base's cannot be had, what is left of them, and why.
+def _resolved(raw: RawSettings) -> tuple[Settings, RunevalsError | None]:
+    """The settings of the job; if they or the base's are invalid, what is left of them, and why.
 
-    What is left are the base's, or the defaults: they say where the problem is to be told. Raises RunevalsError
+    What is left are the base's, or the defaults: they decide where the problem is reported. Raises RunevalsError
     where the inputs themselves are wrong.
     """
     side: BaseSide | None = None
     try:
-        side = base_side(told, change_event(told))
-        return resolve(replace(told, base_side=side)), None
+        side = base_side(raw, change_event(raw))
+        return resolve(replace(raw, base_side=side)), None
     except RunevalsError as error:
         left = None if side is None else side.file
-        left = left or SettingsFile(exists=False, display_name="", base=told.cwd)
+        left = left or SettingsFile(exists=False, display_name="", base=raw.cwd)
         where = {name: value for name, value in left.values.items() if name in _TOLD_WHERE}
         try:
-            return resolve(told, replace(left, values=where)), error
+            return resolve(raw, replace(left, values=where)), error
         except RunevalsError:
             raise error from None
 
 
 def _plan(settings: Settings, commands: FileCommands, cases_per_shard: int) -> int:
-    """Says which shards there are, for the matrix of jobs that runs them; nothing is asked."""
+    """Outputs the shards for the matrix of jobs that runs them; nothing is called."""
     plan = plan_of(load_suites(settings), settings)
     shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
     say(f"{describe(plan, settings)}\nshards      {shards}")
@@ -166,16 +166,16 @@ def _plan(settings: Settings, commands: FileCommands, cases_per_shard: int) -> i
 
 
 def _run(
-    settings: Settings, told: RawSettings, here: JobContext, runner: Runner, problem: RunevalsError | None
+    settings: Settings, raw: RawSettings, here: JobContext, runner: Runner, problem: RunevalsError | None
 ) -> int:
-    """One run; every file is written, and everything told, before the exit code is decided."""
+    """One run; all files and reports are written before the exit code is decided."""
     folder: Path | None = None
     try:
         folder = output_folder(settings)
     except InvalidSettings as error:
         problem = error
-    found = _job_result(settings, told, here, runner.environment, problem)
-    conclusion = found.conclusion
+    result = _job_result(settings, raw, here, runner.environment, problem)
+    conclusion = result.conclusion
     written = False
     try:
         if folder is not None:
@@ -185,17 +185,17 @@ def _run(
         if conclusion.verdict.exit_code == PASSED:
             raise
         warn_runner(str(error))  # a failing verdict stays one if its reports cannot be written
-    finally:  # a verdict that was paid for is told even where a file cannot be written
-        report(found, folder, settings, here, runner)
-    if found.attempt is not None:
-        found.attempt.end(conclusion, written=written)
-        give_to_owner(found.attempt.folder, settings.cwd)
+    finally:  # the verdict is reported even if a file cannot be written
+        report(result, folder, settings, here, runner)
+    if result.attempt is not None:
+        result.attempt.end(conclusion, written=written)
+        give_to_owner(result.attempt.folder, settings.cwd)
     return conclusion.verdict.exit_code
 
 
 def _job_result(
     settings: Settings,
-    told: RawSettings,
+    raw: RawSettings,
     here: JobContext,
     environment: Mapping[str, str],
     problem: RunevalsError | None,
@@ -206,84 +206,84 @@ def _job_result(
             raise problem
         require_cache(settings)
         proposed = proposed_losses(settings, here, environment)
-        found = _found(settings, told, here, environment)
-        return replace(found, conclusion=with_approved_losses(found.conclusion, settings, proposed))
-    except Exception as error:  # noqa: BLE001 - an older verdict must not be left standing
+        result = _result(settings, raw, here, environment)
+        return replace(result, conclusion=with_approved_losses(result.conclusion, settings, proposed))
+    except Exception as error:  # noqa: BLE001 - an older verdict must not remain
         explained(error)
         return JobResult(ended_by(error, settings), ended=error)
 
 
 def _project_result(
-    project: Project, told: RawSettings, here: JobContext, runner: Runner
+    project: Project, raw: RawSettings, here: JobContext, runner: Runner
 ) -> tuple[Settings, JobResult]:
-    """One of several projects, as `told` in its folder."""
-    settings, problem = _settled(told)
+    """One of several projects, as `raw` in its folder."""
+    settings, problem = _resolved(raw)
     _mask(runner.environment, settings)
     if project.removed and problem is None:
         return settings, JobResult(removed(project, settings))
-    told = replace(told, base_side=settings.base_side)
-    return settings, _job_result(settings, told, here, runner.environment, problem)
+    raw = replace(raw, base_side=settings.base_side)
+    return settings, _job_result(settings, raw, here, runner.environment, problem)
 
 
-def _found(settings: Settings, told: RawSettings, here: JobContext, environment: Mapping[str, str]) -> JobResult:
-    """Raises RunevalsError for what ends it."""
-    mode = action_input("mode", told.inputs)
-    keyless = None if here.job.has_secrets or mode == "gate" else not_measured(settings, told)
+def _result(settings: Settings, raw: RawSettings, here: JobContext, environment: Mapping[str, str]) -> JobResult:
+    """The result of the job. Raises RunevalsError if it fails."""
+    mode = action_input("mode", raw.inputs)
+    keyless = None if here.job.has_secrets or mode == "gate" else not_measured(settings, raw)
     if keyless is not None:
         return JobResult(keyless)
-    stored = StoredBase() if settings.selection.shard is not None else stored_base(settings, told, here, notice)
+    stored = StoredBase() if settings.selection.shard is not None else stored_base(settings, raw, here, notice)
     if mode == "merge":
-        return JobResult(_merged(settings, told, here, stored, environment), stored)
+        return JobResult(_merged(settings, raw, here, stored, environment), stored)
     if mode == "gate":
-        return JobResult(_gated(settings, told, here, stored, environment), stored)
-    conclusion, attempt = _measured(settings, told, here, stored, environment)
+        return JobResult(_gated(settings, raw, here, stored, environment), stored)
+    conclusion, attempt = _measured(settings, raw, here, stored, environment)
     return JobResult(conclusion, stored, attempt)
 
 
 def _measured(
-    settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
+    settings: Settings, raw: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
 ) -> tuple[Conclusion, UnfinishedRun | None]:
-    """The suites run; with the answers that are kept for a job that is run again, if any are."""
+    """The suites, run; with stored answers of an earlier attempt, if there are any."""
     require_reachable(settings)
     load_sdk_beside(settings)
     loaded = load_suites(settings)
     warn(loaded.problems)
-    attempt = attempted(settings, here, told.inputs, warn_runner) if action_input("resume", told.inputs) else None
+    attempt = attempted(settings, here, raw.inputs, warn_runner) if action_input("resume", raw.inputs) else None
     with nullcontext() if attempt is None else attempt.journal(settings) as journal:
         before = None if settings.selection.shard is not None else measured_before(here, environment, warn_runner)
-        request = replace(_request(settings, told, here, stored), suites=loaded, journal=journal, earlier=before)
+        request = replace(_request(settings, raw, here, stored), suites=loaded, journal=journal, earlier=before)
         return pipeline.run(request), attempt
 
 
-def _request(settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase) -> RunRequest:
+def _request(settings: Settings, raw: RawSettings, here: JobContext, stored: StoredBase) -> RunRequest:
     return RunRequest(
         settings=settings,
-        raw=told,
+        raw=raw,
         stored=stored,
         find_mark=partial(stored_mark, settings, here),
-        weakenings=ignored_changes(told),
+        weakenings=ignored_changes(raw),
         progress=progress,
     )
 
 
 def _merged(
-    settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
+    settings: Settings, raw: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
 ) -> Conclusion:
-    """The shards as one run; not measured where some left nothing, which the comment says too."""
+    """The shards as one run; not measured if results are missing, which the comment says too."""
     try:
-        shards = merged(collected(settings, str(action_input("shards", told.inputs))))
+        shards = merged(collected(settings, str(action_input("shards", raw.inputs))))
     except ExternalError as missing:
         return not_merged(settings, str(missing))
     earlier = measured_before(here, environment, warn_runner)
-    return pipeline.merge(shards, replace(_request(settings, told, here, stored), earlier=earlier))
+    return pipeline.merge(shards, replace(_request(settings, raw, here, stored), earlier=earlier))
 
 
 def _gated(
-    settings: Settings, told: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
+    settings: Settings, raw: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
 ) -> Conclusion:
     """The results that another tool wrote in a step before this one."""
-    results = results_of_job(told.inputs, settings.cwd)
+    results = results_of_job(raw.inputs, settings.cwd)
     report = report_of_tool(results, settings)
     earlier = measured_before(here, environment, warn_runner)
-    request = replace(_request(settings, told, here, stored), earlier=earlier)
+    request = replace(_request(settings, raw, here, stored), earlier=earlier)
     return pipeline.gate(report, request, parameters_are_attempts=results.parameters_are_attempts)

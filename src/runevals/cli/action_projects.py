@@ -63,7 +63,7 @@ class _Done:
 
 def run_projects(
     settings: Settings,
-    told: RawSettings,
+    raw: RawSettings,
     here: JobContext,
     runner: Runner,
     problem: RunevalsError | None,
@@ -75,12 +75,12 @@ def run_projects(
         folder = output_folder(settings)
         if problem is not None:
             raise problem
-        found = _projects(told)
+        projects = _projects(raw)
     except RunevalsError as error:
         explained(error)
         report(JobResult(ended_by(error, settings), ended=error), folder, settings, here, runner)
         return error.exit_code
-    done = [_done(project, told, replace(here, project=project.name), runner, measure) for project in found]
+    done = [_done(project, raw, replace(here, project=project.name), runner, measure) for project in projects]
     unwritten = _publish(done, folder)
     _report(done, folder, settings, here, runner)
     code = worst(one.conclusion.verdict.exit_code for one in done)
@@ -89,22 +89,22 @@ def run_projects(
     return code
 
 
-def _projects(told: RawSettings) -> Sequence[Project]:
+def _projects(raw: RawSettings) -> Sequence[Project]:
     """Raises InvalidSettings for inputs that only one project can have, and for projects that share a suite."""
-    named = [name for name in _OF_ONE if told.inputs.get(name, "").strip()]
-    if named:
+    inputs = [name for name in _OF_ONE if raw.inputs.get(name, "").strip()]
+    if inputs:
         raise InvalidSettings(
-            f"{', '.join(named)}: not with all_projects, which runs each project with its own settings file; "
+            f"{', '.join(inputs)}: not with all_projects, which runs each project with its own settings file; "
             "leave it out, or run the project in a job of its own"
         )
-    found = projects_in(told.cwd, None if told.base_side is None else told.base_side.commit)
-    require_apart(found, told)
-    return found
+    projects = projects_in(raw.cwd, None if raw.base_side is None else raw.base_side.commit)
+    require_apart(projects, raw)
+    return projects
 
 
-def _done(project: Project, told: RawSettings, here: JobContext, runner: Runner, measure: Measure) -> _Done:
+def _done(project: Project, raw: RawSettings, here: JobContext, runner: Runner, measure: Measure) -> _Done:
     say(f"\n== {project.name} ({project.config})")
-    settings, result = measure(project, settings_of(project, told), here, runner)
+    settings, result = measure(project, settings_of(project, raw), here, runner)
     if result.ended is None:
         tell(result.conclusion)
     else:
@@ -127,11 +127,11 @@ def _publish(done: Sequence[_Done], folder: Path) -> CannotWrite | None:
 def _report(done: Sequence[_Done], folder: Path, settings: Settings, here: JobContext, runner: Runner) -> None:
     """One comment and one summary, annotations, outputs."""
     conclusions = {one.name: one.conclusion for one in done}
-    told = in_words({name: conclusion.verdict.exit_code for name, conclusion in conclusions.items()})
-    say(f"\n{told}")
+    line = in_words({name: conclusion.verdict.exit_code for name, conclusion in conclusions.items()})
+    say(f"\n{line}")
     head = here.job.head or runner.environment.get("GITHUB_SHA")
-    posted = posting_projects(told, conclusions, here, settings.comment, here.job.pull_request, head)
-    text = texts.render_summary(told, conclusions)
+    posted = posting_projects(line, conclusions, here, settings.comment, here.job.pull_request, head)
+    text = texts.render_summary(line, conclusions)
     files = {"comment_body": [keep_comment(posted, folder)], summary.NAME: [folder / summary.FILENAME]}
     try:
         write_whole(folder / summary.FILENAME, text)

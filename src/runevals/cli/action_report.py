@@ -1,4 +1,4 @@
-"""What a job on GitHub leaves: files, the comment, annotations, outputs and the summary."""
+"""The reports of a job on GitHub: files, comment, annotations, outputs and summary."""
 
 from __future__ import annotations
 
@@ -37,12 +37,14 @@ if TYPE_CHECKING:
 _NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS if reporter is not html)})
 _PAGE = re.compile(r"report-[\w.-]+\.html", re.ASCII)  # of this step, or of one before it
 _OF_PROJECT = re.compile(rf"[\w.-]+\.(?:{'|'.join(reporter.FILENAME for reporter in REPORTERS)})", re.ASCII)
-_PATTERN = re.compile(r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$")  # what an upload would take for more than a name
+_PATTERN = re.compile(
+    r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$"
+)  # characters that an upload would interpret as a pattern
 
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """What the runner has given us, and what it is told."""
+    """The runner's environment and files."""
 
     environment: Mapping[str, str]
     commands: FileCommands
@@ -50,7 +52,7 @@ class Runner:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What a job found: with a stored base, with kept answers, or with the error that ended it."""
+    """The result of a job: with a stored base, with cached answers, or with the error that ended it."""
 
     conclusion: Conclusion
     stored: StoredBase = StoredBase()  # noqa: RUF009 - a frozen record
@@ -58,9 +60,9 @@ class JobResult:
     ended: Exception | None = None
 
 
-def report(found: JobResult, folder: Path | None, settings: Settings, here: JobContext, runner: Runner) -> None:
+def report(result: JobResult, folder: Path | None, settings: Settings, here: JobContext, runner: Runner) -> None:
     """The comment, the screen, annotations, outputs and summary."""
-    conclusion, environment = found.conclusion, runner.environment
+    conclusion, environment = result.conclusion, runner.environment
     head = here.job.head or environment.get("GITHUB_SHA")
     when = settings.comment if settings.selection.shard is None else "never"  # the merge of all shards comments
     posted = posting(conclusion, here, when, here.job.pull_request, head)
@@ -70,17 +72,17 @@ def report(found: JobResult, folder: Path | None, settings: Settings, here: JobC
         give_to_owner(folder, settings.cwd)
     if settings.cache is not None:
         give_to_owner(settings.cache, settings.cwd)
-    if found.ended is None:
+    if result.ended is None:
         tell(conclusion)
         mark_cases(marks(conclusion), settings, environment)
     else:
-        report_error(found.ended, environment, settings.key_names)
-    outputs = _outputs(conclusion, files, settings, here, posted, found.stored)
+        report_error(result.ended, environment, settings.key_names)
+    outputs = _outputs(conclusion, files, settings, here, posted, result.stored)
     tell_runner(runner.commands, summary.render(conclusion), outputs)
 
 
 def report_error(error: Exception, environment: Mapping[str, str], key_names: Collection[str] = ()) -> None:
-    """Marks what ended the run: at each place of a file that is wrong, else on the job's page."""
+    """Annotates the error that ended the run: at each place in a file, else on the job's page."""
     if environment.get("GITHUB_ACTIONS") != "true":
         return
     redact = redactor(environment, key_names)
@@ -93,7 +95,7 @@ def report_error(error: Exception, environment: Mapping[str, str], key_names: Co
 
 
 def output_folder(settings: Settings) -> Path:
-    """Where our files go. Raises InvalidSettings for a folder that is not ours alone.
+    """The output folder. Raises InvalidSettings for a folder that others use too.
 
     What lies in it may be uploaded, where the files that links lead to are taken for what they are.
     """
@@ -109,7 +111,7 @@ def output_folder(settings: Settings) -> Path:
 
 
 def output_files(folder: Path, here: JobContext) -> dict[str, Path]:
-    """What each reporter writes. The page is stored by itself, under its file's name, which is the job's own."""
+    """The file of each reporter. The page is stored separately, under a file name unique to the job."""
     names = {reporter.NAME: reporter.FILENAME for reporter in REPORTERS}
     if here.project:
         del names[summary.NAME]  # one for all
@@ -132,11 +134,11 @@ def keep_comment(posted: CommentDelivery, folder: Path) -> Path:
     return path
 
 
-def mark_cases(found: Sequence[Mark], settings: Settings, environment: Mapping[str, str]) -> None:
+def mark_cases(marks: Sequence[Mark], settings: Settings, environment: Mapping[str, str]) -> None:
     """Marks cases in the files of the change."""
     if settings.annotations and environment.get("GITHUB_ACTIONS") == "true":
         redact = redactor(environment, settings.key_names)
-        for line in annotation_commands(found):
+        for line in annotation_commands(marks):
             click.echo(redact(line))
 
 
@@ -187,7 +189,7 @@ def new_failures(conclusion: Conclusion) -> int:
 
 
 def run_id(conclusion: Conclusion, stored: StoredBase) -> str:
-    """The run whose stored result was compared with, or stands for this run; empty if the base was run instead."""
+    """The run whose stored result was compared with, or reused for this run; empty if the base was run instead."""
     comparison = conclusion.comparison
     if comparison is not None:
         source = comparison.source
@@ -205,6 +207,6 @@ def tell_runner(commands: FileCommands, text: str, outputs: Mapping[str, str]) -
 
 
 def give_to_owner(folder: Path, workspace: Path) -> None:
-    """Gives what a root container wrote to the workspace's owner, so that later steps can change and delete it."""
+    """Changes the owner of files that a root container wrote, so that later steps can change and delete them."""
     if hasattr(os, "geteuid") and os.geteuid() == 0 and folder.is_relative_to(workspace.resolve()):
         hand_over(folder, workspace.resolve())

@@ -1,4 +1,4 @@
-"""Showing a report in the browser: only where it was asked for."""
+"""Opens a report in the browser, on request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def open_option(function: F) -> F:
 
 
 def page_of(outputs: Sequence[Path]) -> Path:
-    """The page among the files that a command writes. Raises InvalidSettings where there is none to open."""
+    """The page among the files that a command writes. Raises InvalidSettings if there is none."""
     for path in outputs:
         if path.name.lower().endswith(".html"):
             return path
@@ -29,6 +29,6 @@ def page_of(outputs: Sequence[Path]) -> Path:
 
 
 def open_in_browser(page: Path) -> None:
-    """Opens `page`, or says where it is."""
+    """Opens `page`, or prints its path."""
     if not webbrowser.open(page.resolve().as_uri()):
         say(f"No browser was found; open {page} yourself", err=True)

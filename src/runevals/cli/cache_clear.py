@@ -13,14 +13,14 @@ from runevals.lib.text.numbers import plural
 
 @click.command("cache-clear")
 @cache_option
-def command(**told: Any) -> None:
-    """Forget all that is cached.
+def command(**options: Any) -> None:
+    """Delete everything in the cache.
 
     \b
     Example:
       runevals cache-clear
     """
-    cache = named_cache(told)
+    cache = named_cache(options)
     answers = cache.clear()
     forgotten = "answers that could not be read" if answers is None else plural(answers, "answer")
     say(f"Forgotten: {forgotten} in {cache.path}")

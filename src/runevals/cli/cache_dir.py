@@ -12,11 +12,11 @@ from runevals.lib.terminal import say
 
 @click.command("cache-dir")
 @cache_option
-def command(**told: Any) -> None:
+def command(**options: Any) -> None:
     """Print the folder of the cache.
 
     \b
     Example:
       runevals cache-dir
     """
-    say(str(named_cache(told).path.parent))
+    say(str(named_cache(options).path.parent))

@@ -13,13 +13,13 @@ from runevals.lib.text.numbers import plural
 
 @click.command("cache-info")
 @cache_option
-def command(**told: Any) -> None:
+def command(**options: Any) -> None:
     """Show what is cached, and where.
 
     \b
     Example:
       runevals cache-info
     """
-    info = named_cache(told).info()
+    info = named_cache(options).info()
     answers = "answers that cannot be read" if info.answers is None else plural(info.answers, "answer")
     say(f"{answers}, {info.size_bytes / 1024:.0f} KB in {info.path}")

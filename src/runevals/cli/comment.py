@@ -1,4 +1,4 @@
-"""`runevals comment`: results that another run made → the comment on its pull request; nothing of it is run."""
+"""`runevals comment`: results of another run → the comment on its pull request; nothing is executed."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ MOST_ARTIFACTS = 5
 @click.argument("document", type=click.Path(path_type=Path))
 @click.option("--pull-request", type=click.IntRange(min=1), metavar="N", help="Its number.")
 @click.option("--comment-id", metavar="TEXT", help="What distinguishes this comment from other runevals comments.")
-@click.option("--trusted", is_flag=True, help="The document is of a run of your own: show all that it says.")
+@click.option("--trusted", is_flag=True, help="The document is of your own run: show its complete text.")
 @click.option("--gitlab", "on_gitlab", is_flag=True, help="Write on this job's merge request on GitLab.")
 def command(
     document: Path, pull_request: int | None, comment_id: str | None, *, trusted: bool, on_gitlab: bool
 ) -> None:
-    """Put the results DOCUMENT on a pull request, as a comment, or change the one that is there.
+    """Post the results DOCUMENT as a comment on a pull request, or update an existing comment.
 
     Needs GITHUB_TOKEN and GITHUB_REPOSITORY; with --gitlab, GITLAB_TOKEN and the job's variables.
     Without --trusted, a document is taken for that of a fork: the comment says so, counts its cases, and shows no
@@ -68,8 +68,8 @@ def command(
     if trusted:
         posted = posting(conclusion, here, "always", pull_request, conclusion.report.run.commit)
     else:
-        found = Unverified(reports=[conclusion.report], comment_id=comment_id)
-        posted = posting_unverified(found, here, "always", pull_request)
+        unverified = Unverified(reports=[conclusion.report], comment_id=comment_id)
+        posted = posting_unverified(unverified, here, "always", pull_request)
     if posted.problem:
         raise GitHubRefused(posted.problem)
     say(posted.url)
@@ -97,7 +97,7 @@ def comment_on(settings: Settings, here: JobContext) -> int:
 
 
 def _commented(settings: Settings, here: JobContext, api: Api) -> str:
-    """What was done. Only what GitHub itself says decides where a comment goes."""
+    """The message on what was done. Only data of GitHub itself decides where a comment goes."""
     run = api.get(f"/repos/{here.repository}/actions/runs/{here.job.run}", "actions: read")
     pull_request = _pull_request(api, here.repository, run)
     if pull_request is None:
@@ -107,22 +107,22 @@ def _commented(settings: Settings, here: JobContext, api: Api) -> str:
     reports = list(_reports(settings, here, api, run["id"]))
     if not reports:
         return "Nothing to do: the run has no results that can be shown."
-    found = Unverified(
+    unverified = Unverified(
         reports=reports,
         author="the fork" if _is_of_fork(run) else "Dependabot",
         head=run["head_sha"],
         comment_id=settings.comment_id or settings.baseline_artifact,
     )
-    posted = posting_unverified(found, replace(here, run=run["id"]), settings.comment, pull_request)
+    posted = posting_unverified(unverified, replace(here, run=run["id"]), settings.comment, pull_request)
     if posted.problem:
         raise GitHubRefused(posted.problem)
     return posted.url or f"No comment on #{pull_request} by comment: {settings.comment}."
 
 
 def _reports(settings: Settings, here: JobContext, api: Api, run: int) -> Iterator[RunReport]:
-    """What the named artifact of the run holds, else all of ours: whoever made it chose their names and number."""
-    named = settings.comment_id or settings.baseline_artifact
-    names = [here.artifact] if named else artifact_names(api, here.repository, run, ARTIFACTS)
+    """The results in the named artifact of the run, else in all of ours; the run chose their names and number."""
+    artifact = settings.comment_id or settings.baseline_artifact
+    names = [here.artifact] if artifact else artifact_names(api, here.repository, run, ARTIFACTS)
     if len(names) > MOST_ARTIFACTS:
         warn_runner(
             f"Run {run} has {len(names)} artifacts of runevals; the comment counts the first {MOST_ARTIFACTS}"
@@ -136,7 +136,7 @@ def _reports(settings: Settings, here: JobContext, api: Api, run: int) -> Iterat
 
 
 def _pull_request(api: Api, repository: str, run: Any) -> int | None:
-    """The open pull request whose head this run measured, where that run could not comment by itself."""
+    """The open pull request whose head this run measured, if that run could not comment itself."""
     source = run.get("head_repository")
     if run["event"] != "pull_request" or source is None:
         return None

@@ -9,7 +9,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, settings_options, told_by
+from runevals.cli.options import environment_option, raw_settings, settings_options
 from runevals.cli.output import reported
 from runevals.cli.progress import progress
 from runevals.github.job import change_event
@@ -29,11 +29,11 @@ from runevals.settings.resolve import ignored_changes, resolve
 @click.option(
     "--rejudge",
     is_flag=True,
-    help="Judge the answers that both documents keep again, with the suites and the judge of today.",
+    help="Judge the answers in both documents again, with the current suites and judge.",
 )
 @settings_options("config", "min_pass_rate", "fail_on", "alpha", "min_effect", "judge", "judge_model", "no_judge")
 @environment_option
-def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, **told: Any) -> None:
+def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, **options: Any) -> None:
     """Compare the results document HEAD with BASE; the exit code is a run's.
 
     \b
@@ -45,7 +45,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
 
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
-    words = told_by(told)
+    words = raw_settings(options)
     words = replace(words, base_side=base_side(words, change_event(words)))
     request = RunRequest(settings=resolve(words), raw=words, weakenings=ignored_changes(words), progress=progress)
     conclusion = pipeline.compare(base, head, request, rejudge=rejudge)

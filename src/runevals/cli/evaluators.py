@@ -1,4 +1,4 @@
-"""`runevals evaluators`: which there are, and what each does."""
+"""`runevals evaluators`: the list of evaluators and their documentation."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def explain(name: str) -> str:
     inverted = INVERTED.get(name)
     cls = catalogue.find(inverted or name)
     one = describe(cls)
-    told = [f"{name}: the inverse of {inverted}, an assertion of eval samples.", ""] if inverted else []
+    parts = [f"{name}: the inverse of {inverted}, an assertion of eval samples.", ""] if inverted else []
     lines = [", ".join((one.name, *one.aliases)), "", inspect.getdoc(cls) or "", "", one.facts.replace("`", "")]
     if one.options:
         lines += ["", "Defaults:"]
         for option in one.options:
             default = "required" if option.default is None else option.default
             lines.append(f"    {option.name}: {option.kind.replace('`', '')} = {default}")
-    return "\n".join([*told, *lines])
+    return "\n".join([*parts, *lines])

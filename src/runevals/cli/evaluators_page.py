@@ -1,4 +1,4 @@
-"""docs/evaluators.md, from what the evaluators say of themselves."""
+"""Generates docs/evaluators.md from the evaluators' own documentation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ says what else the target reported.
 
 
 def page() -> str:
-    """The whole page of ours, families in the catalogue's order."""
+    """The whole page, families in the catalogue's order."""
     families: dict[str, list[str]] = {}
     titles: dict[str, str] = {}
     for cls in catalogue.builtin_evaluators().values():
@@ -53,7 +53,7 @@ def _entry(one: EvaluatorDescription) -> Iterator[str]:
 
 
 def _names(one: EvaluatorDescription) -> list[str]:
-    """Under which other names the formats know it."""
+    """Its other names in the formats."""
     names = [f"`{alias}`" for alias in one.aliases]
     names += [
         f"`{n}` in rows" for n, ours in format_names.PRESETS.items() if ours == one.name and n not in one.aliases

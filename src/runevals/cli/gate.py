@@ -10,7 +10,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, settings_options, told_by
+from runevals.cli.options import environment_option, raw_settings, settings_options
 from runevals.cli.output import reported
 from runevals.github.job import change_event
 from runevals.records.errors import InvalidSettings
@@ -49,7 +49,7 @@ def command(
     *,
     deterministic: bool,
     parameters_are_attempts: bool,
-    **told: Any,
+    **options: Any,
 ) -> None:
     """Compare the RESULTS of another tool with those of the base; the exit code is a run's.
 
@@ -66,7 +66,7 @@ def command(
     check_outputs(outputs)
     for path in {path.resolve() for path in outputs} & {path.resolve() for path in results}:
         raise InvalidSettings(f"--output {path.name} is one of the results; it would be overwritten")
-    words = told_by(told)
+    words = raw_settings(options)
     of_change = replace(words, base_side=base_side(words, change_event(words)))
     settings = resolve(of_change)
     read = ResultsRequest(

@@ -1,4 +1,4 @@
-"""`--help` of a command with many options: what belongs together stands together."""
+"""`--help` of a command with many options, in groups."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _PLACES = {name: (title, place) for title, names in GROUPS.items() for place, na
 
 
 class GroupedCommand(click.Command):
-    """A command whose options are listed by what they are about, the most wanted first."""
+    """A command whose options are listed in groups, the most important first."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        found: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in (*GROUPS, REST)}
+        rows: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in (*GROUPS, REST)}
         for option in self.get_params(ctx):
             record = option.get_help_record(ctx)
             if record is not None and isinstance(option, click.Option):
                 title, place = _PLACES.get(option.name or "", (REST, 0))
-                found[title].append((place, record))
-        for title, lines in found.items():
+                rows[title].append((place, record))
+        for title, lines in rows.items():
             if lines:
                 with formatter.section(title):
                     formatter.write_dl([record for _, record in sorted(lines)])

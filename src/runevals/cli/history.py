@@ -30,11 +30,13 @@ PAGE = KEPT_RESULTS.parent / "history.html"
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a page: FILE.html."
 )
-@click.option("--open", "opened", is_flag=True, help=f"Open the page in a browser; by itself, it is {PAGE}.")
+@click.option(
+    "--open", "opened", is_flag=True, help=f"Open the page in a browser; without --output, it is {PAGE}."
+)
 def command(documents: tuple[Path, ...], last: int, output: Path | None, *, opened: bool) -> None:
     """Show pass rate and score of past runs, the oldest first: of .evals/results, or of the DOCs named.
 
-    A DOC is a results document or a folder of them. What is none is named and passed over.
+    A DOC is a results document or a folder of them. Other files are reported and skipped.
 
     \b
     Examples:
@@ -57,18 +59,18 @@ def command(documents: tuple[Path, ...], last: int, output: Path | None, *, open
 
 
 def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[PastRun]:
-    """In the order of time. Raises InvalidSettings where there are none."""
-    named = documents or ((KEPT_RESULTS,) if KEPT_RESULTS.is_dir() else ())
-    files = [file for path in named for file in (newest(path, last) if path.is_dir() else [path])]
-    found = sorted(readable(dict.fromkeys(files)), key=lambda run: run[1].report.run.started_at)[-last:]
-    if not found:
-        where = ", ".join(map(str, named)) or KEPT_RESULTS.as_posix()
+    """The runs in the order of time. Raises InvalidSettings if there are none."""
+    paths = documents or ((KEPT_RESULTS,) if KEPT_RESULTS.is_dir() else ())
+    files = [file for path in paths for file in (newest(path, last) if path.is_dir() else [path])]
+    runs = sorted(readable(dict.fromkeys(files)), key=lambda run: run[1].report.run.started_at)[-last:]
+    if not runs:
+        where = ", ".join(map(str, paths)) or KEPT_RESULTS.as_posix()
         raise InvalidSettings(f"no results documents in {where}; `runevals` without --output writes one")
-    return [PastRun(name=path.name, conclusion=run, link=_link(path, page)) for path, run in found]
+    return [PastRun(name=path.name, conclusion=run, link=_link(path, page)) for path, run in runs]
 
 
 def _link(document: Path, page: Path | None) -> str | None:
-    """The address of a run's own report, as a link from `page` has it; None where there is no report."""
+    """The address of a run's own report, relative to `page`; None if there is no report."""
     report = document.with_name(document.name.removesuffix(".gz")).with_suffix(".html")
     if page is None or not report.is_file():
         return None
@@ -76,7 +78,7 @@ def _link(document: Path, page: Path | None) -> str | None:
 
 
 def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
-    """One bar a value, on a scale from `low` to `high`; a dot where it is unknown."""
+    """One bar per value, on a scale from `low` to `high`; a dot for unknown values."""
     span = high - low
     return "".join(
         "·" if value is None else BARS[round(min(max((value - low) / span, 0.0), 1.0) * (len(BARS) - 1))]

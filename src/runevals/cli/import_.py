@@ -50,8 +50,8 @@ LONGEST_NAME = 60
     show_default=True,
     help="The settings to write.",
 )
-@click.option("--force", is_flag=True, help="Overwrite what is there.")
-@click.option("--strict", is_flag=True, help="Exit with 2 where something has no equal here.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@click.option("--strict", is_flag=True, help="Exit with 2 if something cannot be converted.")
 def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: bool, strict: bool) -> None:
     """Convert the configuration FILE of another tool into a suite and settings.
 
@@ -86,12 +86,12 @@ class _Placed:
 
 
 def _placed(prompts: Sequence[Prompt], output: Path, settings_file: Path) -> list[_Placed]:
-    """Each prompt in the file that it has, if the settings may name it, else beside the suite.
+    """Each prompt with its own file if the settings may name that, else with a new file beside the suite.
 
     A run has one prompt: those after the first have settings of their own.
     """
     root = repository_root(_base_of(settings_file).resolve())
-    found: list[_Placed] = []
+    placed: list[_Placed] = []
     taken: set[str] = set()
     for prompt in prompts:
         name = _free_name(prompt.label, taken)
@@ -99,12 +99,12 @@ def _placed(prompts: Sequence[Prompt], output: Path, settings_file: Path) -> lis
         if path is None or not path.is_relative_to(root):
             path = output.parent / PROMPTS / f"{name}{prompt.suffix}"
         beside = settings_file.with_name(f"{settings_file.stem}.{name}{settings_file.suffix}")
-        found.append(_Placed(prompt=prompt, path=path, settings=beside if found else settings_file))
-    return found
+        placed.append(_Placed(prompt=prompt, path=path, settings=beside if placed else settings_file))
+    return placed
 
 
 def _free_name(label: str, taken: set[str]) -> str:
-    """A label as the name of a file that no other prompt has."""
+    """A unique file name for a label."""
     plain = re.sub(r"[^\w.-]+", "-", label)[:LONGEST_NAME].strip(".-") or "prompt"
     numbered = (f"{plain}-{number}" for number in count(2))
     name = next(name for name in chain([plain], numbered) if name.casefold() not in taken)
@@ -113,7 +113,7 @@ def _free_name(label: str, taken: set[str]) -> str:
 
 
 def _summary(converted: ConvertedConfig, prompts: Sequence[_Placed], tool: str, lost: int) -> Iterator[str]:
-    """What was converted; only what is whole and names a target is ✓."""
+    """The summary; only a complete conversion with a target is marked ✓."""
     checks = sum(len(sample.get("assertions", ())) + ("rubric" in sample) for sample in converted.samples)
     has_target = "target" in converted.settings
     mark = "✓" if has_target and not lost else "⚠"
@@ -139,32 +139,32 @@ def _converted(file: Path) -> ConvertedConfig:
 
 
 def _texts(converted: ConvertedConfig, prompts: Sequence[_Placed], output: Path, config: Path) -> dict[Path, str]:
-    """What is written where."""
+    """The files to write and their texts."""
     texts = {output: json.dumps({"samples": converted.samples}, ensure_ascii=False, indent=2) + "\n"}
     for placed in prompts:
         base = _base_of(placed.settings)
-        named = _relative(placed.path, base)
+        path = _relative(placed.path, base)
         settings: dict[str, Any] = {"version": 1, "suites": [_relative(output, base)]}
         if converted.tagged:
             settings["tag"] = [placed.prompt.label]
         settings |= converted.settings
         if "target" in settings:
-            settings["target"] = {**settings["target"], "prompt_file": named}
-        texts[placed.settings] = _yaml(settings) + ("" if "target" in settings else _no_target(config, named))
+            settings["target"] = {**settings["target"], "prompt_file": path}
+        texts[placed.settings] = _yaml(settings) + ("" if "target" in settings else _no_target(config, path))
         if placed.path != placed.prompt.file:
             texts[placed.path] = placed.prompt.text
     return texts | {output.parent / name: text for name, text in converted.code.items()}
 
 
 def _no_target(config: Path, prompt_file: str) -> str:
-    """What the settings say where a target is missing."""
+    """The comment in the settings if there is no target."""
     target = json.dumps({"type": "openai", "model": "MODEL", "prompt_file": prompt_file}, ensure_ascii=False)
-    told = f"{config.name} names no provider that has an equal here. Name the target that is asked, such as:"
-    return f"# {told}\n# target: {target}\n"
+    text = f"{config.name} has no provider that can be converted. Set the target, such as:"
+    return f"# {text}\n# target: {target}\n"
 
 
 def _base_of(settings_file: Path) -> Path:
-    """What paths of the settings are relative to."""
+    """The folder that paths in the settings are relative to."""
     folder = settings_file.parent
     return folder.parent if folder.name == ".github" else folder
 
@@ -174,7 +174,7 @@ def _relative(path: Path, base: Path) -> str:
 
 
 def _yaml(settings: Mapping[str, Any]) -> str:
-    """Settings as YAML; as JSON, which is YAML too, where YAML 1.2 would read them otherwise."""
+    """Settings as YAML, or as JSON if YAML 1.2 would read them differently."""
     import yaml
 
     text = yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True)

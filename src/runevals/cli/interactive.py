@@ -1,4 +1,4 @@
-"""`--interactive`: one prompt at a time, its answer and scores, and a case of it where that is wanted."""
+"""`--interactive`: one prompt at a time, with its answer and scores, and an offer to save it as a case."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Ou
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One prompt, what should come back if that is known, and what did."""
+    """One prompt, its expected response if known, and the response."""
 
     prompt: str
     expected: str | None
@@ -37,7 +37,7 @@ class Exchange:
 
 
 def interact(request: RunRequest) -> None:
-    """Asks until an empty prompt or the end of input. Raises InvalidSettings where nobody can be asked."""
+    """Asks until an empty prompt or the end of input. Raises InvalidSettings without a terminal."""
     if not at_terminal():
         raise InvalidSettings('--interactive needs a terminal, and no CI; try one prompt with --prompts "…"')
     settings = request.settings
@@ -46,7 +46,7 @@ def interact(request: RunRequest) -> None:
     settings = replace(settings, baseline=None, repeat=1, no_judge=settings.no_judge or not settings.judges)
     request = replace(request, settings=settings)
     defaults = _defaults(settings)
-    say("An empty prompt ends this. Without an expected response, only what needs none is scored.")
+    say("An empty prompt ends this. Without an expected response, evaluators that need one are skipped.")
     try:
         while prompt := input("\nPrompt: ").strip():
             expected = input("Expected response (may be empty): ").strip() or None
@@ -63,7 +63,7 @@ def _defaults(settings: Settings) -> Mapping[str, Any]:
     try:
         document = read_document(settings.cwd / starter.SUITE, starter.SUITE.as_posix())
     except InvalidSuite:
-        document = None  # told when a case is to be saved there
+        document = None  # reported when a case is saved there
     of_file: Mapping[str, Any] | None = (document or {}).get("default_evaluators")
     if of_file is not None:
         return of_file
@@ -115,7 +115,7 @@ def _lines(exchange: Exchange) -> Iterator[str]:
 
 
 def _offer(exchange: Exchange, defaults: Mapping[str, Any], settings: Settings) -> None:
-    """Saves the exchange where that is wanted; without an expected response, the answer is it."""
+    """Saves the exchange on request; without an expected response, the answer becomes it."""
     path = starter.SUITE.as_posix()
     as_expected = "" if exchange.expected else ", the answer as its expected response"
     if not click.confirm(f"Save it as a case of ./{path}{as_expected}?"):

@@ -1,4 +1,4 @@
-"""`runevals judge`: how far the judge can be trusted."""
+"""`runevals judge`: calibration and attacks of the judge."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from runevals.cli import finish
-from runevals.cli.options import environment_option, settings_options, settled
+from runevals.cli.options import environment_option, resolved_settings, settings_options
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, PASSED
@@ -19,7 +19,7 @@ _JUDGE = settings_options("judge", "judge_model", "judge_concurrency", "cache", 
 
 @click.group("judge")
 def command() -> None:
-    """Hold the judge against people, or against attacks.
+    """Compare the judge with people, or attack it.
 
     \b
     Examples:
@@ -30,12 +30,14 @@ def command() -> None:
 
 @command.command("calibrate")
 @click.argument("gold", metavar="GOLD")
-@click.option("--evaluator", metavar="NAME", help="The evaluator of answers that name none.")
-@click.option("--min-alpha", type=click.FloatRange(-1, 1), metavar="N", help="Exit 1 where alpha is lower.")
+@click.option("--evaluator", metavar="NAME", help="The evaluator of answers without one.")
+@click.option("--min-alpha", type=click.FloatRange(-1, 1), metavar="N", help="Exit with 1 if alpha is lower.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Also write it as JSON.")
 @_JUDGE
 @environment_option
-def calibrate(gold: str, evaluator: str | None, min_alpha: float | None, output: Path | None, **told: Any) -> None:
+def calibrate(
+    gold: str, evaluator: str | None, min_alpha: float | None, output: Path | None, **options: Any
+) -> None:
     """Compare the judge's scores with people's: kappa, alpha, correlation and shift, with 95 % intervals.
 
     GOLD holds scored answers as JSON, YAML, JSON Lines or CSV: input, output, evaluator and score (or scores, of
@@ -48,26 +50,30 @@ def calibrate(gold: str, evaluator: str | None, min_alpha: float | None, output:
     from runevals.cli.progress import progress
     from runevals.run.judge_trials.calibrate import calibrated, described, plain
 
-    found = calibrated(gold, evaluator, settled(told), progress)
-    for line in described(found):
+    calibrations = calibrated(gold, evaluator, resolved_settings(options), progress)
+    for line in described(calibrations):
         say(line)
     if output is not None:
-        write_whole(output, json.dumps(plain(found), indent=1, ensure_ascii=False) + "\n")
-    if any(each.judged == 0 for each in found):
+        write_whole(output, json.dumps(plain(calibrations), indent=1, ensure_ascii=False) + "\n")
+    if any(each.judged == 0 for each in calibrations):
         finish(COULD_NOT_MEASURE)
-    low = min_alpha is not None and any(each.alpha.value is None or each.alpha.value < min_alpha for each in found)
+    low = min_alpha is not None and any(
+        each.alpha.value is None or each.alpha.value < min_alpha for each in calibrations
+    )
     finish(GATE_FAILED if low else PASSED)
 
 
 @command.command("check")
-@click.option("--evaluator", metavar="NAME", default="Relevance", help="What is asked. [default: Relevance]")
+@click.option(
+    "--evaluator", metavar="NAME", default="Relevance", help="The evaluator to attack. [default: Relevance]"
+)
 @click.option(
     "--times", type=click.IntRange(1, 25), default=3, help="How often each answer is judged. [default: 3]"
 )
 @_JUDGE
 @environment_option
-def check(evaluator: str, times: int, **told: Any) -> None:
-    """Have a bad answer judged as it is, and with attacks on the judge added: how many of them raise its score?
+def check(evaluator: str, times: int, **options: Any) -> None:
+    """Judge a bad answer with and without attacks on the judge, and count the attacks that raise its score.
 
     Exits with 1 where an attack makes the bad answer pass, or where it passes by itself. It takes
     (attacks + 1) × times calls.
@@ -79,9 +85,9 @@ def check(evaluator: str, times: int, **told: Any) -> None:
     from runevals.cli.progress import progress
     from runevals.run.judge_trials.attack import attacked, described
 
-    found = attacked(evaluator, times, settled(told), progress)
-    for line in described(found):
+    outcome = attacked(evaluator, times, resolved_settings(options), progress)
+    for line in described(outcome):
         say(line)
-    if found.unmeasured:
+    if outcome.unmeasured:
         finish(COULD_NOT_MEASURE)
-    finish(GATE_FAILED if found.got_through or found.plain.passed else PASSED)
+    finish(GATE_FAILED if outcome.got_through or outcome.plain.passed else PASSED)

@@ -10,7 +10,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, settings_options, told_by
+from runevals.cli.options import environment_option, raw_settings, settings_options
 from runevals.cli.output import reported
 from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     *("judge_concurrency", "cache", "max_cost", "max_tokens", "max_duration"),
 )
 @environment_option
-def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -> None:
-    """Put the results of all shards together and judge them as one run.
+def command(documents: tuple[Path, ...], output: tuple[str, ...], **options: Any) -> None:
+    """Merge the results of all shards and judge them as one run.
 
     Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files. Before a failing verdict,
     the base is run again, if target and judge are those of the shards and can be asked from here.
@@ -57,7 +57,7 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **told: Any) -
     files = _files(documents)
     for path in {path.resolve() for path in outputs} & {path.resolve() for path in files}:
         raise InvalidSettings(f"--output {path.name} is one of the shards; it would be overwritten")
-    words = told_by(told)
+    words = raw_settings(options)
     of_change = replace(words, base_side=base_side(words, change_event(words)))
     request = RunRequest(
         settings=resolve(of_change), raw=words, weakenings=ignored_changes(of_change), progress=progress
@@ -79,10 +79,10 @@ def merged_report(documents: Sequence[Path]) -> RunReport:
 
 def _files(documents: Sequence[Path]) -> list[Path]:
     """The documents, and those in the folders among them. Raises InvalidDocument for a folder without any."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in documents:
         inside = documents_in(path, deep=True) if path.is_dir() else [path]
         if not inside:
             raise InvalidDocument(f"there is no results document (.json) in {path}")
-        found += inside
-    return found
+        files += inside
+    return files

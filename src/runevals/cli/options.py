@@ -1,4 +1,4 @@
-"""Command-line options made from the table of settings, so that they cannot differ from it."""
+"""Command-line options, generated from the table of settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runevals.settings.table import SETTINGS, Setting
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT_RESULTS = Path(RESULTS)
-# `base` has none, because `--base REF` is what it says.
+# `base` has none, because `--base REF` is another option.
 _NO_FLAG = frozenset({"suites", "base", "errors_limit", "baseline_required", "output_dir"}) | {
     *("accept_label", "base_setup", "rerun", "share", "baseline_wait", "baseline_workflow", "suspects_max_runs"),
     *("baseline_artifact", "baseline_branch", "comment", "comment_id", "annotations", "require_credentials"),
@@ -32,7 +32,7 @@ _METAVARS = {"text": "TEXT", "texts": "TEXT", "whole": "N", "number": "SHARE"}
 
 
 def settings_options(*names: str) -> Callable[[F], F]:
-    """Adds the flags of the named settings, of all where none is named."""
+    """Adds the flags of the named settings; without names, of all."""
 
     def add(function: F) -> F:
         for setting in reversed(SETTINGS):
@@ -53,24 +53,26 @@ def environment_option(function: F) -> F:
     )(function)
 
 
-def settled(
+def resolved_settings(
     flags: Mapping[str, Any],
     *,
     paths: tuple[str, ...] = (),
     evaluate_only: bool = False,
 ) -> Settings:
     """Flags → settings. `paths` are suites named on the command line."""
-    return resolve(told_by(flags, paths=paths, evaluate_only=evaluate_only))
+    return resolve(raw_settings(flags, paths=paths, evaluate_only=evaluate_only))
 
 
-def told_by(flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False) -> RawSettings:
-    """What a command line says here."""
-    given = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS} - _NO_FLAG}
+def raw_settings(
+    flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False
+) -> RawSettings:
+    """The settings of a command line, before they are resolved."""
+    flags_set = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS} - _NO_FLAG}
     if paths:
-        given["suites"] = list(paths)
+        flags_set["suites"] = list(paths)
     cwd = Path.cwd()
     return RawSettings(
-        flags=given,
+        flags=flags_set,
         cwd=cwd,
         environment=environment(cwd, flags.get("env_name"), os.environ),
         evaluate_only=evaluate_only,
@@ -96,7 +98,7 @@ def _option(setting: Setting) -> Callable[[F], F]:
 
 
 def _only(_context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
-    """The one value of a flag. Two would mean two runs: neither is left out unmentioned."""
+    """The single value of a flag. Raises InvalidSettings for two, which would need two runs."""
     if len(values) > 1:
         raise click.UsageError(
             f"{option.opts[0]} was given {len(values)} times ({', '.join(values)}), but a run has one; "

@@ -1,4 +1,4 @@
-"""A conclusion's files and its last screen; a verdict is told even where nothing can be written."""
+"""A conclusion's files and its final screen; the verdict is shown even if nothing can be written."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ format_option: Callable[[Any], Any] = click.option(
     "form",
     type=click.Choice(["results", eval_document.NAME, AGENTSKILLS]),
     default="results",
-    help="What a .json output is: our results document (the default), or the suite as an eval document with "
-    "responses, scores and status. agentskills: benchmark.json and grading.json in the words of agentskills.io.",
+    help="The format of a .json output: the results document (default), or the suite as an eval document with "
+    "responses, scores and status. agentskills: benchmark.json and grading.json in the format of agentskills.io.",
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputResult:
-    """What was written, or why it could not be, and the exit code that follows."""
+    """The written files or why they are missing, and the exit code."""
 
     files: tuple[Path, ...]
     failure: CannotWrite | None
@@ -63,34 +63,34 @@ def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> Out
 
 
 def require_kept_results() -> None:
-    """Raises InvalidSettings before a run whose results could not be kept."""
+    """Raises InvalidSettings before a run whose results could not be stored."""
     require_no_link(KEPT_RESULTS / "results.json")
     above = unwritable(KEPT_RESULTS / "results.json")
     if above is not None:
         raise InvalidSettings(
-            f"results cannot be kept in {KEPT_RESULTS.as_posix()}: {above} is not a writable folder; "
+            f"results cannot be stored in {KEPT_RESULTS.as_posix()}: {above} is not a writable folder; "
             "write them elsewhere: --output FILE"
         )
 
 
 def kept_results(began: datetime) -> list[Path]:
-    """Where a run without --output writes."""
+    """The files of a run without --output."""
     return [KEPT_RESULTS / f"{began:%Y-%m-%d_%H-%M-%S}{suffix}" for suffix in (".json", ".html")]
 
 
 @contextmanager
-def free_names(named: Sequence[Path]) -> Iterator[list[Path]]:
-    """These files under names that no other run has taken; the first, if it was not written, is given back.
+def free_names(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """These files under unused names; the first name is released if it was not written.
 
     Raises CannotWrite.
     """
-    first = named[0]
+    first = paths[0]
     try:
         taken = next(path for path in _numbered(first) if created(path))
     except OSError as error:
         raise CannotWrite(f"cannot write {first}: {error.strerror}") from error
     try:
-        yield [path.with_name(f"{taken.stem}{path.suffix}") for path in named]
+        yield [path.with_name(f"{taken.stem}{path.suffix}") for path in paths]
     finally:
         if taken.is_file() and taken.stat().st_size == 0:
             remove(taken.parent, [taken.name])

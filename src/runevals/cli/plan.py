@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, settings_options, settled
+from runevals.cli.options import environment_option, resolved_settings, settings_options
 from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.run.default_target import with_target
@@ -23,15 +23,17 @@ from runevals.suites.shard import shards_of
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @settings_options()
 @environment_option
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="How it is shown.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="The format of the output."
+)
 @click.option(
     "--cases-per-shard",
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
-    help="How many cases one of the shards of --format json is to have.",
+    help="How many cases each shard of --format json has.",
 )
-def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **told: Any) -> None:
+def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **options: Any) -> None:
     """Show what would run: cases, checks and calls.
 
     \b
@@ -39,7 +41,7 @@ def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **told: 
       runevals plan evals/ --repeat 3
       runevals plan --format json --cases-per-shard 50
     """
-    settings = settled(told, paths=paths)
+    settings = resolved_settings(options, paths=paths)
     loaded = load_suites(settings)
     plan = part_of(plan_of(loaded, settings), settings.selection.shard)
     if form == "json":
@@ -51,7 +53,7 @@ def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **told: 
 
 
 def as_json(plan: RunPlan, settings: Settings, cases_per_shard: int) -> dict[str, object]:
-    """The plan's numbers, and the shards to make it in: what a matrix of jobs is made from."""
+    """The plan's numbers, and the shards for a matrix of jobs."""
     target_calls, judge_calls = _calls(plan, settings)
     return {
         "suites": [
@@ -67,7 +69,7 @@ def as_json(plan: RunPlan, settings: Settings, cases_per_shard: int) -> dict[str
 
 
 def describe(plan: RunPlan, settings: Settings) -> str:
-    """The plan in words: suites, cases by category, checks by evaluator, calls."""
+    """The plan as text: suites, cases by category, checks by evaluator, calls."""
     settings = with_target(settings, plan.suites)
     target_calls, judge_calls = _calls(plan, settings)
     checks = [check for case in plan.checks for turn in case for check in turn.checks]

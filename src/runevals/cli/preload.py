@@ -1,4 +1,4 @@
-"""Loading what takes long, while something else is done."""
+"""Loads slow libraries in the background."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from runevals.settings.resolve import Settings
 
 
 def load_sdk_beside(settings: Settings) -> None:
-    """Begins to load the SDK and the prices, which takes a second, where a model will be asked."""
-    models = [told.type for told in (settings.target, *settings.judges) if told is not None]
+    """Begins to load the SDK and the prices, which takes a second, if a model will be called."""
+    models = [endpoint.type for endpoint in (settings.target, *settings.judges) if endpoint is not None]
     if not settings.evaluate_only and PROVIDERS.keys() & {*models}:
         Thread(target=_load, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""How far a run is: a bar at a terminal, elsewhere a line now and then."""
+"""The progress of a run: a bar at a terminal, elsewhere occasional lines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Say = Callable[[str], None]
 
 LINE_EVERY_S = 30.0
 BAR_EVERY_S = 0.25
-PACE_OF = 100  # the newest trials, from which the time left is reckoned
+PACE_OF = 100  # the newest trials, from which the time left is estimated
 
 OUTCOME_MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}
 
@@ -46,24 +46,24 @@ def progress(
     total: int | None = None,
     at_most: bool = False,
 ) -> Watch:
-    """A `Progress` on stderr; single trials are told of one side only."""
+    """A `Progress` on stderr; single trials are only shown for one side."""
     if detail == "none":
         return iter
     every = sum(len(side.plan.trials) for side in sides) if total is None else total
     tally = Tally(every, [side.throttles for side in sides], phase=phase, at_most=at_most)
-    told = sides[0] if detail == "trials" and len(sides) == 1 else None
-    return lambda evaluations: _watched(evaluations, tally, told)
+    single = sides[0] if detail == "trials" and len(sides) == 1 else None
+    return lambda evaluations: _watched(evaluations, tally, single)
 
 
-def _watched(evaluations: Iterator[Evaluation], tally: Tally, told: Measurement | None) -> Iterator[Evaluation]:
-    """`told` is the side of which every trial gets a line."""
+def _watched(evaluations: Iterator[Evaluation], tally: Tally, single: Measurement | None) -> Iterator[Evaluation]:
+    """`single` is the side whose trials get a line each."""
     with _telling(tally) as say:
         tally.begin()
         for evaluation in evaluations:
             tally.add(evaluation)
-            if told is not None:
-                line = _line(told.plan.trials[evaluation.position], evaluation)
-                say(terminal_text(told.redact(line)))
+            if single is not None:
+                line = _line(single.plan.trials[evaluation.position], evaluation)
+                say(terminal_text(single.redact(line)))
             yield evaluation
 
 
@@ -74,24 +74,24 @@ def _status(evaluation: Evaluation) -> Outcome:
 
 
 def _line(trial: Trial, evaluation: Evaluation) -> str:
-    """One trial: its case, and which checks failed or why there is no answer; nothing of what was said."""
+    """One trial: its case, and which checks failed or why there is no answer, without content."""
     results = evaluation.results
     wrong = [result.id for result in results if result.outcome is Outcome.FAILED]
     wrong += dict.fromkeys(result.error.code for result in results if result.error is not None)
     attempt = f" run {trial.attempt}" if trial.attempt > 1 else ""
-    told = f"{OUTCOME_MARKS[_status(evaluation)]} {one_line(trial.case.key, 60)}{attempt}"
-    return f"{told}  {one_line(', '.join(wrong), 120)}" if wrong else told
+    text = f"{OUTCOME_MARKS[_status(evaluation)]} {one_line(trial.case.key, 60)}{attempt}"
+    return f"{text}  {one_line(', '.join(wrong), 120)}" if wrong else text
 
 
 def _telling(tally: Tally) -> AbstractContextManager[Say]:
-    """What tells the tally on the way; a line more is said by what it gives."""
+    """Shows the tally while the run goes on; yields a function that prints a further line."""
     if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") not in WITHOUT_CURSOR:
         return _bar(tally)
     return _group(tally) if os.environ.get("GITHUB_ACTIONS") else lines(tally, LINE_EVERY_S)
 
 
 class Tally:
-    """What is done of a run, what came of it, and how long the rest may take."""
+    """The finished part of a run, its results, and an estimate of the rest."""
 
     def __init__(self, total: int, throttles: list[Throttles], *, phase: str = "", at_most: bool = False) -> None:
         self.total = total
@@ -104,11 +104,11 @@ class Tally:
         self._ends: deque[float] = deque()
 
     def begin(self) -> None:
-        """From now on trials are made."""
+        """The first trial has started."""
         self._ends = deque([time.monotonic()], maxlen=PACE_OF)
 
     def add(self, evaluation: Evaluation) -> None:
-        """One trial more."""
+        """Counts one trial."""
         results, status = evaluation.results, _status(evaluation)
         self.done += 1
         self.passed += status is Outcome.PASSED
@@ -125,21 +125,21 @@ class Tally:
 
     @property
     def amount(self) -> str:
-        """ "12/24"; where rounds may end early, "12/≤72"."""
+        """ "12/24"; if rounds may end early, "12/≤72"."""
         return f"{self.done}/{'≤' * self.at_most}{self.total}"
 
     @property
     def counts(self) -> str:
-        """What came of the trials, and what they cost: a sum of which parts are unknown is a least one."""
-        told = [f"{self.passed} passed", f"{self.failed} failed"]
-        told += [f"{self.errored} not measured"] if self.errored else []
+        """The results of the trials and their cost; a sum with unknown parts is a minimum."""
+        parts = [f"{self.passed} passed", f"{self.failed} failed"]
+        parts += [f"{self.errored} not measured"] if self.errored else []
         if self._known_usd is not None:
-            told.append(f"{'≥ ' if self._unknown else ''}{money(self._known_usd)}")
-        return ", ".join(told)
+            parts.append(f"{'≥ ' if self._unknown else ''}{money(self._known_usd)}")
+        return ", ".join(parts)
 
     @property
     def left(self) -> str:
-        """ "0:42 left", at the pace of the newest trials; empty while there is none to go by."""
+        """ "0:42 left", at the pace of the newest trials; empty while it is unknown."""
         ends = self._ends
         if len(ends) < 2 or self.done >= self.total:
             return ""
@@ -147,8 +147,8 @@ class Tally:
         return f"{'≤ ' if self.at_most else ''}{_clock(pace_s * (self.total - self.done))} left"
 
     @property
-    def held(self) -> str:
-        """Whom calls are waiting for, and for how long; empty where they are not."""
+    def waiting(self) -> str:
+        """The host that calls are waiting for, and how long; empty if they are not."""
         waits = [wait for throttles in self._throttles if (wait := throttles.longest_wait()) is not None]
         if not waits:
             return ""
@@ -158,8 +158,8 @@ class Tally:
     def __str__(self) -> str:
         phase = f"{self.phase}: " if self.phase else ""
         trials = f"{'at most ' if self.at_most else ''}{plural(self.total, 'trial')}"
-        told = [f"{phase}{self.done} of {trials} done", self.counts, self.left, self.held]
-        return ", ".join(filter(None, told))
+        parts = [f"{phase}{self.done} of {trials} done", self.counts, self.left, self.waiting]
+        return ", ".join(filter(None, parts))
 
 
 def _clock(left_s: float) -> str:
@@ -174,7 +174,7 @@ def _say(line: str) -> None:
 
 @contextmanager
 def lines(tally: Tally, every_s: float) -> Iterator[Say]:
-    """Within it, a line on stderr each `every_s`, whether anything has come or not."""
+    """Prints a line on stderr every `every_s` seconds, with or without progress."""
     ended = threading.Event()
 
     def tell() -> None:
@@ -192,7 +192,7 @@ def lines(tally: Tally, every_s: float) -> Iterator[Say]:
 
 @contextmanager
 def _group(tally: Tally) -> Iterator[Say]:
-    """The lines of a job's log, folded away under what they are about."""
+    """The lines of a job's log, in a folded group."""
     phase = f"{tally.phase}: " if tally.phase else ""
     click.echo(f"::group::{phase}{plural(tally.total, 'trial')}{' at most' * tally.at_most}", err=True)
     try:
@@ -220,7 +220,7 @@ def _bar(tally: Tally) -> Iterator[Say]:
 
 
 def _drawn(tally: Tally, console: Console) -> RenderableType:
-    """One line, and one more while a host keeps calls waiting; the bar takes what room the words leave."""
+    """One line, and one more while calls wait for a host; the bar fills the rest of the line."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
@@ -232,5 +232,5 @@ def _drawn(tally: Tally, console: Console) -> RenderableType:
     line = Table.grid(padding=(0, 1, 0, 0))
     bar = [ProgressBar(total=max(tally.total, 1), completed=tally.done, width=room)] if room >= 8 else []
     line.add_row(*([Text(tally.phase)] if phase else []), *bar, Text(words))
-    held = terminal_text(tally.held)
-    return Group(line, Text(held, style="yellow")) if held else line
+    waiting = terminal_text(tally.waiting)
+    return Group(line, Text(waiting, style="yellow")) if waiting else line

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from runevals.cli.browser import open_in_browser, open_option, page_of
-from runevals.cli.options import settings_options, settled
+from runevals.cli.options import resolved_settings, settings_options
 from runevals.cli.output import format_option
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import write_whole
@@ -20,15 +20,15 @@ from runevals.run.export_suite import exportable, exported, require_unchanged, s
 
 @click.command("report")
 @click.argument("document", type=click.Path(path_type=Path))
-@click.option("-o", "--output", multiple=True, metavar="FILE", help="Where to: .json, .html, .xml, .csv, .md.")
-@format_option
 @click.option(
-    "--suite", metavar="PATH", help="Which suite an eval document is written of, where there are several."
+    "-o", "--output", multiple=True, metavar="FILE", help="The output file: .json, .html, .xml, .csv, .md."
 )
+@format_option
+@click.option("--suite", metavar="PATH", help="The suite of an eval document, if there are several.")
 @open_option
 @settings_options("config")
 def command(
-    document: Path, output: tuple[str, ...], *, form: str, suite: str | None, opened: bool, **told: Any
+    document: Path, output: tuple[str, ...], *, form: str, suite: str | None, opened: bool, **options: Any
 ) -> None:
     """Write the results DOCUMENT in other formats; without --output, print it.
 
@@ -45,7 +45,7 @@ def command(
         raise InvalidSettings("--suite is for --format eval-document; other formats hold every suite")
     conclusion = read_conclusion(document)
     if documents:
-        settings = settled(told)
+        settings = resolved_settings(options)
         chosen = exportable(conclusion.report.run.suites, suite)
         require_unchanged(conclusion.report, chosen, settings)
         text = exported(conclusion.report, chosen, settings)

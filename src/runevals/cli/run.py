@@ -1,4 +1,4 @@
-"""`runevals run`: all of it, locally or in CI."""
+"""`runevals run`: a complete run, locally or in CI."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import click
 from runevals.cli import finish
 from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.doctor.checks import exit_code, prepared
-from runevals.cli.doctor.finding import tell_finding
+from runevals.cli.doctor.finding import print_finding
 from runevals.cli.help import GroupedCommand
 from runevals.cli.init.scaffold import suite_wanted
 from runevals.cli.interactive import interact
-from runevals.cli.options import environment_option, settings_options, told_by
+from runevals.cli.options import environment_option, raw_settings, settings_options
 from runevals.cli.output import format_option, free_names, kept_results, reported, require_kept_results
 from runevals.cli.plan import describe
 from runevals.cli.preload import load_sdk_beside
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     "--evaluate-only",
     type=click.Path(),
     metavar="FILE",
-    help="Score the responses that stand in FILE, call no target.",
+    help="Score the responses in FILE without calling the target.",
 )
 @click.option(
     "-o",
@@ -89,25 +89,29 @@ if TYPE_CHECKING:
 @click.option(
     "--base",
     metavar="REF",
-    help="Run the commit that HEAD shares with REF first, with its own suites and settings, and compare with it.",
+    help="Run the merge base of HEAD and REF first, with its own suites and settings, and compare with it.",
 )
 @click.option(
     "--all-projects",
     is_flag=True,
-    help="Run every folder that has a runevals.yaml, as if in it; the worst exit code is that of the run.",
+    help="Run every folder that has a runevals.yaml on its own and exit with the worst exit code.",
 )
 @click.option(
     "--resume",
     metavar="[RUN]",
     is_flag=False,
     flag_value="",
-    help="Go on with a run that was ended early, the newest if none is named; what it was told holds again.",
+    help="Resume an unfinished run (by default the newest) with the options it was started with.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would run, call nothing.")
-@click.option("--init-only", is_flag=True, help="Check that the sandbox and the folders are ready, run nothing.")
-@click.option("--watch", "watched", is_flag=True, help="Then run again what a saved file changes, until Ctrl-C.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, only the verdict.")
-@click.option("-v", "--verbose", is_flag=True, help="Also a line for every trial as it is done.")
+@click.option("--dry-run", is_flag=True, help="Show what would run without calling anything.")
+@click.option(
+    "--init-only", is_flag=True, help="Check that the sandbox and the folders are ready without running anything."
+)
+@click.option(
+    "--watch", "watched", is_flag=True, help="Keep running: run affected cases again whenever a file changes."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print only the verdict, without progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Print a line for every finished trial.")
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
@@ -115,7 +119,7 @@ if TYPE_CHECKING:
     flag_value="info",
     help="How much to log to stderr.",
 )
-def command(**told: Any) -> None:
+def command(**options: Any) -> None:
     """Run suites against the target and judge the result.
 
     Without PATH, the suites of runevals.yaml run, or the first of prompts.json, evals.json and tests.json here
@@ -127,39 +131,39 @@ def command(**told: Any) -> None:
       runevals evals/ --target openai:gpt-5-mini --baseline base.json
       runevals --prompts "What is Teams?" --expected "A collaboration platform"
     """
-    _set_logging(told.pop("log_level"))
-    paths = (*told.pop("paths"), *told.pop("prompts_file"))
-    finish(run_projects(told, paths, execute) if told.pop("all_projects") else execute(told, paths))
+    _set_logging(options.pop("log_level"))
+    paths = (*options.pop("paths"), *options.pop("prompts_file"))
+    finish(run_projects(options, paths, execute) if options.pop("all_projects") else execute(options, paths))
 
 
-def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
+def execute(options: dict[str, Any], paths: tuple[str, ...]) -> int:
     """One run from flags to exit code."""
     require_usable_plugins()
-    before = None if told["resume"] is None else unfinished(told["resume"], Path.cwd())
+    before = None if options["resume"] is None else unfinished(options["resume"], Path.cwd())
     if before is not None:
-        given = {name: value for name, value in told.items() if value not in (None, (), False)}
-        told, paths = {**told, **before.options, **given}, paths or before.paths
-    evaluate_only: str | None = told.get("evaluate_only")
-    words = told_by(
-        told,
+        set_options = {name: value for name, value in options.items() if value not in (None, (), False)}
+        options, paths = {**options, **before.options, **set_options}, paths or before.paths
+    evaluate_only: str | None = options.get("evaluate_only")
+    words = raw_settings(
+        options,
         paths=paths if evaluate_only is None else (evaluate_only,),
         evaluate_only=evaluate_only is not None,
     )
-    _told_once(paths, told)
-    of_change = replace(words, base_side=base_side(words, change_event(words), told["base"]))
-    settings, shown = resolve(of_change), partial(progress, detail=_detail(told))
+    _reject_conflicting_options(paths, options)
+    of_change = replace(words, base_side=base_side(words, change_event(words), options["base"]))
+    settings, display = resolve(of_change), partial(progress, detail=_detail(options))
     require_own_code(words)
-    if told["init_only"]:
+    if options["init_only"]:
         return _prepared(settings)
-    if told["interactive"]:
-        interact(RunRequest(settings=settings, raw=words, progress=shown))
+    if options["interactive"]:
+        interact(RunRequest(settings=settings, raw=words, progress=display))
         return 0
-    if told["watched"]:
-        watch(words, shown)
-    if not told["dry_run"]:
+    if options["watched"]:
+        watch(words, display)
+    if not options["dry_run"]:
         load_sdk_beside(settings)
-    loaded = _suites(settings, told)
-    if told["dry_run"]:
+    loaded = _suites(settings, options)
+    if options["dry_run"]:
         warn(loaded.problems)
         plan = part_of(plan_of(loaded, settings), settings.selection.shard)
         say(describe(plan, settings))
@@ -170,26 +174,26 @@ def execute(told: dict[str, Any], paths: tuple[str, ...]) -> int:
         settings=settings,
         suites=loaded,
         raw=words,
-        base=told["base"],
+        base=options["base"],
         weakenings=ignored_changes(of_change),
-        progress=shown,
+        progress=display,
     )
-    return _run(request, told, _journalled(settings, told, paths, before))
+    return _run(request, options, _journalled(settings, options, paths, before))
 
 
-def _detail(told: Mapping[str, Any]) -> Detail:
-    return "none" if told["quiet"] else "trials" if told["verbose"] else "counts"
+def _detail(options: Mapping[str, Any]) -> Detail:
+    return "none" if options["quiet"] else "trials" if options["verbose"] else "counts"
 
 
-def _run(request: RunRequest, told: Mapping[str, Any], run: UnfinishedRun | None) -> int:
+def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | None) -> int:
     settings, loaded = request.settings, request.suites
-    outputs, reports, documents = _outputs(told)
+    outputs, reports, documents = _outputs(options)
     require_cache(settings)
-    kept = kept_results(datetime.now().astimezone())
-    if told["opened"]:
-        page_of(outputs or kept)
+    default_files = kept_results(datetime.now().astimezone())
+    if options["opened"]:
+        page_of(outputs or default_files)
     if documents:
-        exportable(loaded.suites)  # before anything is spent
+        exportable(loaded.suites)  # before any cost
     for suite in loaded.suites:
         if (settings.repository / suite.path).resolve() in {output.resolve() for output in outputs}:
             raise InvalidSettings(f"--output {suite.path} is the suite itself; it would be overwritten")
@@ -199,10 +203,10 @@ def _run(request: RunRequest, told: Mapping[str, Any], run: UnfinishedRun | None
 
     def write() -> list[Path]:
         if not outputs:
-            with free_names(kept) as free:
+            with free_names(default_files) as free:
                 publish(conclusion, free)
                 return free
-        publish(conclusion, reports, form=told["form"])
+        publish(conclusion, reports, form=options["form"])
         for path in documents:
             write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
         return outputs
@@ -210,67 +214,67 @@ def _run(request: RunRequest, told: Mapping[str, Any], run: UnfinishedRun | None
     done = reported(conclusion, write)
     if run is not None and (way := run.end(conclusion, written=done.failure is None)):
         say(f"       {way}")
-    if told["opened"] and done.files:
+    if options["opened"] and done.files:
         open_in_browser(page_of(done.files))
     return done.exit_code
 
 
-def _outputs(told: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
-    """(all files asked for, those of reporters, those that are eval documents). Raises InvalidSettings."""
-    asked_for = [Path(name) for name in told["output"]]
+def _outputs(options: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
+    """(all output files, those of reporters, those that are eval documents). Raises InvalidSettings."""
+    asked_for = [Path(name) for name in options["output"]]
     check_outputs(asked_for)
     if not asked_for:
         require_kept_results()
-    reports, documents = separated(asked_for, told["form"])
+    reports, documents = separated(asked_for, options["form"])
     return asked_for, reports, documents
 
 
 def _journalled(
-    settings: Settings, told: Mapping[str, Any], paths: tuple[str, ...], before: ResumableRun | None
+    settings: Settings, options: Mapping[str, Any], paths: tuple[str, ...], before: ResumableRun | None
 ) -> UnfinishedRun | None:
-    """The run that goes on, or a new one; None where nothing is asked that is worth keeping."""
+    """The run to resume, or a new one; None if it has no calls worth storing."""
     if before is not None:
         require_same(before, settings)
         return before.run
-    return begun(told, paths, settings) if worth_a_journal(settings) else None
+    return begun(options, paths, settings) if worth_a_journal(settings) else None
 
 
 def _prepared(settings: Settings) -> int:
     findings = list(prepared(settings))
-    for found in findings:
-        tell_finding(found)
+    for finding in findings:
+        print_finding(finding)
     return exit_code(findings)
 
 
-def _told_once(paths: tuple[str, ...], told: dict[str, Any]) -> None:
-    """Raises InvalidSettings where things are asked for of which one would be ignored."""
-    ways = {"PATH": paths, "--prompts": told["prompts"], "--evaluate-only": told["evaluate_only"]}
-    reports = {"--output": told["output"], "--base": told["base"], "--expected": told["expected"]}
-    if told["interactive"]:
-        ways |= {"--interactive": True, "--watch": told["watched"], **reports}
-    elif told["watched"]:  # it may watch any file that is named
-        ways = {"--watch": True, "--prompts": told["prompts"], "--dry-run": told["dry_run"], **reports}
-    given = [name for name, value in ways.items() if value]
-    if len(given) > 1:
-        raise InvalidSettings(f"{' and '.join(given)} do not go together; run them one after the other")
+def _reject_conflicting_options(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Raises InvalidSettings if one option would silently override another."""
+    ways = {"PATH": paths, "--prompts": options["prompts"], "--evaluate-only": options["evaluate_only"]}
+    reports = {"--output": options["output"], "--base": options["base"], "--expected": options["expected"]}
+    if options["interactive"]:
+        ways |= {"--interactive": True, "--watch": options["watched"], **reports}
+    elif options["watched"]:  # it may watch any file
+        ways = {"--watch": True, "--prompts": options["prompts"], "--dry-run": options["dry_run"], **reports}
+    used = [name for name, value in ways.items() if value]
+    if len(used) > 1:
+        raise InvalidSettings(f"{' and '.join(used)} do not go together; run them one after the other")
     opposites = (("quiet", "verbose"), ("no_judge", "judge"), ("no_judge", "judge_model"))
     for one, other in opposites:
-        if told.get(one) and told.get(other):
+        if options.get(one) and options.get(other):
             flags = " and ".join(f"--{name.replace('_', '-')}" for name in (one, other))
             raise InvalidSettings(f"{flags} say opposite things; leave one out")
 
 
-def _suites(settings: Settings, told: dict[str, Any]) -> LoadedSuites:
-    prompts, expected = list(told["prompts"]), list(told["expected"])
+def _suites(settings: Settings, options: dict[str, Any]) -> LoadedSuites:
+    prompts, expected = list(options["prompts"]), list(options["expected"])
     if not prompts and not expected:
-        if told["dry_run"]:
+        if options["dry_run"]:
             return load_suites(settings)
         loaded = _found_or_created(settings)
         _upgrade_at_terminal(loaded, settings)
         return loaded
     if expected and len(expected) != len(prompts):
         raise InvalidSettings(
-            f"--expected has {len(expected)} texts for {len(prompts)} of --prompts; they must be equally many"
+            f"--expected has {len(expected)} texts for {len(prompts)} of --prompts; their numbers must be equal"
         )
     unjudged = bool(expected) and (settings.no_judge or not settings.judges)
     defaults = eval_document.WITHOUT_A_JUDGE if unjudged else eval_document.SYSTEM_DEFAULTS
@@ -283,7 +287,7 @@ def _suites(settings: Settings, told: dict[str, Any]) -> LoadedSuites:
 
 
 def _found_or_created(settings: Settings) -> LoadedSuites:
-    """The suites; where there are none anywhere, at a terminal, a starter suite if it is wanted."""
+    """The suites; if there are none, offers a starter suite at a terminal."""
     try:
         return load_suites(settings)
     except NoSuiteFound:
@@ -293,7 +297,7 @@ def _found_or_created(settings: Settings) -> LoadedSuites:
 
 
 def _upgrade_at_terminal(loaded: LoadedSuites, settings: Settings) -> None:
-    """Writes suites of an older shape in the current one, backup first; only with somebody there to see it."""
+    """Converts suites of an older format, with a backup; only at a terminal."""
     if not at_terminal():
         return
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runevals.cli import explained
-from runevals.cli.options import told_by
+from runevals.cli.options import raw_settings
 from runevals.cli.terminal import tell
 from runevals.github.job import change_event
 from runevals.lib.terminal import say
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from runevals.run.projects import Project
     from runevals.settings.resolve import RawSettings
 
-# What names things of one project.
+# Options that only make sense for one project.
 _OF_ONE = ("config", "prompts", "expected", "interactive", "evaluate_only", "resume", "watched", "opened", "shard")
 
 
 def run_projects(
-    told: dict[str, Any], paths: tuple[str, ...], run: Callable[[dict[str, Any], tuple[str, ...]], int]
+    options: dict[str, Any], paths: tuple[str, ...], run: Callable[[dict[str, Any], tuple[str, ...]], int]
 ) -> int:
     """`run` for every project, with its folder as the current one → the worst exit code."""
-    _require_alone(told, paths)
-    words = told_by(told)
-    side = base_side(words, change_event(words), told["base"])
+    _require_alone(options, paths)
+    words = raw_settings(options)
+    side = base_side(words, change_event(words), options["base"])
     projects = projects_in(words.cwd, None if side is None else side.commit)
     require_apart(projects, words)
     codes: dict[str, int] = {}
@@ -40,11 +40,11 @@ def run_projects(
         say(f"== {project.name} ({project.config})", err=True)
         try:
             if project.removed:
-                codes[project.name] = _removed(project, words, told["base"])
+                codes[project.name] = _removed(project, words, options["base"])
             else:
                 with chdir(words.cwd / project.name):
-                    codes[project.name] = run(dict(told), ())
-        except Exception as error:  # noqa: BLE001 - the other projects are run all the same
+                    codes[project.name] = run(dict(options), ())
+        except Exception as error:  # noqa: BLE001 - the other projects still run
             codes[project.name] = explained(error)
     say(in_words(codes))
     return worst(codes.values())
@@ -58,18 +58,18 @@ def _removed(project: Project, words: RawSettings, ref: str | None) -> int:
     return conclusion.verdict.exit_code
 
 
-def _require_alone(told: Mapping[str, Any], paths: tuple[str, ...]) -> None:
-    """Raises InvalidSettings for what only one project can be told."""
+def _require_alone(options: Mapping[str, Any], paths: tuple[str, ...]) -> None:
+    """Raises InvalidSettings for options that only one project can have."""
     flags = {"opened": "open", "watched": "watch"}
-    named = ["PATH"] if paths else []
-    named += [
+    used = ["PATH"] if paths else []
+    used += [
         f"--{flags.get(name, name).replace('_', '-')}"
         for name in _OF_ONE
-        if told.get(name) not in (None, (), False)
+        if options.get(name) not in (None, (), False)
     ]
-    named += [f"--output {name}" for name in told["output"] if Path(name).is_absolute()]
-    if named:
+    used += [f"--output {name}" for name in options["output"] if Path(name).is_absolute()]
+    if used:
         raise InvalidSettings(
-            f"{', '.join(named)}: not with --all-projects, which runs each project with its own settings file; "
+            f"{', '.join(used)}: not with --all-projects, which runs each project with its own settings file; "
             "run it in the project's folder"
         )

@@ -1,4 +1,4 @@
-"""`runevals schema`: the JSON Schemas, for editors that complete and check what they edit."""
+"""`runevals schema`: the JSON Schemas, for editors with completion and validation."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, settings_options, settled
+from runevals.cli.options import environment_option, resolved_settings, settings_options
 from runevals.lib.terminal import say
 from runevals.records.rules import SuiteEntry
 from runevals.settings.resolve import Settings
@@ -18,18 +18,18 @@ from runevals.settings.target import judges_label
 @click.command("settings", cls=GroupedCommand)
 @settings_options()
 @environment_option
-def command(**told: Any) -> None:
+def command(**options: Any) -> None:
     """Show every setting, its value and where it came from. Keys are never shown.
 
     \b
     Example:
       runevals settings --model gpt-5-mini
     """
-    settings = settled(told)
+    settings = resolved_settings(options)
     width = max(len(setting.name) for setting in SETTINGS)
     for setting in SETTINGS:
         value = _value(settings, setting.name)
-        say(f"{setting.name:<{width}}  {_shown(value)}  ({settings.origins[setting.name]})")
+        say(f"{setting.name:<{width}}  {_display_value(value)}  ({settings.origins[setting.name]})")
     say(f"settings file: {settings.file.display_name if settings.file else 'none'}")
 
 
@@ -47,8 +47,8 @@ def _value(settings: Settings, name: str) -> object:
             return settings.rules.regression.max_fresh_runs
         case "max_cost" | "max_tokens" | "max_calls" | "max_duration":
             limits = settings.limits
-            told = (limits.cost_usd, limits.tokens, limits.calls, limits.duration_s)
-            return told[("max_cost", "max_tokens", "max_calls", "max_duration").index(name)]
+            values = (limits.cost_usd, limits.tokens, limits.calls, limits.duration_s)
+            return values[("max_cost", "max_tokens", "max_calls", "max_duration").index(name)]
         case "model":
             return None if settings.target is None else settings.target.model
         case "judge_model":
@@ -59,24 +59,24 @@ def _value(settings: Settings, name: str) -> object:
             return settings.value_of(name)
 
 
-def _shown(value: object) -> str:
+def _display_value(value: object) -> str:
     if value is None or value == ():
         return "–"
     if isinstance(value, tuple):
-        return ", ".join(_shown(item) for item in value)
+        return ", ".join(_display_value(item) for item in value)
     if isinstance(value, SuiteEntry):
         return value.path
     if hasattr(value, "type"):
-        named = {
+        fields = {
             name: getattr(value, name)
             for name in ("model", "base_url", "function", "command", "path", "api_key_env")
             if getattr(value, name, None)
         }
         web = getattr(value, "web", None)
         if web is not None:
-            named |= {"method": web.method, "url": web.display_url, "keys": ",".join(web.key_names) or "none"}
+            fields |= {"method": web.method, "url": web.display_url, "keys": ",".join(web.key_names) or "none"}
         prompt = getattr(value, "prompt", None)
         if prompt is not None:
-            named["prompt_file"] = prompt.display_path
-        return f"{value.type} " + " ".join(f"{name}={item}" for name, item in named.items())
+            fields["prompt_file"] = prompt.display_path
+        return f"{value.type} " + " ".join(f"{name}={item}" for name, item in fields.items())
     return str(value)

@@ -1,4 +1,4 @@
-"""What a command says last: the verdict, and what is wrong with suites."""
+"""The final output of a command: the verdict, and problems of suites."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MOST_WARNINGS = 20
 
 
 def tell(conclusion: Conclusion) -> None:
-    """Prints the last screen."""
+    """Prints the final screen."""
     text = terminal_text(console.render(conclusion))
     first, *rest = fitted(text)
     colour = _COLOURS[conclusion.verdict.outcome]
     click.secho(first, fg=colour, bold=True)
     say("\n".join(rest))
-    if on_screen() and len(rest) > shutil.get_terminal_size().lines - 3:  # the verdict has left the screen
+    if on_screen() and len(rest) > shutil.get_terminal_size().lines - 3:  # the verdict has scrolled off the screen
         click.secho(f"\n{first}", fg=colour, bold=True)
 
 
@@ -40,8 +40,8 @@ def warn(problems: Sequence[SuiteProblem]) -> None:
 
 def warn_runner(text: str) -> None:
     """Shows a warning on the job's page, elsewhere on stderr."""
-    told = redactor(os.environ)(text)
+    redacted = redactor(os.environ)(text)
     if os.environ.get("GITHUB_ACTIONS"):
-        click.echo(warning_command(told))
+        click.echo(warning_command(redacted))
     else:
-        say(f"Warning: {told}", err=True)
+        say(f"Warning: {redacted}", err=True)

@@ -1,4 +1,4 @@
-"""`runevals upgrade`: suites of an older shape → the current one, backup first."""
+"""`runevals upgrade`: suites of an older format → the current one, with a backup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runevals.suites.upgrade import upgrade_file
 @click.command("upgrade")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 def command(paths: tuple[Path, ...]) -> None:
-    """Write suites of an older shape in the current one. The old file stays as FILE.bak.<time>.
+    """Convert suites of an older format to the current one. The old file stays as FILE.bak.<time>.
 
     \b
     Example:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.cli import finish
-from runevals.cli.options import KEPT_RESULTS, settings_options, settled
+from runevals.cli.options import KEPT_RESULTS, resolved_settings, settings_options
 from runevals.lib.text.numbers import plural
 from runevals.reports.past_results import newest, readable
 from runevals.run.load import load_request, plan_of
@@ -30,8 +30,8 @@ MOST_OF_A_KIND = 50
 @click.command("validate")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @settings_options("config", "all", "evaluators")
-@click.option("--evaluate-only", is_flag=True, help="Also ask for a response on every item and turn.")
-@click.option("--health", is_flag=True, help="Also say what could be better; it changes no exit code.")
+@click.option("--evaluate-only", is_flag=True, help="Also require a response on every item and turn.")
+@click.option("--health", is_flag=True, help="Also suggest improvements; the exit code does not change.")
 @click.option(
     "--results",
     multiple=True,
@@ -44,7 +44,7 @@ MOST_OF_A_KIND = 50
     "--format",
     "form",
     type=click.Choice(["text", "github", "json", "sarif"]),
-    help="How problems are told: for people, as annotations of a pull request, as JSON, as SARIF 2.1.0. "
+    help="The format of problems: text, annotations of a pull request, JSON or SARIF 2.1.0. "
     "[default: github in a GitHub workflow, else text]",
 )
 def command(
@@ -54,9 +54,9 @@ def command(
     health: bool,
     results: tuple[Path, ...],
     form: str | None,
-    **told: Any,
+    **options: Any,
 ) -> None:
-    """Check suites: every problem with its line, and the nearest right word.
+    """Check suites: every problem with its line, and the nearest known word.
 
     \b
     Examples:
@@ -72,20 +72,20 @@ def command(
     require_usable_plugins()
     if results and not health:
         raise InvalidSettings("--results is for --health; give both")
-    found: list[Hint] = []
+    findings: list[Hint] = []
     loaded: LoadedSuites | None = None
     problems: Sequence[SuiteProblem]
     try:
-        settings = settled(told, paths=paths, evaluate_only=evaluate_only)
-        loaded, found = _looked(settings, results if health else None)
+        settings = resolved_settings(options, paths=paths, evaluate_only=evaluate_only)
+        loaded, findings = _looked(settings, results if health else None)
         problems = loaded.problems
     except InvalidSuite as error:
         problems = error.problems
     form = form or ("github" if os.environ.get("GITHUB_ACTIONS") else "text")
     if form == "text":
-        _tell(problems, loaded, _told(found) if health and loaded is not None else [])
+        _tell(problems, loaded, _finding_lines(findings) if health and loaded is not None else [])
     else:
-        hints = map(as_problem, found)
+        hints = map(as_problem, findings)
         suites = () if loaded is None else loaded.suites
         click.echo(_written(ValidationResult(problems=(*problems, *hints), suites=suites), form))
         for notice in () if loaded is None or form != "github" else loaded.notices:
@@ -95,7 +95,7 @@ def command(
 
 
 def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuites, list[Hint]]:
-    """The suites, and with `past` what could be better about them. Raises InvalidSuite."""
+    """The suites, and with `past` suggested improvements. Raises InvalidSuite."""
     from runevals.lib.sandbox import Sandbox
     from runevals.suites.health import findings
     from runevals.suites.load import read_suites, require_suites, unusable_evaluators
@@ -126,13 +126,13 @@ def _server_tools(settings: Settings) -> ServerTools | None:
         tools.close()
 
 
-def _written(found: ValidationResult, form: str) -> str:
-    """What was found in a format for programs, without secrets."""
+def _written(result: ValidationResult, form: str) -> str:
+    """The result in a format for programs, without secrets."""
     from runevals.github.annotations import as_annotations
     from runevals.lib.text.secrets import redacted, redactor
     from runevals.suites.problem_formats import as_json, as_sarif
 
-    plain = redacted(found, redactor(os.environ))
+    plain = redacted(result, redactor(os.environ))
     match form:
         case "github":
             return "\n".join([*as_annotations(plain), *map(_suite_line, plain.suites)])
@@ -143,7 +143,7 @@ def _written(found: ValidationResult, form: str) -> str:
 
 
 def _tell(problems: Sequence[SuiteProblem], loaded: LoadedSuites | None, hints: Sequence[str]) -> None:
-    """What people read: problems to stderr, the rest to stdout."""
+    """The result as text: problems to stderr, the rest to stdout."""
     from runevals.lib.terminal import say
     from runevals.records.problem import problem_lines
 
@@ -167,23 +167,23 @@ def _suite_line(suite: Suite) -> str:
     return terminal_text(f"✓ {suite.path}: {counted} ({suite.dialect})")
 
 
-def _told(found: Sequence[Hint]) -> list[str]:
-    """A line a finding, the number of those of a kind that are left out, and how many there are."""
+def _finding_lines(findings: Sequence[Hint]) -> list[str]:
+    """One line per finding, at most a few of a kind, and their number."""
     lines: list[str] = []
-    for kind in dict.fromkeys(finding.kind for finding in found):
-        alike = [str(finding) for finding in found if finding.kind == kind]
+    for kind in dict.fromkeys(finding.kind for finding in findings):
+        alike = [str(finding) for finding in findings if finding.kind == kind]
         lines += alike[:MOST_OF_A_KIND]
         if len(alike) > MOST_OF_A_KIND:
             lines.append(f"… and {len(alike) - MOST_OF_A_KIND} more: {kind}")
-    return [*lines, f"health: {plural(len(found), 'finding')}; they inform, and decide nothing"]
+    return [*lines, f"health: {plural(len(findings), 'finding')}; they do not affect the exit code"]
 
 
-def _past(named: Sequence[Path]) -> list[RunReport]:
-    """The reports of the documents named, and of those of folders that are some."""
+def _past(paths: Sequence[Path]) -> list[RunReport]:
+    """The reports in the given documents and folders."""
     from runevals.reports.results_document import read
 
     reports = []
-    for path in named or ([KEPT_RESULTS] if KEPT_RESULTS.is_dir() else []):
+    for path in paths or ([KEPT_RESULTS] if KEPT_RESULTS.is_dir() else []):
         if path.is_dir():
             reports += [past.report for _, past in readable(newest(path, MOST_RESULTS))]
         else:

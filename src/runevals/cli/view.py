@@ -44,7 +44,7 @@ def _page(document: Path) -> Path:
     """A page as it is; for a results document the page beside it, which is written first."""
     if document.name.lower().endswith((".html", ".htm")):
         if not document.is_file():
-            raise InvalidSettings(f"{document} is no file")
+            raise InvalidSettings(f"{document} is not a file")
         return document
 
     page = document.with_suffix(".html")

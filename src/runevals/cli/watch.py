@@ -1,4 +1,4 @@
-"""`--watch`: runs again what a saved file changes, until it is interrupted."""
+"""`--watch`: runs affected cases again whenever a file changes, until it is interrupted."""
 
 from __future__ import annotations
 
@@ -27,66 +27,66 @@ from runevals.suites.plan import is_selected
 EVERY_S = 0.5
 SETTLED_S = 0.2  # an editor may write a file in several steps
 
-Stamps = Mapping[Path, tuple[int, int] | None]  # time and size of the last writing, None where nothing is
+Stamps = Mapping[Path, tuple[int, int] | None]  # time and size of the last write, None if there is no file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
-    """What was last run, and all that is looked at for changes of it, as it was when that run began."""
+class _Snapshot:
+    """The cases of the last run, and the state of all watched files when it began."""
 
     cases: frozenset[tuple[str, str, str]] = frozenset()  # suite, key and fingerprint
     others: Stamps | None = None  # files that every case depends on
     stamps: Stamps = field(default_factory=dict)
 
 
-def watch(told: RawSettings, progress: Progress) -> NoReturn:
-    """Runs everything, then the cases that a change concerns. Raises RunevalsError for the first run only."""
-    if told.environment.get("CI"):
-        raise InvalidSettings("--watch is for somebody who looks on, and CI is set; leave it out")
-    seen = _run(_Seen(), told, progress)
-    _tell_watching(seen)
-    stamps = seen.stamps
+def watch(raw: RawSettings, progress: Progress) -> NoReturn:
+    """Runs everything, then the cases that a change affects. Raises RunevalsError for the first run only."""
+    if raw.environment.get("CI"):
+        raise InvalidSettings("--watch is interactive, but CI is set; leave it out")
+    snapshot = _run(_Snapshot(), raw, progress)
+    _tell_watching(snapshot)
+    stamps = snapshot.stamps
     while True:
         stamps = _changed(stamps)
         try:
-            before, seen = seen, _run(seen, told, progress)
+            before, snapshot = snapshot, _run(snapshot, raw, progress)
         except RunevalsError as error:
             say(f"Error: {error}", err=True)
-            _tell_watching(seen)
+            _tell_watching(snapshot)
             continue
-        stamps = seen.stamps
-        if seen.cases != before.cases or seen.others != before.others:
-            _tell_watching(seen)
+        stamps = snapshot.stamps
+        if snapshot.cases != before.cases or snapshot.others != before.others:
+            _tell_watching(snapshot)
 
 
-def _tell_watching(seen: _Seen) -> None:
-    files = sum(path.is_file() for path in seen.stamps)
+def _tell_watching(snapshot: _Snapshot) -> None:
+    files = sum(path.is_file() for path in snapshot.stamps)
     say(f"Watching {plural(files, 'file')}; Ctrl-C ends it.", err=True)
 
 
-def _run(seen: _Seen, told: RawSettings, progress: Progress) -> _Seen:
-    """Runs the cases that are not as they were seen, all of them where anything else changed."""
-    settings = resolve(told)
+def _run(snapshot: _Snapshot, raw: RawSettings, progress: Progress) -> _Snapshot:
+    """Runs the changed cases, or all if anything else changed."""
+    settings = resolve(raw)
     loaded = load_suites(settings)
     settings = with_target(settings, loaded.suites)
     files = _files(settings, loaded)
     others = _stamps(path for path in files if path not in loaded.files)
-    stamps = _stamps((*files, *(path.parent for path in files)))  # a folder's tells of what comes and goes in it
+    stamps = _stamps((*files, *(path.parent for path in files)))  # a folder's changes with its files
     cases = [case for suite in loaded.suites for case in suite.cases if is_selected(case, settings.selection)]
-    everything = others != seen.others
-    todo = [case for case in cases if everything or _identity(case) not in seen.cases]
+    everything = others != snapshot.others
+    todo = [case for case in cases if everything or _identity(case) not in snapshot.cases]
     if todo:
-        first = seen.others is None
+        first = snapshot.others is None
         if not first:
             say(f"\n{datetime.now().astimezone():%H:%M:%S}  {len(todo)} of {plural(len(cases), 'case')}\n")
         warn(loaded.problems)
         part = loaded if everything else _only(loaded, todo)
-        against = settings if everything else replace(settings, baseline=None)  # a part is no whole result
-        conclusion = run(RunRequest(settings=against, suites=part, raw=told, progress=progress))
+        against = settings if everything else replace(settings, baseline=None)  # a partial run is not compared
+        conclusion = run(RunRequest(settings=against, suites=part, raw=raw, progress=progress))
         tell(conclusion)
         if conclusion.verdict.exit_code == INTERRUPTED:
             raise KeyboardInterrupt
-    return _Seen(cases=frozenset(map(_identity, cases)), others=others, stamps=stamps)
+    return _Snapshot(cases=frozenset(map(_identity, cases)), others=others, stamps=stamps)
 
 
 def _identity(case: Case) -> tuple[str, str, str]:
@@ -103,7 +103,7 @@ def _only(loaded: LoadedSuites, cases: Sequence[Case]) -> LoadedSuites:
 
 
 def _files(settings: Settings, loaded: LoadedSuites) -> list[Path]:
-    """What the run is made of; a skill's own files are not named anywhere."""
+    """The files of the run, with the skill's own files."""
     files = files_of(settings, loaded)
     if settings.target is not None and settings.target.type == "skill" and settings.target.path is not None:
         files += settings.target.path.rglob("*.py")
@@ -116,14 +116,14 @@ def _stamps(paths: Iterable[Path]) -> Stamps:
 
 def _stamp(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def _changed(before: Stamps) -> Stamps:
-    """Waits until something is other than it was, and all is quiet again → how it is then."""
+    """Waits until a file changes and no more changes follow → the new state."""
     while (now := _stamps(before)) == before:
         time.sleep(EVERY_S)
     while now != before:

@@ -165,7 +165,7 @@ def test_a_fork_is_told_that_its_token_cannot_write(suite, runevals, monkeypatch
     monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     code, out, _ = runevals("doctor", *PYTHON)
-    assert found(out)["GitHub"][1].startswith("no token was handed on")
+    assert found(out)["GitHub"][1].startswith("no token was passed on")
     assert (code, found(out)["base"][0]) == (3, "✗")  # the event names no base commit
     monkeypatch.setenv("GITHUB_TOKEN", "ghs_0123456789")
     assert "comes from a fork" in found(runevals("doctor", *PYTHON)[1])["GitHub"][1]

@@ -69,7 +69,7 @@ def test_lines_of_gitignore_are_added_to_what_is_there(project, runevals, before
 def test_without_a_target_it_is_checked_and_planned_but_not_run(project, runevals):
     code, out, _ = runevals("init", "--yes")
     assert code == 0
-    assert "Not run yet: nothing says what to run it against" in out
+    assert "Not run yet: no target is set" in out
     assert "✓ evals/evals.json: 2 cases, 2 checks" in out
     assert "cases       2" in out
     assert 'target: "openai:gpt-5-mini"' in (project.path / "runevals.yaml").read_text()

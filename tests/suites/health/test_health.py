@@ -26,7 +26,7 @@ def health(project, runevals):
         found = [line for line in lines if not line.startswith("✓")][:-1]
         assert (
             last
-            == f"health: {len(found)} finding{'' if len(found) == 1 else 's'}; they inform, and decide nothing"
+            == f"health: {len(found)} finding{'' if len(found) == 1 else 's'}; they do not affect the exit code"
         )
         return found
 

@@ -1,11 +1,11 @@
-"""What `runevals doctor` looks at, in the order in which a run needs it."""
+"""The checks of `runevals doctor`, in the order in which a run needs them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from runevals.cli.doctor.connectivity import address_of, asked
+from runevals.cli.doctor.connectivity import address_of, answers_of
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
 from runevals.lib.chat.providers import PROVIDERS
@@ -35,37 +35,37 @@ _TOKENS = 300, 50  # of one short question and its answer, at most
 
 
 def exit_code(findings: Sequence[Diagnosis]) -> int:
-    """That of the run; usage errors have to be fixed first."""
-    codes = {found.exit_code for found in findings}
+    """The exit code that a run would have; usage errors have to be fixed first."""
+    codes = {finding.exit_code for finding in findings}
     return next((code for code in (USAGE_ERROR, COULD_NOT_MEASURE) if code in codes), PASSED)
 
 
-def diagnosis(told: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
+def diagnosis(raw: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
     """Everything that a run needs."""
     yield versions_of()
     try:
-        settings = resolve(told)
+        settings = resolve(raw)
     except RunevalsError as error:
-        yield stopped("settings", error, "mend that, then run doctor again; docs/running.md explains each setting")
+        yield stopped("settings", error, "fix that, then run doctor again; docs/running.md explains each setting")
         return
     yield good(
         "settings",
         "no file: flags, environment, defaults" if settings.file is None else settings.file.display_name,
     )
-    loaded, plan, found = _suites(settings)
-    yield found
+    loaded, plan, finding = _suites(settings)
+    yield finding
     settings = with_target(settings, loaded.suites)
     models = [_target(settings), *_judges(settings, plan)]
     yield from models
     yield from _answers(settings, call=call, usable=exit_code(models) == PASSED)
-    yield base_of(settings, told)
+    yield base_of(settings, raw)
     yield sandbox_of(settings, plan)
     yield github_of(settings)
     yield from folders_of(settings)
 
 
 def prepared(settings: Settings) -> Iterator[Diagnosis]:
-    """What has to be ready before there is any suite."""
+    """The checks that do not depend on suites."""
     yield versions_of()
     yield sandbox_of(settings, None)
     yield from folders_of(settings)
@@ -88,7 +88,7 @@ def _target(settings: Settings) -> Diagnosis:
     target = settings.target
     if target is None:
         fix = "runevals --target openai:gpt-5-mini, or `target:` in runevals.yaml"
-        return missing("target", "nothing says what to run against", fix, USAGE_ERROR)
+        return missing("target", "no target is set", fix, USAGE_ERROR)
     if target.type in PROVIDERS:
         return _endpoint("target", target, settings)
     lacking = absent(target, settings.environment)
@@ -97,8 +97,8 @@ def _target(settings: Settings) -> Diagnosis:
         return missing("target", lacking, fix, USAGE_ERROR)
     if target.agent is not None:
         return _agent(target, settings)
-    named = target.function or " ".join(target.command) or (str(target.path) if target.path else "")
-    return good("target", f"{target.type} {named}")
+    program = target.function or " ".join(target.command) or (str(target.path) if target.path else "")
+    return good("target", f"{target.type} {program}")
 
 
 def _agent(target: TargetSettings, settings: Settings) -> Diagnosis:
@@ -113,8 +113,8 @@ def _agent(target: TargetSettings, settings: Settings) -> Diagnosis:
         if target.agent.env:
             return good("target", f"{target.type} {program}; it is given {', '.join(target.agent.env)}")
         fix = f"export {keys[0]}=…, or write it into .env.local.user (which must not be committed)"
-        told = f"{target.type} has no key: none of {', '.join(keys)} is set"
-        return missing("target", told, fix, USAGE_ERROR)
+        text = f"{target.type} has no key: none of {', '.join(keys)} is set"
+        return missing("target", text, fix, USAGE_ERROR)
     return good("target", f"{target.type} {program}; a key is set")
 
 
@@ -138,39 +138,41 @@ def _judge(judge: JudgeSettings, settings: Settings) -> Diagnosis:
     return _endpoint("judge", judge, settings)
 
 
-def _endpoint(name: str, told: TargetSettings | JudgeSettings, settings: Settings) -> Diagnosis:
+def _endpoint(name: str, endpoint: TargetSettings | JudgeSettings, settings: Settings) -> Diagnosis:
     """Key and host; no key is sent."""
-    key, address = told.api_key_env, address_of(told)
-    shown = f"{told.model} at {address}"
+    key, address = endpoint.api_key_env, address_of(endpoint)
+    display = f"{endpoint.model} at {address}"
     has_key = bool(settings.environment.get(key))
-    if not has_key and needs_key(told):
+    if not has_key and needs_key(endpoint):
         fix = f"export {key}=…, or write it into .env.local.user (which must not be committed)"
         if settings.environment.get("CI"):
-            fix = f"hand it on in the workflow: env: {key}: ${{{{ secrets.{key} }}}}"
-        return missing(name, f"{shown}: the variable {key} is not set", fix, USAGE_ERROR)
+            fix = f"pass it in the workflow: env: {key}: ${{{{ secrets.{key} }}}}"
+        return missing(name, f"{display}: the variable {key} is not set", fix, USAGE_ERROR)
     problem = unreachable(address)
     if problem is not None:
         fix = "check the address (OPENAI_BASE_URL, base_url), the network and the proxy"
-        return missing(name, f"{shown}: {problem}", fix, COULD_NOT_MEASURE)
-    return good(name, f"{shown} answers; {'a key is set' if has_key else 'no key is set'}")
+        return missing(name, f"{display}: {problem}", fix, COULD_NOT_MEASURE)
+    return good(name, f"{display} answers; {'a key is set' if has_key else 'no key is set'}")
 
 
 def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagnosis]:
     """One question to target and judge each, or what that would cost."""
     if call and usable:
-        for name, found in asked(replace(settings, cache=None)):  # a kept judgement would prove nothing
-            if isinstance(found, str):
-                yield good(name, found)
+        for name, answer in answers_of(replace(settings, cache=None)):  # a cached judgement would prove nothing
+            if isinstance(answer, str):
+                yield good(name, answer)
             else:
-                yield stopped(name, found, "the reason is the other side's own: see there (key, model, quota)")
+                yield stopped(name, answer, "the reason is the other side's own: see there (key, model, quota)")
         return
     judges = () if settings.no_judge else settings.judges
-    models = [told for told in (settings.target, *judges) if told and told.type in PROVIDERS]
+    models = [endpoint for endpoint in (settings.target, *judges) if endpoint and endpoint.type in PROVIDERS]
     if call:
         yield neither("answers", "not asked: target or judge is missing")
     elif models:
         price_of = settings.prices.cost_usd
-        costs = [price_of(told.model, *_TOKENS, provider=PROVIDERS[told.type].prices) for told in models]
+        costs = [
+            price_of(endpoint.model, *_TOKENS, provider=PROVIDERS[endpoint.type].prices) for endpoint in models
+        ]
         known = [cost for cost in costs if cost is not None]
         price = f"less than ${sum(known) + 0.0001:.4f}" if len(known) == len(costs) else "a price we do not know"
         yield neither("answers", f"not asked; --call asks {plural(len(models), 'short question')}, for {price}")

@@ -1,4 +1,4 @@
-"""Where target and judge are, and what they answer to one short question."""
+"""The addresses of target and judge, and their answers to one short question."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from runevals.settings.target import JudgeSettings, TargetSettings
 _QUESTION = "Reply with the word: ready"
 
 
-def address_of(told: TargetSettings | JudgeSettings) -> str:
+def address_of(endpoint: TargetSettings | JudgeSettings) -> str:
     """The address of a chat API."""
-    return told.base_url or OPENAI_URL
+    return endpoint.base_url or OPENAI_URL
 
 
-def asked(settings: Settings) -> Iterator[tuple[str, str | RunevalsError]]:
+def answers_of(settings: Settings) -> Iterator[tuple[str, str | RunevalsError]]:
     """Asks each one short question → (name, its answer or why there is none)."""
     try:
         with real_world(settings, ()) as world:
@@ -49,7 +49,7 @@ def _answer(world: World, settings: Settings) -> tuple[str, str | RunevalsError]
 
 
 def _judgement(world: World) -> tuple[str, str | RunevalsError]:
-    assert world.judge is not None  # noqa: S101 - asked only of settings that have one
+    assert world.judge is not None  # noqa: S101 - only called for settings that have one
     question = Question(
         evaluator="doctor",
         instructions="Score 5 where the answer is the word ready, else 1.",

@@ -1,4 +1,4 @@
-"""What a run finds around it: versions, base, sandbox, GitHub, folders."""
+"""The environment of a run: versions, base, sandbox, GitHub, folders."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ _GRADER = "def evaluate(input, output, expected, metadata):\n    return {'passed
 
 
 def versions_of() -> Diagnosis:
-    """What runs here."""
+    """The versions."""
     system = f"{platform.system()} {platform.machine()}"
-    told = f"runevals {__version__}, Python {platform.python_version()}, openai {version('openai')}, {system}"
-    return good("versions", told)
+    text = f"runevals {__version__}, Python {platform.python_version()}, openai {version('openai')}, {system}"
+    return good("versions", text)
 
 
-def base_of(settings: Settings, told: RawSettings) -> Diagnosis:
-    """What a run would be compared with."""
+def base_of(settings: Settings, raw: RawSettings) -> Diagnosis:
+    """The base that a run would be compared with."""
     try:
-        side = base_side(told, change_event(told))
-        found, notices = read_baseline(replace(settings, base_side=side))
+        side = base_side(raw, change_event(raw))
+        baseline, notices = read_baseline(replace(settings, base_side=side))
     except RunevalsError as error:
         return stopped("base", error, "check out with fetch-depth: 0, or name another with --baseline")
-    if found is not None:
-        return good("base", found.source)
+    if baseline is not None:
+        return good("base", baseline.source)
     if side is not None:
         return good("base", f"commit {side.commit[:7]}; no stored result of it is named")
     why = notices[0] if notices else "no stored result is named"
@@ -67,7 +67,7 @@ def base_of(settings: Settings, told: RawSettings) -> Diagnosis:
 
 
 def base_command(repository: Path) -> str | None:
-    """What compares with the branch that changes go to; None where no commit of it is here."""
+    """The command that compares with the target branch of changes; None if no commit of it is here."""
     branch = default_branch(repository)
     if branch is None:
         return None
@@ -77,7 +77,7 @@ def base_command(repository: Path) -> str | None:
 
 
 def sandbox_of(settings: Settings, plan: RunPlan | None) -> Diagnosis:
-    """A worker is started, and a grader called in it."""
+    """Starts a worker and calls a grader in it."""
     needed = _brings_code(settings, plan)
     try:
         with Sandbox(workers=1, reduced=may_be_reduced(settings)) as sandbox:
@@ -90,8 +90,8 @@ def sandbox_of(settings: Settings, plan: RunPlan | None) -> Diagnosis:
             )
     except SandboxUnavailable as error:
         fix = "sandbox: reduced in runevals.yaml, where the suites' code is trusted"
-        found = stopped("sandbox", error, fix)
-        return found if needed else replace(found, mark="–", exit_code=PASSED)
+        finding = stopped("sandbox", error, fix)
+        return finding if needed else replace(finding, mark="–", exit_code=PASSED)
     if answer.error is not None:
         fix = "a grader needs about 200 MB of memory and a few processes; see docs/graders.md"
         code = COULD_NOT_MEASURE if needed else PASSED
@@ -105,7 +105,7 @@ def sandbox_of(settings: Settings, plan: RunPlan | None) -> Diagnosis:
 
 
 def _brings_code(settings: Settings, plan: RunPlan | None) -> bool:
-    """Whether a run would call a grader or a skill. A pattern is no code that could do harm."""
+    """Whether a run would call a grader or a skill. Patterns are not code."""
     if settings.target is not None and settings.target.type == "skill":
         return True
     checks = [check for case in (plan.checks if plan else ()) for turn in case for check in turn.checks]
@@ -119,22 +119,22 @@ def _is_code(evaluator: Evaluator) -> bool:
 
 
 def github_of(settings: Settings) -> Diagnosis:
-    """What a job can see of its own rights."""
+    """The job's permissions, as far as they are visible."""
     environment = settings.environment
     if environment.get("GITHUB_ACTIONS") != "true":
         return neither("GitHub", "not in a job of GitHub Actions")
     if token_name(environment) is None:
         fix = "in the workflow: env: GITHUB_TOKEN: ${{ github.token }}"
-        return neither("GitHub", "no token was handed on: neither stored base nor comment", fix)
+        return neither("GitHub", "no token was passed on: neither stored base nor comment", fix)
     if (why := read_only(environment)) is not None:
         fix = "a second workflow (workflow_run) can comment: see docs/action.md"
         return neither("GitHub", why, fix)
-    told = "a token is there; whether it may comment says `permissions:` of the job (pull-requests: write)"
-    return good("GitHub", told)
+    text = "there is a token; to comment, the job needs `permissions:` pull-requests: write"
+    return good("GitHub", text)
 
 
 def folders_of(settings: Settings) -> Iterator[Diagnosis]:
-    """Where a run writes."""
+    """The folders that a run writes to."""
     try:
         require_no_link(settings.cwd / KEPT_RESULTS / "results.json", settings.cwd / RUNS / OPTIONS)
         require_cache(settings)
@@ -145,12 +145,12 @@ def folders_of(settings: Settings) -> Iterator[Diagnosis]:
     if stop is None:
         yield good("results", f"{KEPT_RESULTS.as_posix()} can be written")
     else:
-        told, fix = f"{KEPT_RESULTS.as_posix()} cannot be written ({stop})", "write elsewhere: --output FILE"
-        yield missing("results", told, fix, COULD_NOT_MEASURE)
+        text, fix = f"{KEPT_RESULTS.as_posix()} cannot be written ({stop})", "write elsewhere: --output FILE"
+        yield missing("results", text, fix, COULD_NOT_MEASURE)
     if settings.cache is None:
-        yield neither("cache", "nothing is kept; --cache names a folder")
+        yield neither("cache", "nothing is cached; --cache names a folder")
     elif unwritable(settings.cache / "answers") is not None:
-        told = f"{settings.cache} cannot be written: every judgement is paid for again"
-        yield missing("cache", told, "name another folder with --cache, or `none`", PASSED)
+        text = f"{settings.cache} cannot be written: no judgement is reused"
+        yield missing("cache", text, "name another folder with --cache, or `none`", PASSED)
     else:
         yield good("cache", str(settings.cache))

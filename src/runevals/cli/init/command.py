@@ -17,9 +17,9 @@ from runevals.lib.terminal import say
 @click.command("init")
 @settings_options("target", "judge")
 @click.option("--github", is_flag=True, help="Also write a workflow that runs the suite on pull requests.")
-@click.option("-y", "--yes", is_flag=True, help="Ask nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Ask no questions.")
 @click.pass_context
-def command(context: click.Context, /, *, github: bool, yes: bool, **told: Any) -> None:
+def command(context: click.Context, /, *, github: bool, yes: bool, **options: Any) -> None:
     """Write a first suite, settings and .gitignore lines, and run it once. No file is ever overwritten.
 
     Without a terminal, in CI and with --yes nothing is asked.
@@ -29,27 +29,27 @@ def command(context: click.Context, /, *, github: bool, yes: bool, **told: Any) 
       runevals init
       runevals init --yes --target python:agent.py:answer --github
     """
-    begun: Scaffold = begin(told, github=github, asks=not yes)
-    given = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
+    begun: Scaffold = begin(options, github=github, asks=not yes)
+    options_of_run = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
     if begun.why_not is None:
-        _run(context, given)
+        _run(context, options_of_run)
     else:
-        _plan(context, given, begun.why_not)
+        _plan(context, options_of_run, begun.why_not)
     for line in begun.next_steps:
         say(line)
 
 
-def _run(context: click.Context, given: dict[str, str]) -> None:
+def _run(context: click.Context, options: dict[str, str]) -> None:
     say("\nThe first run:\n")
     try:
-        context.invoke(run, **given, repeat=1)  # to see that it works; every run costs
+        context.invoke(run, **options, repeat=1)  # only to see that it works, as every run costs
     except click.exceptions.Exit as ended:
         if ended.exit_code != 0:
             raise
 
 
-def _plan(context: click.Context, given: dict[str, str], why_not: str) -> None:
+def _plan(context: click.Context, options: dict[str, str], why_not: str) -> None:
     say(f"\nNot run yet: {why_not}. This is what would run:\n")
     context.invoke(validate)
     say()
-    context.invoke(plan, **given)
+    context.invoke(plan, **options)

@@ -1,4 +1,4 @@
-"""What `runevals init` finds, asks and writes."""
+"""The steps of `runevals init`: detection, questions, files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 
 from runevals.cli.doctor.environment import base_command
 from runevals.cli.init import templates as starter
-from runevals.cli.options import settled
+from runevals.cli.options import resolved_settings
 from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.storage.files import behind_links, write_whole
@@ -36,7 +36,7 @@ _QUESTION = """What do your prompts run against?
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scaffold:
-    """What was begun: target and judge for the first run, why there can be none, and what to do next."""
+    """The result: target and judge for the first run or why it is not possible, and the next steps."""
 
     target: str | None
     judge: str | None
@@ -44,44 +44,44 @@ class Scaffold:
     next_steps: tuple[str, ...]
 
 
-def begin(told: Mapping[str, Any], *, github: bool, asks: bool) -> Scaffold:
-    """Writes what is missing here, and names it.
+def begin(options: Mapping[str, Any], *, github: bool, asks: bool) -> Scaffold:
+    """Writes the missing files and prints their names.
 
     Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
     """
-    before = settled(told)  # a target or judge that means nothing stops us here
+    before = resolved_settings(options)  # fails here for an invalid target or judge
     loaded = _suites(before)
-    target: str | None = told.get("target")
+    target: str | None = options.get("target")
     if before.target is None:
         if with_target(before, loaded.suites).target is not None:
-            target = "skill"  # what these suites are written for
+            target = "skill"  # the target that these suites need
         else:
             target = _asked_target() if asks and at_terminal() else _likely_target(before.environment)
-    settings = settled({**told, "target": target})
+    settings = resolved_settings({**options, "target": target})
     if settings.target is not None and settings.target.type == "skill" and not loaded.suites:
         raise InvalidSettings(
-            "skills bring cases of their own, which init does not make: put the first into "
+            "skills have their own cases, which init does not write: put the first into "
             "evals/regression/NAME.json, then run init again"
         )
-    for line in _written(settings, target, told.get("judge"), loaded.files):
+    for line in _written(settings, target, options.get("judge"), loaded.files):
         say(line)
     if github:
         say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
     return Scaffold(
         target=target,
-        judge=told.get("judge"),
+        judge=options.get("judge"),
         why_not=_why_not(settings),
         next_steps=tuple(_next_steps(settings, github=github)),
     )
 
 
 def suite_wanted(settings: Settings) -> bool:
-    """Offers a starter suite where somebody can be asked → whether it was written."""
+    """Offers a starter suite at a terminal → whether it was written."""
     if not at_terminal():
         return False
     say("⚠️  No prompts file found in current directory or ./evals/\n")
-    asked = "Create a starter evals file with sample prompts? (Y/n)"
-    if not click.confirm(asked, default=True, show_default=False):
+    question = "Create a starter evals file with sample prompts? (Y/n)"
+    if not click.confirm(question, default=True, show_default=False):
         return False
     say(_starter(settings))
     return True
@@ -93,7 +93,7 @@ def _starter(settings: Settings) -> str:
 
 
 def _suites(settings: Settings) -> LoadedSuites:
-    """What a run would find by itself. Raises NoSuiteFound only where the settings name it."""
+    """The suites that a run would find. Raises NoSuiteFound only if the settings name them."""
     try:
         return load_suites(settings)
     except NoSuiteFound:
@@ -112,7 +112,7 @@ def _written(settings: Settings, target: str | None, judge: str | None, suites: 
     else:
         only = suites[0] if len(suites) == 1 else None if suites else cwd / starter.SUITE
         text = starter.starter_settings(
-            suite=None if only is None else _shown(only, cwd),
+            suite=None if only is None else _display_path(only, cwd),
             target=target,
             judge=judge,
             deterministic=any(line.startswith(_WRITTEN) for line in program),
@@ -122,7 +122,7 @@ def _written(settings: Settings, target: str | None, judge: str | None, suites: 
 
 
 def _program(settings: Settings) -> Iterator[str]:
-    """A Python file that a target names and that is not there yet."""
+    """The Python file of a target, if it does not exist yet."""
     target = settings.target
     if target is None or target.type != "python" or target.function is None:
         return
@@ -137,14 +137,14 @@ def _write(path: Path, text: str, base: Path) -> str:
     if path.exists() or path.is_symlink():
         return _left(path, base)
     write_whole(path, text)
-    return f"{_WRITTEN}{_shown(path, base)}: written"
+    return f"{_WRITTEN}{_display_path(path, base)}: written"
 
 
 def _left(path: Path, base: Path) -> str:
-    return f"– {_shown(path, base)}: is there already, left as it is"
+    return f"– {_display_path(path, base)}: is there already, left as it is"
 
 
-def _shown(path: Path, base: Path) -> str:
+def _display_path(path: Path, base: Path) -> str:
     return path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
 
 
@@ -162,50 +162,52 @@ def _ignore(path: Path) -> str:
 
 
 def _workflow(settings: Settings) -> str:
-    named = settings.cwd / starter.SETTINGS
+    settings_file = settings.cwd / starter.SETTINGS
     if settings.file is not None and settings.file.path is not None:
-        named = settings.file.path
-    shown = _shown(named.resolve(), settings.repository.resolve())
-    usual = shown == ".github/runevals.yaml"
+        settings_file = settings.file.path
+    display_path = _display_path(settings_file.resolve(), settings.repository.resolve())
+    usual = display_path == ".github/runevals.yaml"
     return starter.workflow(
         branch=git.default_branch(settings.repository),
-        config=starter.SETTINGS.name if usual else shown,
+        config=starter.SETTINGS.name if usual else display_path,
         variables=_variables(settings),
     )
 
 
-def _asked(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
-    """Target and judges that are asked with a key."""
-    for told in (settings.target, *settings.judges):
-        if told is not None and told.type in PROVIDERS:
-            yield told
+def _endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
+    """The targets and judges that need a key."""
+    for endpoint in (settings.target, *settings.judges):
+        if endpoint is not None and endpoint.type in PROVIDERS:
+            yield endpoint
 
 
 def _variables(settings: Settings) -> list[str]:
-    """The variables that a workflow hands on."""
+    """The variables that a workflow passes on."""
     names: dict[str, None] = {}
-    for told in _asked(settings):
-        provider = PROVIDERS[told.type]
-        if provider.needs_key or settings.environment.get(told.api_key_env):
-            names[told.api_key_env] = None
-        if provider.located_by is not None and told.base_url != (None if told.type == "openai" else provider.url):
+    for endpoint in _endpoints(settings):
+        provider = PROVIDERS[endpoint.type]
+        if provider.needs_key or settings.environment.get(endpoint.api_key_env):
+            names[endpoint.api_key_env] = None
+        if provider.located_by is not None and endpoint.base_url != (
+            None if endpoint.type == "openai" else provider.url
+        ):
             names[provider.located_by] = None
     return list(names)
 
 
 def _why_not(settings: Settings) -> str | None:
-    """Why the target cannot be asked yet."""
+    """Why the target cannot be called yet."""
     if settings.target is None:
-        return "nothing says what to run it against (target: in runevals.yaml)"
+        return "no target is set (target: in runevals.yaml)"
     unset = _unset(settings)
     return None if unset is None else f"the environment variable {unset} is not set"
 
 
 def _unset(settings: Settings) -> str | None:
-    """The variable without which target or judge answer nobody, and that is not set."""
-    for told in _asked(settings):
-        if not settings.environment.get(told.api_key_env) and needs_key(told):
-            return told.api_key_env
+    """The first required variable of target or judge that is not set."""
+    for endpoint in _endpoints(settings):
+        if not settings.environment.get(endpoint.api_key_env) and needs_key(endpoint):
+            return endpoint.api_key_env
     return None
 
 
@@ -226,13 +228,13 @@ def _next_steps(settings: Settings, *, github: bool) -> Iterator[str]:
         return
     secrets = [name for name in _variables(settings) if starter.is_secret(name)]
     if secrets:
-        told = " and ".join(secrets)
-        yield f"  add {told} to the repository's secrets (Settings → Secrets and variables → Actions)"
+        names = " and ".join(secrets)
+        yield f"  add {names} to the repository's secrets (Settings → Secrets and variables → Actions)"
     yield "  commit the files: the first run on the default branch stores what pull requests are compared with"
 
 
 def _likely_target(environment: Mapping[str, str]) -> str | None:
-    """What is meant where nobody can be asked: a key of OpenAI's own names the provider."""
+    """The default without a terminal: a set key of OpenAI selects the provider."""
     known = environment.get("OPENAI_API_KEY") and not environment.get("OPENAI_BASE_URL")
     return f"openai:{DEFAULT_MODEL}" if known else None
 

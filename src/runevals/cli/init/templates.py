@@ -1,4 +1,4 @@
-"""What a new user begins with, as text: a small suite, settings, a program to ask, a workflow."""
+"""Templates for a new project: a small suite, settings, a target program, a workflow."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ jobs:
 
 
 def starter_suite(*, judged: bool) -> str:
-    """A few cases that any model can answer; one of them is for a judge, where there is one."""
+    """A few cases that any model can answer; one of them is judged, if there is a judge."""
     items: list[dict[str, object]] = [
         {"testId": "capital", "prompt": _CAPITAL, "expected_response": "Paris"},
         {"testId": "product", "prompt": _PRODUCT, "expected_response": "144"},
@@ -95,7 +95,7 @@ def starter_suite(*, judged: bool) -> str:
 def starter_settings(
     *, suite: str | None, target: str | None, judge: str | None, deterministic: bool = False
 ) -> str:
-    """The text of runevals.yaml; what is not known yet stands there as a comment.
+    """The text of runevals.yaml; unknown values are comments.
 
     `deterministic`: the target is the starter program, in which every difference is a change.
     """
@@ -105,7 +105,7 @@ def starter_settings(
         lines += _deterministic(target)
     elif target is not None:
         lines.append(f"target: {json.dumps(target, ensure_ascii=False)}")
-        lines.append("repeat: 3 # runs a case at most: chance is told from change by them")
+        lines.append("repeat: 3 # runs per case at most, to separate chance from change")
     lines += [] if judge is None else [f"judge: {json.dumps(judge, ensure_ascii=False)}"]
     return "\n".join(lines) + "\n" + (_NO_TARGET if target is None else "")
 
@@ -116,7 +116,7 @@ def _deterministic(target: str) -> list[str]:
         "target:",
         "  type: python",
         f"  function: {function}",
-        "  deterministic: true # no chance in its answers, so every loss counts; false once it asks a model",
+        "  deterministic: true # equal answers every time, so every loss counts; false once it calls a model",
     ]
 
 
@@ -126,7 +126,7 @@ def starter_program(function: str) -> str:
 
 
 def ignoring(text: str) -> str:
-    """The text of a .gitignore, grown by the lines that it lacks."""
+    """The text of a .gitignore with the missing lines added."""
     there = {line.strip().strip("/") for line in text.splitlines()}
     missing = [line for line in IGNORED if line.strip("/") not in there]
     if not missing:
