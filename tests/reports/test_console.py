@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from runevals.records import Outcome
-from runevals.reports import console
+from dataclasses import replace
+
+from runevals.records import Links, Outcome
+from runevals.reports import comment, console
 from tests.reports.conclusions import conclusion, renames
 from tests.sample_reports import attempt, case, report
 
@@ -62,3 +64,28 @@ def test_a_renamed_case_is_named_by_both_keys():
         "  Renamed: KB-1 → KB-001",
         "  Renamed: KB-2 → KB-002",
     ]
+
+
+def many_failures(number):
+    failed = attempt(1, Outcome.FAILED)
+    (turn,) = failed.turns
+    results = tuple(replace(turn.results[0], id=f"check {n}") for n in range(number))
+    return case("a", "f", attempts=(replace(failed, turns=(replace(turn, results=results),)),))
+
+
+def test_every_failing_check_of_a_case_is_shown_up_to_a_limit():
+    for number, more in ((2, ""), (console.MOST_CHECKS + 2, "… and 2 more checks")):
+        text = console.render(conclusion(report([many_failures(number)]), None))
+        assert text.count("      check ") == min(number, console.MOST_CHECKS)
+        assert more in text
+        assert text.count("(evals/evals.json:7)") == 1
+
+
+def test_every_failing_check_of_a_case_is_in_its_row_of_the_comment():
+    (row,) = [
+        line
+        for line in comment.render(conclusion(report([many_failures(7)]), None), Links()).splitlines()
+        if "check 0" in line
+    ]
+    assert row.count("<br>") == 4
+    assert " … and 2 more" in row

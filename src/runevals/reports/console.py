@@ -17,6 +17,7 @@ from runevals.verdict.wording import (
     doubtful,
     edited_and_failing,
     error_kinds,
+    failed_checks,
     failing_now,
     first_failure,
     fresh_runs,
@@ -43,6 +44,7 @@ GATE_MARKS = {
     GateState.NOT_APPLICABLE: "–",
 }
 MOST = 20
+MOST_CHECKS = 5  # of a case
 MOST_COMPARED = 100_000  # characters of an answer
 WORDS_BEFORE = 40  # characters before the first difference
 
@@ -161,9 +163,12 @@ def _case(case: CaseReport, runs: str) -> Iterator[str]:
     line = "" if case.line is None else f":{case.line}"
     name = "" if case.name == case.key else f"  {one_line(case.name, 70)}"
     yield f"  {one_line(case.key, 60)}{name}  {runs}".rstrip()
-    failure = first_failure(case)
-    if failure is not None:
-        yield f"      {one_line(failure[1].id, 60)}: {one_line(because(failure[1]), 160)}   ({case.file}{line})"
+    failures = failed_checks(case)
+    for number, result in enumerate(failures[:MOST_CHECKS]):
+        place = f"   ({case.file}{line})" if number == 0 else ""
+        yield f"      {one_line(result.id, 60)}: {one_line(because(result), 160)}{place}"
+    if len(failures) > MOST_CHECKS:
+        yield f"      … and {plural(len(failures) - MOST_CHECKS, 'more check')}"
 
 
 def _expected(case: CaseReport) -> Iterator[str]:

@@ -31,8 +31,8 @@ from runevals.verdict.wording import (
     doubtful,
     edited_and_failing,
     error_kinds,
+    failed_checks,
     failing_now,
-    first_failure,
     fresh_runs,
     how_sure,
     in_short,
@@ -57,6 +57,7 @@ GATE_MARKS = {
     GateState.NOT_APPLICABLE: "⚪",
 }
 MOST_ROWS = 50
+MOST_CHECKS = 5  # of a case
 MOST_DIFFS = 10
 MOST_RENAMED = 10
 MOST_FLAKY = 10
@@ -213,14 +214,14 @@ def _changed(conclusion: Conclusion, comparison: Comparison, links: Links) -> It
 
 
 def _change_table(changes: Sequence[Change], comparison: Comparison, links: Links) -> str:
-    lines = ["| case | runs passed | check that fails now | line |", "|---|:-:|---|--:|"]
+    lines = ["| case | runs passed | checks that fail now | line |", "|---|:-:|---|--:|"]
     for change in changes[:MOST_ROWS]:
         if change.base is None or change.head is None:
             continue
         runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}"
         again = fresh_runs(comparison, change)
         label = f" · {again}" if again else ""
-        check, line = _failing_check(change.head), line_link(change.head, links)
+        check, line = _failing_checks(change.head), line_link(change.head, links)
         lines.append(f"| {_case(change.head)} | {runs}{label} | {check} | {line} |")
     if len(changes) > MOST_ROWS:
         lines.append(f"| … and {len(changes) - MOST_ROWS} more | | | |")
@@ -243,11 +244,10 @@ def line_link(case: CaseReport, links: Links) -> str:
     return f"[{case.line}]({links.files}{path}#L{case.line})"
 
 
-def _failing_check(case: CaseReport) -> str:
-    failure = first_failure(case)
-    if failure is None:
-        return ""
-    return f"{code_cell(failure[1].id, 60)} {code_cell(because(failure[1]), 160)}"
+def _failing_checks(case: CaseReport) -> str:
+    failures = failed_checks(case)
+    cells = [f"{code_cell(result.id, 60)} {code_cell(because(result), 160)}" for result in failures[:MOST_CHECKS]]
+    return "<br>".join(cells) + _more(failures, MOST_CHECKS)
 
 
 def _failures(report: RunReport, comparison: Comparison | None, links: Links) -> Iterator[Section]:
@@ -255,9 +255,9 @@ def _failures(report: RunReport, comparison: Comparison | None, links: Links) ->
     failing = still_failing(report, comparison)
     if not failing:
         return
-    lines = ["| case | check that fails | line |", "|---|---|--:|"]
+    lines = ["| case | checks that fail | line |", "|---|---|--:|"]
     lines += [
-        f"| {_case(case)} | {_failing_check(case)} | {line_link(case, links)} |" for case in failing[:MOST_ROWS]
+        f"| {_case(case)} | {_failing_checks(case)} | {line_link(case, links)} |" for case in failing[:MOST_ROWS]
     ]
     title = f"{plural(len(failing), 'case')} failing" + ("" if comparison is None else ", not newly")
     more = f"\n\n{_more(failing).strip()}" if len(failing) > MOST_ROWS else ""

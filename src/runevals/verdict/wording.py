@@ -370,6 +370,19 @@ def first_failure(case: CaseReport) -> tuple[TurnReport, CheckResult] | None:
     return None
 
 
+def failed_checks(case: CaseReport) -> list[CheckResult]:
+    """Every check that failed in a failed attempt, with its first failure, in the order of the case."""
+    failures = {
+        (number, result.id): result
+        for attempt in reversed(case.attempts)
+        if attempt.status is Outcome.FAILED
+        for number, turn in enumerate(attempt.turns)
+        for result in turn.results
+        if result.outcome is Outcome.FAILED
+    }
+    return [failures[place] for place in sorted(failures, key=lambda place: place[0])]
+
+
 def first_error(case: CaseReport) -> str | None:
     """Why a case could not be measured."""
     for attempt in case.attempts:
