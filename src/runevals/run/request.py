@@ -15,7 +15,7 @@ from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.progress import Progress, silent
 from runevals.run.resume.journal import Journal
 from runevals.run.world.budget import Budget, Stop
-from runevals.settings.resolve import RawSettings, Settings, resolve
+from runevals.settings.resolve import RawSettings, Settings, require_known, resolve
 from runevals.suites.load import LoadedSuites
 
 
@@ -47,6 +47,7 @@ class RunRequest:
 
         Raises InvalidSettings, InvalidSuite, NoSuiteFound.
         """
+        require_known(settings)
         flags = {**settings, "suites": [str(path) for path in paths]} if paths else settings
         raw = RawSettings(flags=flags, cwd=cwd or Path.cwd())
         resolved = resolve(raw)

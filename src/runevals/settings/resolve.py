@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from runevals.lib.chat.prices import Prices
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Gate, GateRules, RegressionRule, Weakening
+from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Content, Fetching, Limits, Mark, Selection, SuiteEntry
 from runevals.settings.ci_shard import shard_of
 from runevals.settings.evaluators import Definitions, read_definitions
@@ -226,6 +228,13 @@ def ignored_changes(raw: RawSettings, file: SettingsFile | None = None) -> tuple
     if raw.base_side is None:
         return ()
     return tuple(changes_not_applied(_file_of(raw, file), raw.base_side, judged=_has_judge(raw)))
+
+
+def require_known(names: Iterable[str]) -> None:
+    """Raises InvalidSettings if there is no setting with one of these names."""
+    for name in names:
+        if name not in BY_NAME:
+            raise InvalidSettings(f"there is no setting '{name}'{did_you_mean(name, BY_NAME)}")
 
 
 def _file_of(raw: RawSettings, file: SettingsFile | None) -> SettingsFile:
