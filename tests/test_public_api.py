@@ -27,7 +27,7 @@ PROTOCOLS = {
 SIGNATURES = {
     "decide": "(base: 'RunReport | None', head: 'RunReport', rules: 'GateRules | None' = None) -> 'Conclusion'",
     "load_suites": "(*paths: 'str | Path', cwd: 'Path | None' = None, **settings: 'object') -> 'LoadedSuites'",
-    "read_results": "(path: 'Path') -> 'RunReport'",
+    "read_results": "(path: 'str | Path') -> 'RunReport'",
     "run_suites": "(request: 'RunRequest') -> 'Conclusion'",
 }
 

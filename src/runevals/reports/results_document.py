@@ -80,12 +80,12 @@ def written(conclusion: Conclusion) -> Iterator[str]:
     yield json_text(rest).removeprefix("{") + "\n"
 
 
-def read(path: Path) -> RunReport:
+def read(path: str | Path) -> RunReport:
     """The run's report in a results document of any version we ever wrote.
 
     Raises InvalidDocument that says where it is wrong, or InvalidSuite for a file that cannot be read.
     """
-    return read_conclusion(path).report
+    return read_conclusion(Path(path)).report
 
 
 def read_conclusion(path: Path) -> Conclusion:
