@@ -203,7 +203,7 @@ def test_filters_choose_cases(project, runevals):
         runevals("--target", "recorded:answers.jsonl", "-o", "out.json", *words)
         assert [case["key"] for case in project.document()["cases"]] == keys
     code, _, err = runevals("--target", "recorded:answers.jsonl", "--category", "asia")
-    ended(code, 2, err, "no case of 2 is left by --category asia (categories: eu)")
+    ended(code, 2, err, "no cases match --category asia (2 cases; categories: eu)")
 
 
 def test_a_thread_is_one_conversation_and_breaks_with_its_first_missing_answer(project, runevals):

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Composite, Evaluator, Judged, leaves
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import plural
 from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, Probe, ShardInfo, Suite, Turn
 from runevals.records.errors import UsageError
 from runevals.records.rules import Selection, Shard
@@ -193,4 +194,4 @@ def _no_cases_message(cases: Sequence[Case], selection: Selection) -> str:
     options = ", ".join(f"--{name} {' '.join(values)}" for name, values in filters.items() if values)
     keys = ", ".join(one_line(case.key, 60) for case in cases[:10]) + (", …" if len(cases) > 10 else "")
     there = f"categories: {categories}" + (f"; keys: {keys}" if selection.filter else "")
-    return f"no case of {len(cases)} is left by {options} ({there})"
+    return f"no cases match {options} ({plural(len(cases), 'case')}; {there})"
