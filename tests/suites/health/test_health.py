@@ -55,7 +55,7 @@ def test_a_suite_without_problems_has_no_hints(health):
 def test_a_case_without_checks_is_a_hint(health):
     (told,) = health([{"sample_id": "s", "prompt": "?"}], warning="2:2: warning: this case has no check")
     assert told == (
-        "eval-samples.json:2:2: no checks: s: no check looks at its answer, so it is always skipped; "
+        "eval-samples.json:2:2: no checks: s: no check looks at its answer, so it is never measured; "
         "add one, or remove the case"
     )
 

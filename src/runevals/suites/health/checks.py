@@ -25,7 +25,7 @@ def without_checks(cases: Sequence[Case]) -> Iterator[Hint]:
     for case in cases:
         checks = [(turn, spec) for turn in case.turns for spec in turn.checks]
         if not checks:
-            message = "no check looks at its answer, so it is always skipped; add one, or remove the case"
+            message = "no check looks at its answer, so it is never measured; add one, or remove the case"
         elif all(turn.expected is None and catalogue.find(spec.name).needs_expected for turn, spec in checks):
             message = "its checks compare with an expected text, and it has none: they are always skipped; add one"
         else:
