@@ -331,7 +331,10 @@ def test_a_gate_with_a_presets_name_replaces_it(rules):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("gates: [{metric: pas_rate, op: '>=', limit: 1}]", "no metric 'pas_rate'; did you mean 'pass_rate'"),
+        (
+            "gates: [{metric: pas_rate, op: '>=', limit: 1}]",
+            "runevals.yaml:1:18: .*no metric 'pas_rate'; did you mean 'pass_rate'",
+        ),
         ("gates: [{metric: share, op: '>=', limit: 1}, {metric: share, op: '>=', limit: 1}]", "is used twice"),
         ("gates: [{metric: share, op: '=>', limit: 1}]", "must be one of"),
         ("fail_on: [no_regresion]", "did you mean 'no_regression'"),

@@ -13,6 +13,7 @@ from runevals.lib.parsing.source import JsonPath, Source, parse_source, read_sou
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import SuiteProblem
 from runevals.records.errors import InvalidSettings, InvalidSuite
+from runevals.settings.gates import gate_problems
 from runevals.settings.retired import retired_in, without_retired
 
 PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml")
@@ -151,6 +152,9 @@ def _values(source: Source) -> Mapping[str, Any]:
     problems += _literal_keys(source)
     if isinstance(source.value, dict) and {"judge", "judges"} <= source.value.keys():
         problems.append(source.problem(("judges",), "stands beside 'judge'; name one, or list them all here"))
+    if not problems and isinstance(source.value, dict):
+        entries = gate_problems(source.value.get("gates", ()))
+        problems = [source.problem(("gates", number, key), message) for number, key, message in entries]
     if problems:
         raise InvalidSuite(problems)
     return _flat(source.value)

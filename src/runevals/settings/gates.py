@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runevals.lib.text.suggest import did_you_mean
@@ -28,29 +28,41 @@ GATE_METRICS = (
 )
 
 
-def gates_of(written: Any, source: str) -> tuple[Gate, ...]:
-    """The settings file's gates. Raises InvalidSettings for an unknown metric or a duplicate name."""
-    gates: list[Gate] = []
-    for entry in written:
+def gates_of(entries: Any) -> tuple[Gate, ...]:
+    """The gates of a settings file that has been checked with `gate_problems`."""
+    return tuple(
+        Gate(
+            name=_name(entry),
+            metric=entry["metric"],
+            op=entry["op"],
+            limit=float(entry["limit"]),
+            scope=Scope(**entry.get("scope", {})),
+            **{key: entry[key] for key in ("on_missing", "bound", "level") if key in entry},
+        )
+        for entry in entries
+    )
+
+
+def gate_problems(entries: Any) -> Iterator[tuple[int, str, str]]:
+    """(number, key, problem) for each gate with an unknown metric, a duplicate name or options that do not fit."""
+    names: set[str] = set()
+    for number, entry in enumerate(entries):
         metric = entry["metric"]
         if metric not in GATE_METRICS and not metric.startswith("evaluator:"):
-            hint = did_you_mean(metric, GATE_METRICS)
-            raise InvalidSettings(f"{source}: gates: there is no metric '{metric}'{hint}")
+            yield number, "metric", f"there is no metric '{metric}'{did_you_mean(metric, GATE_METRICS)}"
         if entry.get("bound") == "wilson" and (metric != "pass_rate" or entry["op"] != ">="):
-            raise InvalidSettings(f"{source}: gates: bound: wilson is for `pass_rate` with `>=` only")
+            yield number, "bound", "wilson is for `pass_rate` with `>=` only"
         if entry.get("name") == "measured" and metric != "errors":
-            raise InvalidSettings(f"{source}: gates: 'measured' is about errors; give this gate another name")
+            yield number, "name", "'measured' is about errors; give this gate another name"
         if metric == "mark_drop" and entry.get("scope"):
-            raise InvalidSettings(f"{source}: gates: mark_drop is of all cases; leave out its scope")
-        name = entry.get("name") or f"{metric} {entry['op']} {entry['limit']:g}"
-        if name in {gate.name for gate in gates}:
-            raise InvalidSettings(f"{source}: gates: the name '{name}' is used twice")
-        more = {key: entry[key] for key in ("on_missing", "bound", "level") if key in entry}
-        scope = Scope(**entry.get("scope", {}))
-        gates.append(
-            Gate(name=name, metric=metric, op=entry["op"], limit=float(entry["limit"]), scope=scope, **more)
-        )
-    return tuple(gates)
+            yield number, "scope", "mark_drop is of all cases; leave out its scope"
+        if _name(entry) in names:
+            yield number, "name" if "name" in entry else "metric", f"the name '{_name(entry)}' is used twice"
+        names.add(_name(entry))
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    return entry.get("name") or f"{entry['metric']} {entry['op']} {entry['limit']:g}"
 
 
 def check_names(fail_on: Sequence[str], source: str, gates: Sequence[Gate]) -> None:

@@ -139,8 +139,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         if origin is None:
             value, origin = setting.default, "default"
         values[setting.name], origins[setting.name] = value, origin
-    gate_values, source = effective_source("gates", file, base_side)
-    gates = gates_of(gate_values.get("gates", ()), source)
+    gates = gates_of(effective_source("gates", file, base_side)[0].get("gates", ()))
     check_mark(values["mark"], gates)
     check_names(values["fail_on"] or (), origins["fail_on"], gates)
     suites = _suites(values["suites"], origins["suites"], file, raw.cwd, repository)
