@@ -43,6 +43,11 @@ def test_the_file_says_how_many_fresh_runs_may_be_made(project):
         project("suspects: {max: 200}")
 
 
+def test_yes_in_a_file_is_text_and_the_message_says_what_to_write(project):
+    with pytest.raises(InvalidSuite, match="must be true or false, but is the text 'yes'; write true"):
+        project("annotations: yes")
+
+
 def test_an_empty_input_is_not_given(project):
     assert project("repeat: 2", inputs={"repeat": "", "all": ""}).repeat == 2
 

@@ -108,7 +108,10 @@ def _words(error: Any, top: Collection[str]) -> Iterator[Complaint]:
             yield Complaint(json_path=json_path, message=f"'{name}' is missing")
         case "type":
             types = _types(error.validator_value)
-            yield Complaint(json_path=json_path, message=f"must be {types}, but is {_kind(error.instance)}")
+            kind = _old_boolean(error.instance) if types == _NAMES["boolean"] else None
+            yield Complaint(
+                json_path=json_path, message=f"must be {types}, but is {kind or _kind(error.instance)}"
+            )
         case "enum" | "const":
             allowed = error.validator_value if error.validator == "enum" else [error.validator_value]
             options = ", ".join(json.dumps(value) for value in allowed)
@@ -156,6 +159,14 @@ _NAMES = {
 
 def _types(types: str | Iterable[str]) -> str:
     return " or ".join(_NAMES[name] for name in ([types] if isinstance(types, str) else types))
+
+
+def _old_boolean(value: object) -> str | None:
+    """The text `yes`, which was `true` in YAML 1.1, with what to write instead; None for another value."""
+    word = value.lower() if isinstance(value, str) else ""
+    if word not in ("yes", "no", "on", "off"):
+        return None
+    return f"the text '{value}'; write {'true' if word in ('yes', 'on') else 'false'}"
 
 
 def _kind(value: object) -> str:
