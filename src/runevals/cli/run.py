@@ -110,7 +110,7 @@ if TYPE_CHECKING:
 @click.option(
     "--watch", "watched", is_flag=True, help="Keep running: run affected cases again whenever a file changes."
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print only the verdict, without progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Print a line for every finished trial.")
 @click.option(
     "--log-level",
