@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.records import Outcome, Problem, ToolCall
+from runevals.records import Outcome, Problem, Suspect, ToolCall
 from runevals.reports import reporter_for
 from tests.reports.conclusions import ALL, all_passed, everything_broken, regressions, thousand_cases
 
@@ -124,3 +124,21 @@ def test_a_run_writes_them(project, runevals):
     assert project.document("grading.json")["assertion_results"][0]["passed"] is True
     code, _, err = runevals("report", "out.json", "-o", "other.json", "--format", "agentskills")
     assert (code, "--format agentskills writes benchmark.json and grading.json" in err) == (2, True)
+
+
+def test_fresh_runs_of_single_cases_are_listed_and_in_no_mean():
+    plain = regressions()
+    case = plain.report.cases[0]
+    suspect = Suspect(suite=case.suite, key=case.key, name=case.name, critical=False, state="cleared", head=case)
+    comparison = replace(plain.comparison, suspects=(suspect,))
+    without, document = (
+        rendered("benchmark.json", replace(plain, comparison=one))
+        for one in (replace(comparison, suspects=()), comparison)
+    )
+    fresh = [run for run in document["runs"] if run not in without["runs"]]
+    assert {(run["eval_name"], run["configuration"]) for run in fresh} == {(case.name, "with_skill")}
+    assert [run["run_number"] for run in fresh] == [
+        comparison.rounds_planned + attempt.attempt for attempt in case.attempts
+    ]
+    assert fresh[0]["notes"][0] == "a fresh run, to check a possible loss"
+    assert document["run_summary"] == without["run_summary"]

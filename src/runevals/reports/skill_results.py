@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import stdev
 from typing import Any
 
 from runevals.lib.nullable import mean
-from runevals.records import CaseReport, CheckResult, Conclusion, Outcome, RunReport
+from runevals.records import CaseReport, CheckResult, Comparison, Conclusion, Outcome, RunReport
 from runevals.records.report import AttemptReport
 from runevals.verdict.wording import about_against
 
 HEAD, BASE, WITHOUT = "with_skill", "old_skill", "without_skill"
+FRESH_RUN = "a fresh run, to check a possible loss"
 _STATISTICS = ("pass_rate", "time_seconds", "tokens")
 
 
@@ -42,6 +43,7 @@ def benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
         sides.append((BASE, conclusion.comparison.base))
     notes = [] if conclusion.against is None else [about_against(conclusion.against)]
     runs = [_run(case, attempt, side, checks) for side, one in sides for case, attempt in _attempts(one)]
+    fresh = [] if conclusion.comparison is None else list(_fresh_runs(conclusion.comparison, checks))
     judge = report.run.judge
     return {
         "metadata": {
@@ -53,10 +55,21 @@ def benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
             "evals_run": [_eval_id(case) for case in report.cases],
             "runs_per_configuration": report.run.repeat,
         },
-        "runs": runs,
+        "runs": runs + fresh,
         "run_summary": _summary(runs, as_text=checks == "expectations"),
         "notes": [conclusion.verdict.headline, *notes],
     }
+
+
+def _fresh_runs(comparison: Comparison, checks: str) -> Iterator[dict[str, object]]:
+    """The fresh runs of single cases, numbered after the scored ones. They are in no mean."""
+    for suspect in comparison.suspects:
+        for side, case in ((HEAD, suspect.head), (BASE, suspect.base)):
+            if case is None:
+                continue
+            for attempt in case.attempts:
+                number = comparison.rounds_planned + attempt.attempt
+                yield _run(case, replace(attempt, attempt=number), side, checks, (FRESH_RUN,))
 
 
 def grading(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
@@ -88,7 +101,9 @@ def _attempts(report: RunReport) -> Iterator[tuple[CaseReport, AttemptReport]]:
     return ((case, attempt) for case in report.cases for attempt in case.attempts)
 
 
-def _run(case: CaseReport, attempt: AttemptReport, side: str, checks: str) -> dict[str, object]:
+def _run(
+    case: CaseReport, attempt: AttemptReport, side: str, checks: str, notes: Sequence[str] = ()
+) -> dict[str, object]:
     entries = [_entry(result) for result in _measured(attempt)]
     errors = _errors(attempt)
     unmeasured = "1 check or answer" if errors == 1 else f"{errors} checks or answers"
@@ -105,7 +120,7 @@ def _run(case: CaseReport, attempt: AttemptReport, side: str, checks: str) -> di
             "errors": errors,
         },
         checks: entries,
-        "notes": [f"{unmeasured} could not be measured"] if errors else [],
+        "notes": [*notes, *([f"{unmeasured} could not be measured"] if errors else [])],
     }
 
 
