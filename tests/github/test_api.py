@@ -9,6 +9,7 @@ import pytest
 from runevals.github.api import Api, GitHubRefused
 from runevals.lib.http.throttle import Throttle
 from tests.github.emulator import TOKEN, Fault, github
+from tests.json_server import Answer, json_server
 
 COMMENTS = "/repos/o/r/issues/7/comments"
 READ, WRITE = "pull-requests: read", "pull-requests: write"
@@ -144,3 +145,20 @@ def test_nobody_there_is_told():
 def test_the_token_is_not_shown(api):
     assert TOKEN not in repr(api)
     assert TOKEN not in repr(vars(api)["_session"].auth)
+
+
+@pytest.mark.parametrize(
+    "read", [lambda api: list(api.items(COMMENTS, READ)), lambda api: api.download("/zip", READ, 10**6)]
+)
+def test_an_answer_that_arrives_byte_by_byte_does_not_hold_the_job(monkeypatch, read):
+    def answer(asked, number):
+        if asked.path == "/zip":
+            return Answer(status=302, headers={"Location": f"{server.url}/blob"})
+        return Answer(raw=b"[" * 100_000, drip_s=0.01)
+
+    monkeypatch.setattr("runevals.github.api.TOTAL_S", 0.3)
+    with json_server(answer) as server:
+        start = time.monotonic()
+        with pytest.raises(GitHubRefused, match="sends too slowly"):
+            read(Api(server.url, "t"))
+        assert time.monotonic() - start < 5

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.http.throttle import Throttle, TryAgain, retry_after_s
 from runevals.records.errors import ExternalError
 
@@ -16,11 +18,12 @@ if TYPE_CHECKING:
 
 PUBLIC_API = "https://api.github.com"
 VERSION = "2022-11-28"
-TIMEOUT_S = 30.0
+TIMEOUT_S = 30.0  # from one byte to the next
+TOTAL_S = 300.0  # of one answer or download
 PAGE = 100
 MOST_PAGES = 100
 SECONDARY_LIMIT_S = 60.0  # what GitHub asks for where it names no time of its own
-CHUNK = 65536
+MOST_BYTES = 64 * 1024 * 1024  # of an answer
 
 
 class GitHubRefused(ExternalError):
@@ -116,10 +119,16 @@ class Api:
 
     def _once(self, method: str, url: str, needs: str, more: Mapping[str, Any]) -> requests.Response:
         import requests
+        import urllib3
 
         try:
-            answer = self._session.request(method, url, timeout=TIMEOUT_S, allow_redirects=False, **more)
-        except requests.RequestException as error:
+            answer = self._session.request(
+                method, url, timeout=TIMEOUT_S, allow_redirects=False, stream=True, **more
+            )
+            with closing(answer.raw):
+                content = _body(answer, "GitHub", MOST_BYTES)
+            answer.raw = BytesIO(content)
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             text = f"GitHub does not answer ({type(error).__name__})"
             if method == "POST":
                 raise GitHubRefused(f"{_display_request(method, url)}: {text}") from None
@@ -207,6 +216,7 @@ def _json(answer: requests.Response) -> Any:
 def _elsewhere(address: str, most_bytes: int) -> bytes:
     """The bytes at a blob host's address, which contains its own permission and refuses other tokens."""
     import requests
+    import urllib3
 
     host = urlsplit(address).netloc
     try:
@@ -217,18 +227,19 @@ def _elsewhere(address: str, most_bytes: int) -> bytes:
                 raise TryAgain("failed", f"{host} answers with {answer.status_code}")
             if answer.status_code != 200:
                 raise GitHubRefused(f"{host} answers with {answer.status_code}", answer.status_code)
-            return _at_most(answer, host, most_bytes)
-    except requests.RequestException as error:
+            return _body(answer, host, most_bytes)
+    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
         raise TryAgain("failed", f"{host} does not answer ({type(error).__name__})") from None
 
 
-def _at_most(answer: requests.Response, host: str, most_bytes: int) -> bytes:
-    body = bytearray()
-    for chunk in answer.iter_content(CHUNK):
-        body += chunk
-        if len(body) > most_bytes:
-            raise GitHubRefused(f"{host} sends more than {most_bytes // 1024**2} MiB")
-    return bytes(body)
+def _body(answer: requests.Response, host: str, most_bytes: int) -> bytes:
+    """The content, limited in size and total time. Raises GitHubRefused."""
+    try:
+        return read_limited(pieces(answer.raw), most_bytes, time.monotonic() + TOTAL_S)
+    except TooLarge:
+        raise GitHubRefused(f"{host} sends more than {most_bytes // 1024**2} MiB") from None
+    except TooSlow:
+        raise GitHubRefused(f"{host} sends too slowly: not complete within {TOTAL_S:g} s") from None
 
 
 def _no_authorization(request: requests.PreparedRequest) -> requests.PreparedRequest:

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from runevals.lib.exchange import MAX_OUTPUT_BYTES
 from runevals.lib.http.endpoint import WebSettings
+from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
 from runevals.lib.parsing.json_template import fill, fill_text
 
@@ -108,14 +109,12 @@ def _address(template: str, values: Mapping[str, object]) -> str:
 
 def _content(reply: requests.Response, deadline: float) -> bytes:
     """The body, limited in size and total time: a server may send slowly. Raises CallFailed, TryAgain."""
-    content = bytearray()
-    while chunk := reply.raw.read1(65536, decode_content=True):
-        content += chunk
-        if len(content) > MAX_OUTPUT_BYTES:
-            raise CallFailed("unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
-        if time.monotonic() > deadline:
-            raise TryAgain("timeout", "the answer was not complete in time")
-    return bytes(content)
+    try:
+        return read_limited(pieces(reply.raw), MAX_OUTPUT_BYTES, deadline)
+    except TooLarge:
+        raise CallFailed("unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB") from None
+    except TooSlow:
+        raise TryAgain("timeout", "the answer was not complete in time") from None
 
 
 def beginning(content: bytes) -> str:

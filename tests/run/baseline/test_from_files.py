@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import timedelta
 from http.server import SimpleHTTPRequestHandler
@@ -14,6 +15,7 @@ from runevals.reports import results_document as document
 from runevals.run.baseline.from_files import read_baseline
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.decide import decision
+from tests.json_server import Answer, json_server
 from tests.sample_reports import report
 from tests.serving import Quiet, serving
 
@@ -164,3 +166,12 @@ def test_an_address_is_fetched(named, store, monkeypatch):
             read_baseline(named(f"{address}/absent.json"))
     with pytest.raises(ExternalError, match="cannot be fetched"):
         read_baseline(named(f"{address}/base.json"))
+
+
+def test_a_baseline_that_arrives_byte_by_byte_does_not_hold_the_job(named, monkeypatch):
+    monkeypatch.setattr("runevals.run.baseline.from_files.TOTAL_S", 0.3)
+    with json_server(lambda *_: Answer(raw=b"{" * 100_000, drip_s=0.01)) as server:
+        start = time.monotonic()
+        with pytest.raises(ExternalError, match="was not complete within"):
+            read_baseline(named(f"{server.url}/base.json"))
+        assert time.monotonic() - start < 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from runevals.lib import git
+from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.records import RunReport
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings
 from runevals.reports import results_document as document
@@ -27,7 +29,8 @@ MOST_RUNS = 3
 MOST_LOOKED_AT = 20  # the newest of a folder
 MOST_NAMED = 5  # runs that were left out
 MAX_BYTES = 64 * 1024 * 1024
-TIMEOUT_S = 30.0
+TIMEOUT_S = 30.0  # from one byte to the next
+TOTAL_S = 300.0  # of a download
 CLOCKS_DIFFER = timedelta(minutes=10)
 
 
@@ -206,17 +209,19 @@ def _source(name: str, report: RunReport) -> str:
 def _fetched(address: str) -> str:
     """The text at an address. Raises ExternalError if there is no response or it is too large."""
     import requests  # only a baseline elsewhere needs it
+    import urllib3
 
+    deadline = time.monotonic() + TOTAL_S
     try:
         with requests.get(address, timeout=TIMEOUT_S, stream=True) as answer:
             answer.raise_for_status()
-            body = bytearray()
-            for chunk in answer.iter_content(65536):
-                body += chunk
-                if len(body) > MAX_BYTES:
-                    raise ExternalError(f"the baseline {address} is larger than {MAX_BYTES // 1024**2} MiB")
-            return document.content_of(bytes(body), address).decode("utf-8")
-    except requests.RequestException as error:
+            content = read_limited(pieces(answer.raw), MAX_BYTES, deadline)
+            return document.content_of(content, address).decode("utf-8")
+    except TooLarge:
+        raise ExternalError(f"the baseline {address} is larger than {MAX_BYTES // 1024**2} MiB") from None
+    except TooSlow:
+        raise ExternalError(f"the baseline {address} was not complete within {TOTAL_S:g} s") from None
+    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
         raise ExternalError(f"the baseline {address} cannot be fetched: {error}") from error
     except UnicodeDecodeError:
         raise InvalidDocument(f"the baseline {address} is not UTF-8 text") from None

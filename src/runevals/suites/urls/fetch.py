@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from runevals.lib.http.public_address import is_public
+from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.text.escape import in_fence
 from runevals.records import Case, Problem, Suite, Turn
 from runevals.records.rules import Fetching
@@ -284,18 +285,17 @@ def _read(reply: Any, deadline: float) -> str | _Redirect:
     kind = reply.headers.get("Content-Type", "").lower()
     if not _TEXT_TYPES.match(kind):
         raise NotFetched(f"is not text ({kind.partition(';')[0] or 'of no type'})")
-    body = bytearray()
-    for chunk in reply.stream(65536):
-        body += chunk
-        if len(body) > MOST_BYTES:
-            raise NotFetched(f"is larger than {MOST_BYTES // 1024**2} MiB")
-        if time.monotonic() > deadline:
-            raise NotFetched(f"took longer than {TIMEOUT_S:g} s")
+    try:
+        body = read_limited(pieces(reply), MOST_BYTES, deadline)
+    except TooLarge:
+        raise NotFetched(f"is larger than {MOST_BYTES // 1024**2} MiB") from None
+    except TooSlow:
+        raise NotFetched(f"took longer than {TIMEOUT_S:g} s") from None
     charset = re.search(r"charset=[\"']?([\w-]+)", kind)
     try:
-        text = bytes(body).decode(charset[1] if charset else "utf-8", errors="replace")
+        text = body.decode(charset[1] if charset else "utf-8", errors="replace")
     except LookupError:
-        text = bytes(body).decode("utf-8", errors="replace")
+        text = body.decode("utf-8", errors="replace")
     return page_text(text) if "html" in kind else text
 
 
