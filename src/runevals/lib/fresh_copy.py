@@ -35,7 +35,7 @@ _MOST_LINKS = 40  # one after the other: more than these no kernel follows
 MOST_FILES = 100_000  # and folders
 MOST_LEVELS = 100
 MOST_STEPS = 1_000_000  # to follow all links of a folder
-# What tools leave behind beside their work; git's own files are none of a program's changes either.
+# Caches and other by-products of tools; changes to git's own files do not count either.
 LEFT_BEHIND = frozenset({".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
 
 # What keeps a folder from being read because of what is in it; other errors are those of the machine.
@@ -45,12 +45,12 @@ Kind = Literal["file", "folder", "link", "other"]
 
 
 class CannotCopy(Exception):
-    """A folder has something in it that is not copied; the message says what and where."""
+    """A folder has something that cannot be copied; the message says what and where."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What tells a file from another one at the same path; `link` is where a link leads."""
+    """The fingerprint of a file at a path; `link` is the target of a link."""
 
     kind: Kind
     size: int
@@ -132,7 +132,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def _remove(above: int, name: str) -> None:
-    """Removes what stands there. A folder's folders are moved up into it first: it may be deeper than a path."""
+    """Removes a path. A folder's folders are moved up into it first: it may be deeper than a path can be."""
     try:
         if not _is_folder(above, name):
             os.unlink(name, dir_fd=above)
@@ -151,7 +151,7 @@ def _remove(above: int, name: str) -> None:
 
 
 def _flattened(top: int, name: str) -> list[str]:
-    """Removes what stands in a folder → the new names of the folders that were in it."""
+    """Removes the content of a folder → the new names of the folders that were in it."""
     if not _is_folder(top, name):
         os.unlink(name, dir_fd=top)
         return []
@@ -181,10 +181,10 @@ def _is_folder(above: int, name: str) -> bool:
 
 
 def pack(root: Path, paths: Iterable[str], into: IO[bytes]) -> None:
-    """Archives what stands at some paths below `root`: content, rights, links. Raises CannotCopy, OSError."""
-    wanted = {PurePosixPath(path) for path in paths}
+    """Archives some paths below `root`: content, permissions, links. Raises CannotCopy, OSError."""
+    chosen = {PurePosixPath(path) for path in paths}
     with tarfile.open(fileobj=into, mode="w") as tar:
-        for path in sorted(path for path in wanted if wanted.isdisjoint(path.parents)):
+        for path in sorted(path for path in chosen if chosen.isdisjoint(path.parents)):
             with suppress(FileNotFoundError), _Place(root, str(path), make=False) as place:
                 for entry in _walk(place.folder, only=place.name):
                     _pack(entry, str(path.parent / entry.path), tar)
@@ -206,16 +206,16 @@ def _pack(entry: _Entry, path: str, tar: tarfile.TarFile) -> None:
 
 
 def put_back(packed: IO[bytes], root: Path, paths: Iterable[str]) -> None:
-    """Replaces what stands at some paths below `root` by what `pack` found there. Raises CannotCopy, OSError."""
-    wanted = [PurePosixPath(path) for path in paths]
-    for path in wanted:
+    """Replaces some paths below `root` by their content in the archive of `pack`. Raises CannotCopy, OSError."""
+    chosen = [PurePosixPath(path) for path in paths]
+    for path in chosen:
         with _Place(root, str(path), clear=True) as place:
             _remove(place.folder, place.name)
     packed.seek(0)
     try:
         with tarfile.open(fileobj=packed, mode="r:") as tar:
             for member in tar:
-                if any(PurePosixPath(member.name).is_relative_to(path) for path in wanted):
+                if any(PurePosixPath(member.name).is_relative_to(path) for path in chosen):
                     _unpack(tar, member, root)
     except tarfile.TarError as error:
         raise CannotCopy(str(error)) from None
@@ -323,17 +323,17 @@ def _names(folder: int, most: int) -> list[str]:
 
 def stamps(root: Path) -> dict[str, Stamp]:
     """Path → stamp of every file and link below a folder. Raises OSError, CannotCopy as `_walk` does."""
-    found: dict[str, Stamp] = {}
+    by_path: dict[str, Stamp] = {}
     top = os.open(root, _FOLDER)
     try:
         for entry in _walk(top, skip=LEFT_BEHIND):
             if entry.kind != "folder":
                 link = os.readlink(entry.name, dir_fd=entry.folder) if entry.kind == "link" else ""
                 at, mode = entry.stat, entry.mode & stat.S_IXUSR
-                found[entry.path] = Stamp(entry.kind, at.st_size, at.st_ino, at.st_ctime_ns, mode, link)
+                by_path[entry.path] = Stamp(entry.kind, at.st_size, at.st_ino, at.st_ctime_ns, mode, link)
     finally:
         os.close(top)
-    return found
+    return by_path
 
 
 def kind_of(mode: int) -> Kind:
@@ -344,7 +344,7 @@ def kind_of(mode: int) -> Kind:
 
 
 def kind_at(root: Path, path: str) -> Kind | None:
-    """What stands at a path below `root`; None if nothing does, or a link is on the way to it."""
+    """The content of a path below `root`; None if there is none, or a link is on the way to it."""
     try:
         with _Place(root, path, make=False) as place:
             return kind_of(os.stat(place.name, dir_fd=place.folder, follow_symlinks=False).st_mode)
@@ -358,8 +358,8 @@ def read_file(root: Path, path: str, most: int) -> bytes | None:
         with _Place(root, path, make=False) as place:
             descriptor = os.open(place.name, _READ, dir_fd=place.folder)
             with os.fdopen(descriptor, "rb") as file:
-                told = os.fstat(file.fileno())
-                if not stat.S_ISREG(told.st_mode) or told.st_size > most:
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode) or status.st_size > most:
                     return None
                 content = file.read(most + 1)
                 return content if len(content) <= most else None
@@ -383,19 +383,19 @@ def content_hash(source: Path) -> str:
     """What tells a file, or a folder by all that is in it, from another. Raises CannotCopy, OSError."""
     if source.is_file():
         return hashlib.sha256(source.read_bytes()).hexdigest()
-    told = hashlib.sha256()
-    found = stamps(source)
-    require_inside({path: stamp.link for path, stamp in found.items() if stamp.kind == "link"})
-    for path, stamp in sorted(found.items()):
+    digest = hashlib.sha256()
+    by_path = stamps(source)
+    require_inside({path: stamp.link for path, stamp in by_path.items() if stamp.kind == "link"})
+    for path, stamp in sorted(by_path.items()):
         if stamp.kind == "other":
             raise CannotCopy(f"{path} is a special file")
         content = hash_file(source, path) if stamp.kind == "file" else stamp.link
-        told.update(f"{path}\0{stamp.kind}\0{stamp.mode}\0{content}\n".encode("utf-8", "surrogateescape"))
-    return told.hexdigest()
+        digest.update(f"{path}\0{stamp.kind}\0{stamp.mode}\0{content}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
 
 
 def require_inside(links: Mapping[str, str]) -> None:
-    """Raises CannotCopy if one of the links of a folder (path → where it leads) leads out of it, by others too."""
+    """Raises CannotCopy if one of the links of a folder (path → where it leads) leads out, also through others."""
     steps = 0
     for path, link in links.items():
         for inside in _followed(path, links):
@@ -499,9 +499,9 @@ def files_below(mapping: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
     """(path in the copy, file) of every file and of all files in every folder that is to be put there."""
     for path, source in mapping.items():
         if source.is_dir():
-            found = stamps(source)
-            require_inside({inner: stamp.link for inner, stamp in found.items() if stamp.kind == "link"})
-            for inner, stamp in found.items():
+            by_path = stamps(source)
+            require_inside({inner: stamp.link for inner, stamp in by_path.items() if stamp.kind == "link"})
+            for inner, stamp in by_path.items():
                 if stamp.kind == "file":
                     yield f"{path}/{inner}", source / inner
         else:

@@ -21,26 +21,26 @@ MOST_PLACES = 1_000_000  # that a pattern leads to
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery:
-    """The files to run, and those that were seen but stay out without `--all`.
+    """The files to run, and those that are left out without `--all`.
 
-    Files that a folder was searched for are `optional`: one that is no suite is passed over.
+    Files that were found by searching a folder are `optional`: they are skipped if they are not suites.
     """
 
     files: tuple[Path, ...]
     passed_over: tuple[Path, ...] = ()
     optional: frozenset[Path] = frozenset()
-    folder: Path | None = None  # the one that was named, where the files are those in it
+    folder: Path | None = None  # the given one, if the files are those in it
 
 
-def discover(root: Path, named: str | None, *, everything: bool = False) -> Discovery:
+def discover(root: Path, suite_path: str | None, *, everything: bool = False) -> Discovery:
     """The suite files for a run in `root`.
 
-    `named` is a path, folder or glob from the command line or the settings; it must match something.
+    `suite_path` is a path, folder or glob from the command line or the settings; it must match something.
     Without it, the places of the documentation are searched; the first hit runs, `everything` runs them all.
     Raises NoSuiteFound.
     """
-    if named is not None:
-        return _named(root, named)
+    if suite_path is not None:
+        return _by_name(root, suite_path)
     places = [
         folder / name for names in (_NAMES, _SAMPLE_NAMES) for folder in (root, root / "evals") for name in names
     ]
@@ -66,7 +66,7 @@ def discover(root: Path, named: str | None, *, everything: bool = False) -> Disc
 def _first(
     root: Path, standard: Sequence[Path], folders: Sequence[Path], skills: Sequence[Path]
 ) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-    """(the files of the first place that has some, what was seen elsewhere)."""
+    """(the files of the first place that has some, the files of the other places)."""
     if not standard and folders:
         return tuple(_category_files(folders[0])), (*folders[1:], *skills)
     if not standard:
@@ -81,8 +81,8 @@ def _nothing_found(root: Path, others: Sequence[Path]) -> str:
     looked = f"{', '.join(_NAMES)} and eval-samples.json/.yaml/.yml, here and in ./evals/, and skills with evals"
     lines = [f"no suite found in {root} (looked for {looked})"]
     if others:
-        shown = ", ".join(str(path.relative_to(root)) for path in others)
-        lines.append(f"Seen in ./evals/: {shown}. Run them all with --all, or name one with --prompts-file")
+        names = ", ".join(str(path.relative_to(root)) for path in others)
+        lines.append(f"Seen in ./evals/: {names}. Run them all with --all, or name one with --prompts-file")
     else:
         lines.append("Name one: runevals --prompts-file PATH")
     lines.append('Try one prompt: runevals --prompts "…" --expected "…"')
@@ -94,20 +94,20 @@ def _nothing_found(root: Path, others: Sequence[Path]) -> str:
     return "\n".join(lines)
 
 
-def _named(root: Path, name: str) -> Discovery:
+def _by_name(root: Path, name: str) -> Discovery:
     path = root / name
     if path.is_dir():
         cases = tuple(_category_files(path))
         if cases:
             return Discovery(files=cases)
-        found = tuple(suite_files(path))
-        if not found or (path / SKILL).is_file():
-            found = skill_suites(path) or found
-            if found:
-                return Discovery(files=found, optional=frozenset(filter(is_trigger_file, found)))
-        if not found:
+        inside = tuple(suite_files(path))
+        if not inside or (path / SKILL).is_file():
+            inside = skill_suites(path) or inside
+            if inside:
+                return Discovery(files=inside, optional=frozenset(filter(is_trigger_file, inside)))
+        if not inside:
             raise NoSuiteFound(f"{name}: the folder holds no suite file ({', '.join(sorted(_SUFFIXES))})")
-        return Discovery(files=found, optional=frozenset(found), folder=path)
+        return Discovery(files=inside, optional=frozenset(inside), folder=path)
     if path.is_file():
         return Discovery(files=(path,))
     files = tuple(path for path in _matches(root, name) if path.is_file())
@@ -118,23 +118,23 @@ def _named(root: Path, name: str) -> Discovery:
 
 
 def _matches(root: Path, pattern: str) -> list[Path]:
-    """The paths that a pattern matches, in order. Raises InvalidSettings where there are too many to look at."""
+    """The paths that a pattern matches, in order. Raises InvalidSettings if there are too many."""
     start = Path(Path(pattern).anchor) if Path(pattern).is_absolute() else root
     relative = pattern.removeprefix(start.anchor) if Path(pattern).is_absolute() else pattern
     try:
-        found = sorted(path for path, _ in matching(FolderTree(start), relative, hidden=False, most=MOST_PLACES))
+        paths = sorted(path for path, _ in matching(FolderTree(start), relative, hidden=False, most=MOST_PLACES))
     except CannotFollow as why:
         raise InvalidSettings(f"suites: {why}") from None
-    return [start / path for path in found]
+    return [start / path for path in paths]
 
 
-def looked_at(root: Path, named: str | None) -> list[Path]:
+def looked_at(root: Path, suite_path: str | None) -> list[Path]:
     """The paths and patterns of all files that `discover` may find, whichever of them are there."""
-    if named is None:
+    if suite_path is None:
         names = [folder / name for folder in (root, root / "evals") for name in (*_NAMES, *_SAMPLE_NAMES)]
         cases = [path for folder in _SKILL_FOLDERS for path in _in_categories(root / folder)]
         return [*names, *_in_folder(root / "evals"), *cases, *skill_patterns(root)]
-    path = root / named
+    path = root / suite_path
     return [*_in_folder(path), *_in_categories(path), *skill_patterns(path)] if path.is_dir() else [path]
 
 
@@ -149,21 +149,21 @@ def _in_categories(folder: Path) -> list[Path]:
 def _beside(root: Path, folder: Path) -> list[str]:
     """What might have been meant by a path that leads into this folder, as it would be written."""
     try:
-        found = sorted((root / folder).iterdir())
+        entries = sorted((root / folder).iterdir())
     except OSError:
         return []
-    return [(folder / path.name).as_posix() for path in found if path.suffix in _SUFFIXES or path.is_dir()]
+    return [(folder / path.name).as_posix() for path in entries if path.suffix in _SUFFIXES or path.is_dir()]
 
 
 def _category_files(folder: Path) -> list[Path]:
     """The one-case files in the folders of a skills' evaluation, in order."""
     folders = [folder / name for name in _CATEGORIES if (folder / name).is_dir()]
-    return [path for found in folders for path in sorted(found.iterdir()) if path.suffix == ".json"]
+    return [path for category in folders for path in sorted(category.iterdir()) if path.suffix == ".json"]
 
 
 def suite_files(folder: Path) -> list[Path]:
     """The files in a folder that may be suites, by their suffixes."""
     if not folder.is_dir():
         return []
-    found = (path for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES and path.is_file())
-    return [path for path in found if path.name not in RESULTS]
+    files = (path for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES and path.is_file())
+    return [path for path in files if path.name not in RESULTS]

@@ -37,13 +37,13 @@ _WITH_SKILL = ("*", "plugins/*", "packages/*", "*/skills/*")
 
 def skill_suites(root: Path) -> tuple[Path, ...]:
     """The suites of all skills in `root`, each before its trigger queries."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for folder in _folders(root):
         beside = (folder / SKILL).is_file() or folder.parent == root / "evals"
         names = [f"evals/{name}" for name in (SUITE, *TRIGGERS)]
         names += [SUITE, *TRIGGERS] if beside and folder != root else []
-        found |= dict.fromkeys(path for name in names if (path := folder / name).is_file())
-    return tuple(found)
+        files |= dict.fromkeys(path for name in names if (path := folder / name).is_file())
+    return tuple(files)
 
 
 def is_trigger_file(path: Path) -> bool:
@@ -65,11 +65,11 @@ def _folders(root: Path) -> Iterator[Path]:
 
 
 def _matches(root: Path, place: str) -> list[Path]:
-    """The folders that a pattern matches, in order; none of hidden ones, workspaces and installed packages."""
+    """The folders that a pattern matches, in order, without hidden ones, workspaces and installed packages."""
     if not place:
         return [root]
-    found = (path for path in root.glob(place) if path.is_dir() and _is_source(path.relative_to(root), place))
-    return sorted(found)
+    folders = (path for path in root.glob(place) if path.is_dir() and _is_source(path.relative_to(root), place))
+    return sorted(folders)
 
 
 def _is_source(path: Path, place: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a suite says of the workspace of its cases → records, with the fingerprint of all that is in it."""
+"""The workspace section of a suite → records, with the fingerprint of all its files."""
 
 from __future__ import annotations
 
@@ -30,52 +30,52 @@ class Unusable(Exception):
         self.key = key
 
 
-def workspace_of(told: Mapping[str, Any], places: Places) -> Workspace:
+def workspace_of(section: Mapping[str, Any], places: Places) -> Workspace:
     """The record. Raises Unusable for a folder that is not there, and for paths that lead out."""
-    if "from" in told and GIT in told:
+    if "from" in section and GIT in section:
         raise Unusable(GIT, "a workspace is made `from` a folder or of a `git` commit, not of both")
-    folder = None if "from" not in told else _inside(told["from"], places, "from")
+    folder = None if "from" not in section else _inside(section["from"], places, "from")
     if folder is not None and not folder.is_dir():
-        raise Unusable("from", f"{told['from']} is not a folder")
-    for path in told.get("files", {}):
+        raise Unusable("from", f"{section['from']} is not a folder")
+    for path in section.get("files", {}):
         _require_path(path, "files")
     return Workspace(
         folder=folder,
-        repository=places.root if GIT in told else None,
-        commit=told.get(GIT),
-        files=told.get("files", {}),
-        setup=_programs(told.get("setup", ())),
-        keep=told.get("keep", "never"),
+        repository=places.root if GIT in section else None,
+        commit=section.get(GIT),
+        files=section.get("files", {}),
+        setup=_programs(section.get("setup", ())),
+        keep=section.get("keep", "never"),
     )
 
 
-def files_of(named: Sequence[str], places: Places) -> dict[str, Path]:
+def files_of(names: Sequence[str], places: Places) -> dict[str, Path]:
     """The files of a case, each at its own path in the workspace. Raises Unusable."""
-    found = {}
-    for name in named:
+    files = {}
+    for name in names:
         _require_path(name, "files")
-        found[name] = _inside(name, places, "files")
-        if not found[name].exists():
+        files[name] = _inside(name, places, "files")
+        if not files[name].exists():
             raise Unusable("files", f"there is no {name}")
-    return found
+    return files
 
 
 def workspace_fingerprint(workspace: Workspace | None, files: Mapping[str, Path]) -> dict[str, object]:
     """What a case's fingerprint has of it: a fixture that was edited is another one. Raises Unusable."""
-    told: dict[str, object] = {}
+    parts: dict[str, object] = {}
     try:
         if workspace is not None:
-            told["workspace"] = {
+            parts["workspace"] = {
                 "from": None if workspace.folder is None else _hash(workspace.folder),
                 GIT: workspace.commit,
                 "files": dict(workspace.files),
                 "setup": [list(argv) for argv in workspace.setup],
             }
         if files:
-            told["files"] = {path: _hash(source) for path, source in files.items()}
+            parts["files"] = {path: _hash(source) for path, source in files.items()}
     except (CannotCopy, OSError) as error:
         raise Unusable("from", str(error)) from None
-    return told
+    return parts
 
 
 def with_workspaces(suites: Sequence[Suite], *, always: bool) -> tuple[Suite, ...]:
@@ -97,9 +97,11 @@ def _hash(source: Path) -> str:
     return content_hash(source)
 
 
-def _programs(told: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
+def _programs(entries: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
     """One argv, or several. Raises Unusable."""
-    several = told if told and all(isinstance(one, list) for one in told) else [told] if told else []
+    several = (
+        entries if entries and all(isinstance(one, list) for one in entries) else [entries] if entries else []
+    )
     for argv in several:
         if not argv or not all(isinstance(word, str) for word in argv):
             raise Unusable("setup", "setup is a program with its arguments, or a list of such")

@@ -11,16 +11,16 @@ from runevals.records import FileFound, Problem, WorkspaceChanges
 
 def workspace_of(subject: Subject) -> WorkspaceChanges | Problem:
     """What the attempt changed; a problem if the target had no workspace."""
-    found = subject.response.workspace
-    return missing("this answer comes without a workspace") if found is None else found
+    workspace = subject.response.workspace
+    return missing("this answer comes without a workspace") if workspace is None else workspace
 
 
 def file_of(subject: Subject, path: str) -> FileFound | Problem:
-    """What stands at a path; a problem if that was not looked at."""
-    found = workspace_of(subject)
-    if isinstance(found, Problem):
-        return found
-    file = next((file for file in found.files if file.path == path), None)
+    """The content of a path; a problem if it was not recorded."""
+    workspace = workspace_of(subject)
+    if isinstance(workspace, Problem):
+        return workspace
+    file = next((file for file in workspace.files if file.path == path), None)
     return missing(f"it is not known what is at {path}") if file is None else file
 
 
@@ -31,8 +31,8 @@ def missing(message: str) -> Problem:
 
 def touched(subject: Subject) -> Sequence[str] | Problem:
     """The paths that the attempt added, changed or removed."""
-    found = workspace_of(subject)
-    return found if isinstance(found, Problem) else [change.path for change in found.changes]
+    workspace = workspace_of(subject)
+    return workspace if isinstance(workspace, Problem) else [change.path for change in workspace.changes]
 
 
 def fits(path: str, patterns: Iterable[str]) -> bool:
@@ -49,6 +49,6 @@ def path_problems(option: str, paths: Iterable[str]) -> Iterable[tuple[str | Non
             yield option, f"{path!r} is not a path in the workspace"
 
 
-def shown(paths: Sequence[str]) -> str:
+def short_paths(paths: Sequence[str]) -> str:
     """The first of some paths."""
     return ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")

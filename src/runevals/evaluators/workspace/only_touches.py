@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.workspace.evidence import fits, path_problems, shown, touched
+from runevals.evaluators.workspace.evidence import fits, path_problems, short_paths, touched
 from runevals.records import Layer, Problem, Verdict
 
 
@@ -44,4 +44,4 @@ class OnlyTouches(Check):
         others = [path for path in paths if not fits(path, self.paths)]
         if not others:
             return Verdict(1.0, "nothing else was changed")
-        return Verdict(0.0, f"also changed: {shown(others)}", {"paths": others})
+        return Verdict(0.0, f"also changed: {short_paths(others)}", {"paths": others})

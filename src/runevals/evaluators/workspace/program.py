@@ -60,10 +60,10 @@ class Program(Check):
         return ProgramProbe(argv=self.argv, timeout_s=self.timeout_s, restore=self.restore)
 
     def check(self, subject: Subject) -> Verdict | Problem:
-        found = workspace_of(subject)
-        if isinstance(found, Problem):
-            return found
-        ended = next((one for one in found.programs if one.probe == self._probe), None)
+        workspace = workspace_of(subject)
+        if isinstance(workspace, Problem):
+            return workspace
+        ended = next((one for one in workspace.programs if one.probe == self._probe), None)
         if ended is None:
             return missing(f"{self.argv[0]} was not run in the workspace")
         if ended.problem is not None:
@@ -78,26 +78,26 @@ class Program(Check):
 def _verdict(ended: ProgramEnded) -> Verdict:
     if ended.exit_code == 0:
         return Verdict(1.0, "exit code 0")
-    told = f": {ended.last_lines}" if ended.last_lines else ""
-    return Verdict(0.0, f"exit code {ended.exit_code}{told}")
+    output = f": {ended.last_lines}" if ended.last_lines else ""
+    return Verdict(0.0, f"exit code {ended.exit_code}{output}")
 
 
 def _result(ended: ProgramEnded) -> Verdict | Problem:
-    """What its last line says."""
+    """The JSON of its last line."""
     last = next((line for line in reversed(ended.stdout.splitlines()) if line.strip()), "")
     try:
-        told = json.loads(last)
+        document = json.loads(last)
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict) or not isinstance(told.get("passed"), bool):
+        document = None
+    if not isinstance(document, dict) or not isinstance(document.get("passed"), bool):
         if ended.exit_code != 0:
             return _verdict(ended)
-        shown = last[:80] if last else "it printed nothing"
-        message = f"the last line of {ended.probe.argv[0]} is not a result with `passed`: {shown}"
+        excerpt = last[:80] if last else "it printed nothing"
+        message = f"the last line of {ended.probe.argv[0]} is not a result with `passed`: {excerpt}"
         return Problem(code="evaluator_bad_result", message=message)
-    score = told.get("score", float(told["passed"]))
+    score = document.get("score", float(document["passed"]))
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         return Problem(
             code="evaluator_bad_result", message=f"the score of {ended.probe.argv[0]} is not a number from 0 to 1"
         )
-    return Verdict(float(score), str(told.get("reason", "")), passed=told["passed"])
+    return Verdict(float(score), str(document.get("reason", "")), passed=document["passed"])

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.workspace.evidence import fits, path_problems, shown, touched
+from runevals.evaluators.workspace.evidence import fits, path_problems, short_paths, touched
 from runevals.records import Layer, Problem, Verdict
 
 
@@ -43,4 +43,4 @@ class Unchanged(Check):
         changed = [path for path in paths if fits(path, self.paths)]
         if not changed:
             return Verdict(1.0, "they are as they were")
-        return Verdict(0.0, f"changed: {shown(changed)}", {"paths": changed})
+        return Verdict(0.0, f"changed: {short_paths(changed)}", {"paths": changed})

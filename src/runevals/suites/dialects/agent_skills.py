@@ -109,19 +109,19 @@ def recognises(value: object) -> bool:
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
-    """Cases → suite, with every problem found. Raises UnrecognisedSuite if nothing says what is expected."""
+    """Cases → suite, with every problem found. Raises UnrecognisedSuite if no case has expectations."""
     value: Any = source.value
     document: Mapping[str, Any] = {"": value} if isinstance(value, list) else value
-    named = next((document[key] for key in _SKILL if isinstance(document.get(key), str)), None)
-    skill = skill_of(options.folder, options.root, named)
+    skill_name = next((document[key] for key in _SKILL if isinstance(document.get(key), str)), None)
+    skill = skill_of(options.folder, options.root, skill_name)
     reader = _Reader(source=source, options=options, skill=skill)
     problems = schema_problems(source, NAME)[0] or [*reader.unusable(document)]
     cases = [] if problems else reader.cases(document)
     if not problems and not reader.problems and not any(turn.checks for case in cases for turn in case.turns):
-        told = f"no case says what is expected of its answer in words that we read; {_CONVENTION}"
-        raise UnrecognisedSuite([source.problem((), told, rule="no-checks")])
+        message = f"no case says what is expected of its answer in words that we read; {_CONVENTION}"
+        raise UnrecognisedSuite([source.problem((), message, rule="no-checks")])
     triggers = bool(cases) and all(_is_trigger(case) for case in cases)
-    problems += [*reader.problems, *reader.remarks(document, named, triggers=triggers), *skill.problems]
+    problems += [*reader.problems, *reader.remarks(document, skill_name, triggers=triggers), *skill.problems]
     problems += duplicate_keys(cases, lambda index: pointer(reader.places[index]))
     description = document.get("description")
     return Suite(
@@ -149,18 +149,20 @@ class _Reader:
     unread: dict[str, list[tuple[JsonPath, str]]] = field(default_factory=dict)
 
     def unusable(self, document: Mapping[str, Any]) -> Iterator[SuiteProblem]:
-        """What keeps the file from being a suite: no cases, or cases where they are not read."""
+        """Why the file is not a suite: no cases, or cases under a key that is not read."""
         if not any(document.get(key) for key in ("", *_LISTS) if isinstance(document.get(key), list)):
             hint = did_you_mean("evals", document) if "evals" not in document else ""
             yield self.source.problem((), f"holds no cases{hint}; {_CONVENTION}", rule="schema")
         for key, value in document.items():
             if key not in ("", *_LISTS) and isinstance(value, list) and _has_prompts(value):
-                told = f"'{key}' holds cases and is not read; put them under 'evals', or into a file of their own"
-                yield self.source.problem((key,), told, key=True, rule="unknown-key")
+                message = (
+                    f"'{key}' holds cases and is not read; put them under 'evals', or into a file of their own"
+                )
+                yield self.source.problem((key,), message, key=True, rule="unknown-key")
 
     def cases(self, document: Mapping[str, Any]) -> list[Case]:
         """The cases of all lists, in the order of the file."""
-        found: list[Case] = []
+        result: list[Case] = []
         for key, entries in document.items():
             if key in ("", *_LISTS) and isinstance(entries, list):
                 root: JsonPath = (key,) if key else ()
@@ -169,32 +171,34 @@ class _Reader:
                     raw = {"query": entry} if isinstance(entry, str) and expected is not None else entry
                     case = self._case(raw, (*root, index), expected)
                     if case is not None:
-                        found.append(case)
+                        result.append(case)
                         self.places.append((*root, index))
-        return found
+        return result
 
-    def remarks(self, document: Mapping[str, Any], named: str | None, *, triggers: bool) -> Iterator[SuiteProblem]:
+    def remarks(
+        self, document: Mapping[str, Any], skill_name: str | None, *, triggers: bool
+    ) -> Iterator[SuiteProblem]:
         """What the author should know of how the file was read."""
         if "" in document and triggers:
             pass  # a list of queries is what is usual
         elif "" in document:
             yield self._notice((), f"a bare list is read as the cases of the skill '{self.skill.name}'")
-        elif named is None:
+        elif skill_name is None:
             yield self._notice((), f"has no 'skill_name'; the skill is '{self.skill.name}'")
-        elif self.skill.folder is not None and named != self.skill.name:
-            key = next(key for key in _SKILL if document.get(key) == named)
-            yield self._notice((key,), f"is '{named}', but the skill's SKILL.md says '{self.skill.name}'")
+        elif self.skill.folder is not None and skill_name != self.skill.name:
+            key = next(key for key in _SKILL if document.get(key) == skill_name)
+            yield self._notice((key,), f"is '{skill_name}', but the skill's SKILL.md says '{self.skill.name}'")
         if not triggers and "evals" not in document and any(key in document for key in _CASES):
             key = next(key for key in _CASES if key in document)
             yield self._notice((key,), f"the cases stand under '{key}'; the convention calls it 'evals'", key=True)
         for key in document:
             if key and key not in (*_LISTS, *_SKILL) and (_DECIDES.search(key) or _SETS_UP.search(key)):
-                told = f"'{key}' is not read and changes nothing here"
-                problem = self.source.problem((key,), told, key=True, rule="unknown-key")
+                message = f"'{key}' is not read and changes nothing here"
+                problem = self.source.problem((key,), message, key=True, rule="unknown-key")
                 yield replace(problem, level="warning")
         for places in self.unread.values():
-            place, told = places[0]
-            problem = self.source.problem(place, told + in_cases(len(places)), key=True, rule="unknown-key")
+            place, message = places[0]
+            problem = self.source.problem(place, message + in_cases(len(places)), key=True, rule="unknown-key")
             yield replace(problem, level="warning")
 
     def _case(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Case | None:  # noqa: FBT001
@@ -202,10 +206,10 @@ class _Reader:
         if isinstance(raw, Mapping):
             prompt = next((raw[key] for key in _PROMPTS if isinstance(raw.get(key), str)), None)
         if prompt is None or not prompt.strip():
-            told = "has no 'prompt', which is what is sent" if prompt is None else "has an empty prompt"
+            message = "has no 'prompt', which is what is sent" if prompt is None else "has an empty prompt"
             near = nearest("prompt", raw) if isinstance(raw, Mapping) and prompt is None else None
             hint = f"; '{near}' is not read" if near is not None else ""
-            self.problems.append(self.source.problem(place, told + hint, rule="schema"))
+            self.problems.append(self.source.problem(place, message + hint, rule="schema"))
             return None
         checks = AgentSkillChecks(source=self.source, problems=self.problems)
         specs = (*self._triggers(raw, place, expected), *checks.specs(raw, place))
@@ -241,18 +245,18 @@ class _Reader:
     def _triggers(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Iterator[EvaluatorSpec]:  # noqa: FBT001
         """`should_trigger`: whether the skill is to be loaded, or the names of those that are."""
         key = next((key for key in _TRIGGER if raw.get(key) is not None), None)
-        told: Any = expected if key is None else raw[key]
-        if told is None:
+        value: Any = expected if key is None else raw[key]
+        if value is None:
             return
         at = place if key is None else (*place, key)
-        own = isinstance(told, bool)
-        named = next((raw[key] for key in _NAMED_SKILL if _is_text(raw.get(key))), self.skill.name)
-        names = [named] if own else _list(told)
+        own = isinstance(value, bool)
+        skill_name = next((raw[key] for key in _NAMED_SKILL if _is_text(raw.get(key))), self.skill.name)
+        names = [skill_name] if own else _list(value)
         if not names or not all(map(_is_text, names)):
             self.problems.append(self.source.problem(at, "must be true, false, or the name of a skill"))
             return
         for name in names:
-            options = {"skill": name, "should_trigger": told is not False}
+            options = {"skill": name, "should_trigger": value is not False}
             yield EvaluatorSpec(
                 name="skill_triggered",
                 id="should_trigger" if own else f"should_trigger {name}",
@@ -265,30 +269,30 @@ class _Reader:
         for key in raw:
             if key in _READ or is_negated(key):
                 continue
-            if meant := next((one for one in sorted(_READ) if is_misspelt(key, one)), None):
-                told = f"'{key}' is not read; did you mean '{meant}'?"
+            if guess := next((one for one in sorted(_READ) if is_misspelt(key, one)), None):
+                message = f"'{key}' is not read; did you mean '{guess}'?"
             elif _SETS_UP.search(key):
-                told = f"'{key}' is not read: the case is run without it"
+                message = f"'{key}' is not read: the case is run without it"
             elif _DECIDES.search(key):
-                told = unread_checks(raw, key)
+                message = unread_checks(raw, key)
             else:
                 continue
-            self.unread.setdefault(key, []).append(((*place, key), told))
+            self.unread.setdefault(key, []).append(((*place, key), message))
 
-    def _files(self, told: Any, place: JsonPath) -> tuple[Mapping[str, Path], Problem | None]:
-        """The case's files by the place where they are put; a problem if one of them is missing."""
-        names = {name: index for index, name in enumerate(map(_file_name, _list(told))) if name}
-        found = find_files(tuple(names), self._bases, self.options.root)
-        missing = [name for name, path in found.items() if path is None]
+    def _files(self, value: Any, place: JsonPath) -> tuple[Mapping[str, Path], Problem | None]:
+        """The case's files by their path in the workspace; a problem if one of them is missing."""
+        names = {name: index for index, name in enumerate(map(_file_name, _list(value))) if name}
+        by_name = find_files(tuple(names), self._bases, self.options.root)
+        missing = [name for name, path in by_name.items() if path is None]
         for name in missing:
             problem = self.source.problem(
-                (*place, names[name]) if isinstance(told, list) else place,
+                (*place, names[name]) if isinstance(value, list) else place,
                 f"there is no file {name} in the skill, beside this file or in the repository"
                 f"{' (write a relative path)' if name.startswith(('/', '~')) else ''}; "
                 "the case is errored, and not run without it",
             )
             self.problems.append(replace(problem, level="warning"))
-        files = {place_of(name): path for name, path in found.items() if path is not None}
+        files = {place_of(name): path for name, path in by_name.items() if path is not None}
         lost = f"its files are missing: {', '.join(missing)}" if missing else ""
         return files, Problem(code="file_missing", message=lost) if lost else None
 
@@ -325,9 +329,9 @@ def _is_trigger(case: Case) -> bool:
 
 def _key(raw: Mapping[str, Any], prompt: str) -> str:
     """`id` as text, else the name, else a hash of the prompt, and of the names of files if there are any."""
-    given = raw.get("id", raw.get("eval_id"))
-    if _is_text(given) or (isinstance(given, int) and not isinstance(given, bool)):
-        return str(given)
+    number = raw.get("id", raw.get("eval_id"))
+    if _is_text(number) or (isinstance(number, int) and not isinstance(number, bool)):
+        return str(number)
     if name := next((raw[key] for key in ("name", "eval_name") if _is_text(raw.get(key))), None):
         return str(name)
     return key_of_prompts([prompt, *filter(None, map(_file_name, _list(raw.get("files"))))])

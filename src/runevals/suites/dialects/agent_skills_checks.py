@@ -1,4 +1,4 @@
-"""The assertions and expectations of Agent Skills as evaluators of ours.
+"""The assertions and expectations of Agent Skills as evaluators.
 
 Prose becomes one judged check each. What can be decided without a judge is decided without one.
 """
@@ -51,7 +51,7 @@ _NAMED_FLAGS = {"ignorecase": "i", "multiline": "m", "dotall": "s"}
 
 
 def is_negated(key: str) -> bool:
-    """Whether what stands under this key of a case must not hold."""
+    """Whether the entries of this key must not hold."""
     return key in NEGATED or (key.startswith(("must_not_", "should_not_")) and key != "should_not_trigger")
 
 
@@ -65,13 +65,13 @@ class AgentSkillChecks:
     def specs(self, case: Mapping[str, Any], place: JsonPath) -> list[EvaluatorSpec]:
         """Everything that must hold, and must not, each with an id of its own."""
         keys = [key for key in case if key in CHECKS or is_negated(key)]
-        found = [spec for key in keys for spec in self._of_key(case[key], (*place, key), key)]
+        checks = [spec for key in keys for spec in self._of_key(case[key], (*place, key), key)]
         expected = case.get("expected_output")
-        if not found and isinstance(expected, str) and expected.strip():
+        if not checks and isinstance(expected, str) and expected.strip():
             statement = f"The result is as described here: {expected}"
             spec = EvaluatorSpec(name="statement", id="expected_output", options={"statement": statement})
-            found = [self._at(spec, (*place, "expected_output"))]
-        return list(numbered(found))
+            checks = [self._at(spec, (*place, "expected_output"))]
+        return list(numbered(checks))
 
     def _of_key(self, value: Any, place: JsonPath, key: str) -> Iterator[EvaluatorSpec]:
         entries = value if isinstance(value, list) else [value]
@@ -185,7 +185,7 @@ class AgentSkillChecks:
 
 
 def unread_checks(case: Mapping[str, Any], key: str) -> str:
-    """What is said of a key of a case that is likely to decide, and is not read."""
+    """The message about an unread key of a case that probably matters."""
     commands = isinstance(case[key], list) and any(
         isinstance(entry, Mapping) and any(name in entry for name in _COMMANDS) for entry in case[key]
     )
@@ -218,8 +218,8 @@ def _options(kind: str, entry: Mapping[str, Any]) -> tuple[str, dict[str, object
     if kind in _LENGTHS and number is not None:
         return kind, {"value": number}
     if kind == "min_occurrences" and text is not None and number:
-        told = _pattern(text, entry.get("flags"))
-        return "regex", {**told, "pattern": f"(?:(?:{told['pattern']})[\\s\\S]*?){{{number}}}"}
+        pattern = _pattern(text, entry.get("flags"))
+        return "regex", {**pattern, "pattern": f"(?:(?:{pattern['pattern']})[\\s\\S]*?){{{number}}}"}
     return None
 
 
@@ -249,8 +249,8 @@ def _pattern(text: str, flags: object) -> dict[str, object]:
     """A pattern as our regex takes it: flags beside it, groups named as in JavaScript."""
     inline = _INLINE_FLAGS.match(text)
     words = flags if isinstance(flags, list) else [flags] if isinstance(flags, str) else []
-    named = [_NAMED_FLAGS.get(str(word).rpartition(".")[2].lower(), str(word)) for word in words]
-    letters = "".join(dict.fromkeys("".join([*named, inline[1] if inline else ""])))
+    flag_names = [_NAMED_FLAGS.get(str(word).rpartition(".")[2].lower(), str(word)) for word in words]
+    letters = "".join(dict.fromkeys("".join([*flag_names, inline[1] if inline else ""])))
     pattern = text[inline.end() :] if inline else text
     return {"pattern": pattern.replace("(?P<", "(?<"), "flags": letters}
 
@@ -265,19 +265,19 @@ def _text(entry: Mapping[str, Any]) -> str | None:
 
 
 def _misspelt(entry: Mapping[str, Any]) -> tuple[str, str] | None:
-    """(key, what is wrong with it) of a check that no evaluator decides because a word of it is misspelt."""
+    """(key, problem) of a check that no evaluator can decide because a word in it is misspelt."""
     kind = _kind(entry)
-    if kind and kind not in _TYPES and (guess := _meant(kind, _TYPES)) is not None:
+    if kind and kind not in _TYPES and (guess := _nearest(kind, _TYPES)) is not None:
         return "type", f"there is no type '{one_line(entry['type'])}'; did you mean '{guess}'?"
     known = ("type", *_TEXTS, *_OPERANDS)
     for key in entry:
-        if key not in known and key not in CHECKS and (guess := _meant(key, known)) is not None:
+        if key not in known and key not in CHECKS and (guess := _nearest(key, known)) is not None:
             return key, f"unknown key '{one_line(key)}'; did you mean '{guess}'?"
     return None
 
 
-def _meant(word: str, names: Iterable[str]) -> str | None:
-    """The name that a misspelt word is for; words of other tools, as `output_contains`, begin otherwise."""
+def _nearest(word: str, names: Iterable[str]) -> str | None:
+    """The name nearest to a misspelt word; words of other tools, such as `output_contains`, begin differently."""
     return nearest(word, [name for name in names if name[:1] == word[:1]], least=_MISSPELT)
 
 

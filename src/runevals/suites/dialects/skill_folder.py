@@ -1,4 +1,4 @@
-"""The skill that a suite is for: the nearest folder with a `SKILL.md`, and what its front matter says."""
+"""The skill that a suite is for: the nearest folder with a `SKILL.md`, and its front matter."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ class SkillFolder:
         return () if self.folder is None else (self.folder / FILE,)
 
 
-def skill_of(folder: Path | None, root: Path, named: str | None) -> SkillFolder:
+def skill_of(folder: Path | None, root: Path, skill_name: str | None) -> SkillFolder:
     """The skill that a suite in `folder` is for, which calls it `named`."""
     if folder is None:
-        return SkillFolder(name=named or "skill")
-    place = _nearest(folder, root) or _elsewhere(folder, root, named)
+        return SkillFolder(name=skill_name or "skill")
+    place = _nearest(folder, root) or _elsewhere(folder, root, skill_name)
     if place is None:
-        return SkillFolder(name=named or _name_of(folder))
+        return SkillFolder(name=skill_name or _name_of(folder))
     name, problems = _front_matter(place / FILE, root)
-    return SkillFolder(name=name or named or _name_of(place), folder=place, problems=tuple(problems))
+    return SkillFolder(name=name or skill_name or _name_of(place), folder=place, problems=tuple(problems))
 
 
 def _nearest(folder: Path, root: Path) -> Path | None:
-    """The first folder with a skill, from `folder` upwards; none above the repository."""
+    """The first folder with a skill, from `folder` upwards, not above the repository."""
     for place in (folder, *folder.parents):
         if not lies_inside(root, place):
             return None
@@ -51,13 +51,13 @@ def _nearest(folder: Path, root: Path) -> Path | None:
     return None
 
 
-def _elsewhere(folder: Path, root: Path, named: str | None) -> Path | None:
+def _elsewhere(folder: Path, root: Path, skill_name: str | None) -> Path | None:
     """The folder of a skill whose suite does not lie in it, by its name."""
-    for name in dict.fromkeys(name for name in (named, folder.name) if name):
+    for name in dict.fromkeys(name for name in (skill_name, folder.name) if name):
         for place in _PLACES:
-            found = root / place / name
-            if (found / FILE).is_file() and lies_inside(root, found / FILE):
-                return found
+            folder_of_name = root / place / name
+            if (folder_of_name / FILE).is_file() and lies_inside(root, folder_of_name / FILE):
+                return folder_of_name
     return None
 
 
@@ -67,26 +67,26 @@ def _name_of(folder: Path) -> str:
 
 
 def _front_matter(path: Path, root: Path) -> tuple[str | None, Sequence[SuiteProblem]]:
-    """(the name that it says, what is wrong with it)."""
-    shown = path.resolve().relative_to(root.resolve()).as_posix()
+    """(its name, the problem with it)."""
+    display_path = path.resolve().relative_to(root.resolve()).as_posix()
     try:
-        lines = read_text(path, shown).lstrip("\n").splitlines()
+        lines = read_text(path, display_path).lstrip("\n").splitlines()
         if not lines or lines[0].rstrip() != _FENCE or _FENCE not in map(str.rstrip, lines[1:]):
-            told = "has no front matter; begin it with lines '---', 'name: …', 'description: …', '---'"
-            return None, [_warning(shown, told)]
+            message = "has no front matter; begin it with lines '---', 'name: …', 'description: …', '---'"
+            return None, [_warning(display_path, message)]
         end = [line.rstrip() for line in lines].index(_FENCE, 1)
-        value = read_yaml("\n".join(["", *lines[1:end]]), shown).value
+        value = read_yaml("\n".join(["", *lines[1:end]]), display_path).value
     except InvalidSuite as error:
         return None, [_warning(str(problem.location.file), problem.message, problem) for problem in error.problems]
-    said = value if isinstance(value, dict) else {}
+    fields = value if isinstance(value, dict) else {}
     missing = [
-        key for key in ("name", "description") if not isinstance(said.get(key), str) or not said[key].strip()
+        key for key in ("name", "description") if not isinstance(fields.get(key), str) or not fields[key].strip()
     ]
-    told = f"the front matter has no {' and no '.join(missing)}, which agents find a skill by"
-    name = said["name"].strip() if "name" not in missing else None
-    return name, [_warning(shown, told)] if missing else []
+    message = f"the front matter has no {' and no '.join(missing)}, which agents find a skill by"
+    name = fields["name"].strip() if "name" not in missing else None
+    return name, [_warning(display_path, message)] if missing else []
 
 
-def _warning(shown: str, message: str, problem: SuiteProblem | None = None) -> SuiteProblem:
-    location = Location(file=shown, line=1) if problem is None else problem.location
+def _warning(display_path: str, message: str, problem: SuiteProblem | None = None) -> SuiteProblem:
+    location = Location(file=display_path, line=1) if problem is None else problem.location
     return SuiteProblem(location=location, pointer="", message=message, level="warning")

@@ -40,7 +40,7 @@ class _Reader(Reader):
     def _assistant(self, event: Event) -> None:
         for part in event["message"]["content"]:
             if part["type"] == "text" and event.get("parent_tool_use_id") is None:
-                self.said(part["text"])
+                self.add_text(part["text"])
             elif part["type"] == "tool_use":
                 self.called(part["id"], part["name"], part.get("input"))
 
@@ -65,12 +65,12 @@ class _Reader(Reader):
             self.error = " ".join([str(event.get("subtype")), str(event.get("result") or "")]).strip()
 
 
-def _usage(told: Mapping[str, object]) -> Usage:
-    parts = [count(told.get(f"{kind}input_tokens")) for kind in ("", "cache_read_", "cache_creation_")]
-    details = told.get("output_tokens_details")
+def _usage(counts: Mapping[str, object]) -> Usage:
+    parts = [count(counts.get(f"{kind}input_tokens")) for kind in ("", "cache_read_", "cache_creation_")]
+    details = counts.get("output_tokens_details")
     return Usage(
         input=None if parts[0] is None else sum(part or 0 for part in parts),
-        output=count(told.get("output_tokens")),
+        output=count(counts.get("output_tokens")),
         cached=parts[1],
         reasoning=count(details.get("thinking_tokens")) if isinstance(details, Mapping) else None,
     )
@@ -84,7 +84,7 @@ def _text(content: object) -> str | None:
 
 
 class ClaudeCode(Agent):
-    """`--tools` restricts; `--allowedTools` only spares the question, which nobody is there to answer."""
+    """`--tools` restricts; `--allowedTools` only spares the question, which could not be answered."""
 
     name = "claude-code"
     program = "claude"
@@ -95,12 +95,12 @@ class ClaudeCode(Agent):
     def arguments(self, ask: Ask) -> list[str]:
         """Settings, instructions and skills of the workspace count: they may be what is tested."""
         settings = ask.settings
-        named = settings.names_of(_TOOLS, "Skill")
+        tools = settings.names_of(_TOOLS, "Skill")
         servers = settings.permitted_servers
-        allowed = ",".join([*named, *(f"mcp__{name}" for name in servers)])
+        allowed = ",".join([*tools, *(f"mcp__{name}" for name in servers)])
         return [
             *("-p", "--output-format", "stream-json", "--verbose", "--setting-sources=user,project"),
-            *("--permission-mode", "dontAsk", f"--tools={','.join(named)}", f"--allowedTools={allowed}"),
+            *("--permission-mode", "dontAsk", f"--tools={','.join(tools)}", f"--allowedTools={allowed}"),
             f"--settings={json.dumps(self._above_the_workspace(ask))}",
             *("--strict-mcp-config", f"--mcp-config={json.dumps({'mcpServers': servers})}"),
             *(("--model", ask.model) if ask.model else ()),
@@ -115,5 +115,5 @@ class ClaudeCode(Agent):
         return {"disableAllHooks": not ask.settings.has("shell"), "env": {"ANTHROPIC_BASE_URL": url}}
 
     def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002
-        """It keeps to its version, and reports to nobody."""
+        """Without updates and telemetry."""
         return {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}

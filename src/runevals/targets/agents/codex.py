@@ -10,7 +10,7 @@ from runevals.records.agent import AgentSettings
 from runevals.targets.agents.agent import Agent, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count
 
-# What it offers its model beside the shell, each a way to act that no setting of ours permits.
+# Its tools besides the shell, which no setting permits.
 _OFF = ("view_image", "multi_agent", "apps", "plugins", "image_generation", "browser_use", "computer_use")
 _SHELL = ("shell_tool", "unified_exec")
 
@@ -37,16 +37,16 @@ class _Reader(Reader):
     def _item(self, item: Event, *, completed: bool) -> None:
         call = _call(item)
         if call is not None:
-            name, given = call
+            name, arguments = call
             if item["id"] not in self._calls:
-                self.called(item["id"], name, given)
+                self.called(item["id"], name, arguments)
             if completed:
                 ok = item.get("status") in (None, "completed") and item.get("exit_code") in (None, 0)
                 self.returned(item["id"], _output(item), ok=ok)
                 if item.get("status") == "declined":
                     self.refuse(item["id"])
         elif completed and item["type"] == "agent_message":
-            self.said(item["text"])
+            self.add_text(item["text"])
 
 
 def _call(item: Event) -> tuple[str, object] | None:
@@ -69,12 +69,12 @@ def _output(item: Event) -> object:
     return item.get("aggregated_output") if item["type"] == "command_execution" else item.get("result") or error
 
 
-def _usage(told: Mapping[str, object]) -> Usage:
+def _usage(counts: Mapping[str, object]) -> Usage:
     return Usage(
-        input=count(told.get("input_tokens")),
-        output=count(told.get("output_tokens")),
-        cached=count(told.get("cached_input_tokens")),
-        reasoning=count(told.get("reasoning_output_tokens")),
+        input=count(counts.get("input_tokens")),
+        output=count(counts.get("output_tokens")),
+        cached=count(counts.get("cached_input_tokens")),
+        reasoning=count(counts.get("reasoning_output_tokens")),
     )
 
 
@@ -117,8 +117,8 @@ class Codex(Agent):
         key = "CODEX_API_KEY" if environment.get("CODEX_API_KEY") else "OPENAI_API_KEY"
         lines = []
         if place:
-            told = {"name": "runevals", "base_url": place, "env_key": key, "wire_api": "responses"}
-            lines += ['model_provider = "runevals"', "[model_providers.runevals]", *_toml(told)]
+            provider = {"name": "runevals", "base_url": place, "env_key": key, "wire_api": "responses"}
+            lines += ['model_provider = "runevals"', "[model_providers.runevals]", *_toml(provider)]
         for name, server in settings.permitted_servers.items():
             env = server.get("env")
             lines += [f"[mcp_servers.{_quoted(name)}]"]

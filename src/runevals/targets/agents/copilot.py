@@ -17,7 +17,7 @@ _TOOLS = {
     "web": ("web_fetch", "web_search"),
 }
 _UNKNOWN_TOOL = "does not exist"
-_NONE = "none"  # an empty list would mean all tools; this is the name of no tool
+_NONE = "none"  # an empty list would mean all tools; no tool has this name
 
 
 @dataclass(slots=True)
@@ -25,43 +25,43 @@ class _Reader(Reader):
     """Reads `--output-format json`."""
 
     def see(self, event: Event) -> None:
-        told = event.get("data") or {}
+        data = event.get("data") or {}
         match event.get("type"):
             case "session.skills_loaded":
-                self.skills = [skill["name"] for skill in told.get("skills", ())]
+                self.skills = [skill["name"] for skill in data.get("skills", ())]
             case "assistant.message":
-                self.model = told.get("model") or self.model
-                if told.get("content"):
-                    self.said(told["content"])
+                self.model = data.get("model") or self.model
+                if data.get("content"):
+                    self.add_text(data["content"])
             case "assistant.turn_start":
                 self.turns = (self.turns or 0) + 1
             case "assistant.usage":
-                self._usage(told)
+                self._usage(data)
             case "tool.execution_start":
-                self.called(told["toolCallId"], told["toolName"], told.get("arguments"))
+                self.called(data["toolCallId"], data["toolName"], data.get("arguments"))
             case "tool.execution_complete":
-                self._complete(told)
+                self._complete(data)
             case "result":
                 self.finished, self.session = True, event.get("sessionId")
                 self.error = None if event.get("exitCode") == 0 else f"exit code {event.get('exitCode')}"
             case _:
                 pass
 
-    def _complete(self, told: Event) -> None:
-        result, error = told.get("result") or {}, told.get("error") or {}
-        self.returned(told["toolCallId"], result.get("content", error.get("message")), ok=told.get("success"))
+    def _complete(self, data: Event) -> None:
+        result, error = data.get("result") or {}, data.get("error") or {}
+        self.returned(data["toolCallId"], result.get("content", error.get("message")), ok=data.get("success"))
         unknown = _UNKNOWN_TOOL in str(error.get("message"))
         if error.get("code") in ("denied", "rejected") or unknown:
-            self.refuse(told["toolCallId"])
+            self.refuse(data["toolCallId"])
 
-    def _usage(self, told: Event) -> None:
+    def _usage(self, data: Event) -> None:
         """Of one request more."""
         before = self.usage
         self.usage = Usage(
-            input=_sum(before.input, told.get("inputTokens")),
-            output=_sum(before.output, told.get("outputTokens")),
-            cached=_sum(before.cached, told.get("cacheReadTokens")),
-            reasoning=_sum(before.reasoning, told.get("reasoningTokens")),
+            input=_sum(before.input, data.get("inputTokens")),
+            output=_sum(before.output, data.get("outputTokens")),
+            cached=_sum(before.cached, data.get("cacheReadTokens")),
+            reasoning=_sum(before.reasoning, data.get("reasoningTokens")),
         )
 
 
@@ -88,10 +88,10 @@ class Copilot(Agent):
     def arguments(self, ask: Ask) -> list[str]:
         """Its built-in servers are off."""
         settings = ask.settings
-        named = settings.names_of(_TOOLS, "skill")
+        tools = settings.names_of(_TOOLS, "skill")
         return [
             *(f"--prompt={ask.prompt}", "--output-format", "json", "--no-auto-update", "--disable-builtin-mcps"),
-            *(f"--available-tools={','.join(named or [_NONE])}", "--allow-all-tools"),
+            *(f"--available-tools={','.join(tools or [_NONE])}", "--allow-all-tools"),
             *(("--allow-all-urls",) if settings.has("web") else ()),
             *(("--model", ask.model) if ask.model else ()),
             *((f"--resume={ask.session}",) if ask.session else ()),

@@ -32,7 +32,7 @@ class _Reader(Reader):
             case "init":
                 self.session, self.model = event.get("session_id"), event.get("model")
             case "message" if event.get("role") == "assistant":
-                self.said(event["content"] if self._whole else self.text + event["content"])
+                self.add_text(event["content"] if self._whole else self.text + event["content"])
                 self._whole = not event.get("delta")
             case "tool_use":
                 self._whole = True
@@ -54,12 +54,12 @@ class _Reader(Reader):
             self.refuse(event["tool_id"])
 
 
-def _usage(told: Mapping[str, object]) -> Usage:
+def _usage(counts: Mapping[str, object]) -> Usage:
     return Usage(
-        input=count(told.get("input_tokens")),
-        output=count(told.get("output_tokens")),
-        cached=count(told.get("cached")),
-        reasoning=count(told.get("thoughts")),
+        input=count(counts.get("input_tokens")),
+        output=count(counts.get("output_tokens")),
+        cached=count(counts.get("cached")),
+        reasoning=count(counts.get("thoughts")),
     )
 
 
@@ -89,14 +89,14 @@ class GeminiCli(Agent):
 
     def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002
         """Its settings: it asks with a key, and uses the tools that are named."""
-        told = {
+        settings_file = {
             "security": {"auth": {"selectedType": "gemini-api-key"}},
             "tools": {"core": settings.names_of(_TOOLS, "activate_skill")},
             "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
             "privacy": {"usageStatisticsEnabled": False},
             "mcpServers": dict(settings.permitted_servers),
         }
-        return {_SETTINGS: json.dumps(told)}
+        return {_SETTINGS: json.dumps(settings_file)}
 
     def variables(self, home: Path) -> Mapping[str, str]:
         """Its settings stand above those of the workspace, which could permit other tools."""

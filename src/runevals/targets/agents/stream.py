@@ -1,4 +1,4 @@
-"""The event stream of an agent's command line, line by line → what it said and did."""
+"""The event stream of an agent's command line, line by line → its answer and tool calls."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Reader(ABC):
     refused: list[str] = field(default_factory=list)
     skills: list[str] | None = None  # that it could load, if it says so
     finished: bool = False
-    error: str | None = None  # what the final event says went wrong
+    error: str | None = None  # the error in the final event
     now: Callable[[], float] = time.monotonic
     _calls: dict[str, _Call] = field(default_factory=dict)
     _rounds: int = 0
@@ -64,15 +64,15 @@ class Reader(ABC):
     def see(self, event: Event) -> None:
         """Takes one event. Raises ValueError, KeyError, TypeError or AttributeError for another shape."""
 
-    def said(self, text: str) -> None:
-        """A message of the agent, which stands in place of those before."""
+    def add_text(self, text: str) -> None:
+        """A message of the agent, which replaces those before."""
         self._acts()
         self.text = text
 
-    def called(self, call: str, name: str, given: object) -> None:
+    def called(self, call: str, name: str, arguments: object) -> None:
         """A tool call that begins; `call` is its id."""
         self._acts()
-        self._calls[call] = _Call(name, shallow(given, "the input of a tool call"), self.now())
+        self._calls[call] = _Call(name, shallow(arguments, "the input of a tool call"), self.now())
 
     def returned(self, call: str, output: object, *, ok: bool | None) -> None:
         """The result of a tool call."""
@@ -130,7 +130,7 @@ class Stream:
             self.problem = f"it printed a line longer than {MOST_LINE_BYTES // 1024**2} MiB"
 
     def end(self) -> None:
-        """The output is over; what stands after the last line break is a line, too."""
+        """The output is over; text after the last line break is a line, too."""
         if self._rest:
             self._line(self._rest)
             self._rest = b""
@@ -157,14 +157,14 @@ class Stream:
 
     def outcome(self, latency_s: float, failure: Problem | None) -> Response:
         """The answer; a problem in its place for `failure`, an unreadable line, or a missing final event."""
-        found = self.reader.response(latency_s)
+        response = self.reader.response(latency_s)
         if failure is None and self.problem is not None:
             failure = Problem(code="target_unparseable", message=self.problem)
         if failure is None and self.reader.error is not None:
             failure = Problem(code="target_failed", message=f"the agent says: {self.reader.error}")
         if failure is None and not self.reader.finished:
             failure = Problem(code="target_failed", message="it ended without its final event")
-        return found if failure is None else replace(found, problem=failure)
+        return response if failure is None else replace(response, problem=failure)
 
 
 def read_whole(reader: Reader, output: bytes, latency_s: float, *, exit_code: int | None) -> Response:

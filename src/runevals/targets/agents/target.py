@@ -65,7 +65,7 @@ class AgentTarget:
         self._agent, self._settings = agent, settings
         self._program = require_agent(agent, settings, environment)
         self._version = _version(self._program, agent.package)
-        self._environment = _given(agent, settings, environment)
+        self._environment = _environment_of(agent, settings, environment)
         self._home = agent.home(settings, environment)
         self._prices, self._sessions = prices, sessions
         self._skills = tuple(name for skill in settings.skills for name in _names(skill))
@@ -73,7 +73,7 @@ class AgentTarget:
         self._reported: set[str] = set()
 
     def answer(self, conversation: Conversation) -> Response:
-        """What the agent said and did; a problem if its final event is missing. Raises TargetRefused."""
+        """The agent's answer and tool calls; a problem if its final event is missing. Raises TargetRefused."""
         work, home = conversation.cwd, conversation.home
         if work is None or home is None:
             raise TargetRefused(f"the {self._agent.name} target needs a working folder of its own")
@@ -86,14 +86,14 @@ class AgentTarget:
                 return failed("target_failed", f"its HOME cannot be made: {error}")
         elif session is None:
             return failed("target_failed", "the agent did not say how its conversation goes on")
-        response = self._asked(conversation, str(session) if session is not None else None, work, home)
+        response = self._call(conversation, str(session) if session is not None else None, work, home)
         self._sessions.keep(conversation, response.session)
         if response.model is not None:
             self._reported.add(response.model)
         return response
 
     def identity(self) -> ModelIdentity:
-        """The agent with its version, and all that it is given."""
+        """The agent with its version and settings."""
         settings = self._settings
         return ModelIdentity(
             type=self._agent.name,
@@ -124,7 +124,7 @@ class AgentTarget:
             place = make_folder(home, f"{self._agent.skills}/{skill.name}")
             copy_folder(skill, place, without=NOT_INSTALLED)
 
-    def _asked(self, conversation: Conversation, session: str | None, work: Path, home: Path) -> Response:
+    def _call(self, conversation: Conversation, session: str | None, work: Path, home: Path) -> Response:
         ask = Ask(
             prompt=_prompt(conversation),
             model=self._settings.model or conversation.model,
@@ -161,8 +161,8 @@ class AgentTarget:
         cost = response.cost_usd
         if cost is None:
             cached = None if response.delivery is None else response.delivery.cached_tokens
-            told = response.input_tokens, response.output_tokens
-            cost = self._prices.cost_usd(model, *told, cached_tokens=cached)
+            tokens = response.input_tokens, response.output_tokens
+            cost = self._prices.cost_usd(model, *tokens, cached_tokens=cached)
         skills = self._skills if response.skills is None else response.skills
         return replace(response, model=model, cost_usd=cost, skills=skills)
 
@@ -177,14 +177,14 @@ def _names(skill: Path) -> set[str]:
 def _failure(exchange: Exchange, stream: Stream, timeout_s: float, *, finished: bool) -> Problem | None:
     """What went wrong with the program itself."""
     if exchange.too_much:
-        told = f"it printed more than {MAX_OUTPUT_BYTES // 1024**2} MiB"
-        return Problem(code="target_unparseable", message=told)
+        message = f"it printed more than {MAX_OUTPUT_BYTES // 1024**2} MiB"
+        return Problem(code="target_unparseable", message=message)
     if not finished:
-        said = "it did not end after its final event" if stream.reader.finished else "no final event"
-        return Problem(code="target_timeout", message=f"{said} within {timeout_s:g} s")
+        reason = "it did not end after its final event" if stream.reader.finished else "no final event"
+        return Problem(code="target_timeout", message=f"{reason} within {timeout_s:g} s")
     if exchange.exit_code != 0 and stream.reader.error is None:
-        told = f"the command ended with exit code {exchange.exit_code}: {exchange.last_lines}"
-        return Problem(code="target_failed", message=told)
+        message = f"the command ended with exit code {exchange.exit_code}: {exchange.last_lines}"
+        return Problem(code="target_failed", message=message)
     return None
 
 
@@ -192,10 +192,10 @@ def _prompt(conversation: Conversation) -> str:
     """The prompt; before the first one, what the suite puts before it."""
     if conversation.turn > 1 or not conversation.history:
         return conversation.prompt
-    return "\n\n".join([*map(_told, conversation.history), conversation.prompt])
+    return "\n\n".join([*map(_line_of, conversation.history), conversation.prompt])
 
 
-def _told(message: Message) -> str:
+def _line_of(message: Message) -> str:
     return message.content if message.role == "system" else f"{message.role}: {message.content}"
 
 
@@ -213,19 +213,19 @@ def _require_possible(agent: Agent, settings: AgentSettings) -> None:
         raise InvalidSettings(f"target.tools: {agent.name} cannot be restricted to that: {reason}")
 
 
-def _given(agent: Agent, settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, str]:
+def _environment_of(agent: Agent, settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, str]:
     names = (*AGENT_KEYS[agent.name], *AGENT_PLACES[agent.name], *settings.env)
     return {**bare(environment), **{name: environment[name] for name in names if environment.get(name)}}
 
 
 def _located(agent: Agent, environment: Mapping[str, str]) -> str:
     """The command line's path. Raises InvalidSettings that says how it is installed."""
-    found = shutil.which(agent.program, path=environment.get("PATH", os.defpath))
-    if found is None:
+    program = shutil.which(agent.program, path=environment.get("PATH", os.defpath))
+    if program is None:
         raise InvalidSettings(
             f"the {agent.name} target needs the program `{agent.program}`; install it with: {install(agent)}"
         )
-    return found
+    return program
 
 
 def _version(program: str, package: str) -> str | None:
@@ -233,9 +233,13 @@ def _version(program: str, package: str) -> str | None:
     for folder in Path(os.path.realpath(program)).parents:
         for place in (folder / "package.json", folder / "node_modules" / package / "package.json"):
             try:
-                told = json.loads(place.read_text(encoding="utf-8"))
+                manifest = json.loads(place.read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 continue
-            if isinstance(told, dict) and told.get("name") == package and isinstance(told.get("version"), str):
-                return str(told["version"])
+            if (
+                isinstance(manifest, dict)
+                and manifest.get("name") == package
+                and isinstance(manifest.get("version"), str)
+            ):
+                return str(manifest["version"])
     return None
