@@ -23,7 +23,7 @@ from runevals.records.errors import COULD_NOT_MEASURE, INTERNAL_ERROR, INTERRUPT
 
 REPORT_TO = "the issue tracker of runevals"
 
-# name → its line in `--help`; each is a module of this package with a function `command`
+# name → its line in `--help`; see `_PLACES` for the functions
 COMMANDS: Mapping[str, str] = {
     "run": "Run suites against the target and judge the result.",
     "init": "Write a first suite, settings and workflow, and run it once.",
@@ -50,7 +50,14 @@ COMMANDS: Mapping[str, str] = {
     "action": "The entry of the container action.",
 }
 WITHOUT_CURSOR = ("dumb", "unknown")  # values of TERM: terminals that only show text
-_MODULES = {"import": "import_", "init": "init.command"}  # reserved words or packages
+# The module and the function of a command, if they are not NAME and `command`.
+_PLACES = {
+    "import": ("import_", "command"),
+    "init": ("init.command", "command"),
+    "cache-info": ("cache", "info"),
+    "cache-clear": ("cache", "clear"),
+    "cache-dir": ("cache", "folder"),
+}
 _TAKE_ALL_WORDS = ("--prompts", "--expected")
 
 
@@ -75,8 +82,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        module = _MODULES.get(cmd_name, cmd_name.replace("-", "_"))
-        command: click.Command = import_module(f"runevals.cli.{module}").command
+        module, function = _PLACES.get(cmd_name, (cmd_name, "command"))
+        command: click.Command = getattr(import_module(f"runevals.cli.{module}"), function)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
