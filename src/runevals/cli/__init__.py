@@ -19,6 +19,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from runevals import __version__
+from runevals.cli.multi_word import split_multi_word_options
 from runevals.records.errors import COULD_NOT_MEASURE, INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR, RunevalsError
 
 REPORT_TO = "the issue tracker of runevals"
@@ -58,7 +59,6 @@ _PLACES = {
     "cache-clear": ("cache", "clear"),
     "cache-dir": ("cache", "folder"),
 }
-_TAKE_ALL_WORDS = ("--prompts", "--expected")
 
 
 class _Commands(click.Group):
@@ -201,25 +201,11 @@ def _require_meaning(word: str) -> None:
 
 
 def rewritten(arguments: Sequence[str]) -> list[str]:
-    """Makes `run` the default command, and gives `--prompts` and `--expected` all words up to the next option."""
+    """The arguments with `run` as the default command, and one option for each text of a multi-word option."""
     words = list(arguments)
     if not words or (words[0] not in COMMANDS and words[0] not in ("-h", "--help", "-V", "--version")):
         words.insert(0, "run")
-    out: list[str] = []
-    taking: str | None = None
-    for position, word in enumerate(words):
-        if word in _TAKE_ALL_WORDS:
-            taking = word
-            if position + 1 == len(words) or words[position + 1].startswith("--"):
-                out.append(word)  # without a text: click reports it
-        elif word.startswith("--") or (len(word) == 2 and word.startswith("-")):
-            taking = None
-            out.append(word)
-        elif taking is not None:
-            out.append(f"{taking}={word}")
-        else:
-            out.append(word)
-    return out
+    return split_multi_word_options(words)
 
 
 def finish(exit_code: int) -> NoReturn:
