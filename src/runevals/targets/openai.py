@@ -45,10 +45,6 @@ class OpenAITarget:
         self._suite_models: set[str] = set()  # the models that suites name
         self._lock = threading.Lock()
 
-    def warm_up(self) -> None:
-        """Loads the SDK in the background."""
-        self._chat.warm_up()
-
     @property
     def secret(self) -> bytes:
         """The API key, which signs cached answers."""
