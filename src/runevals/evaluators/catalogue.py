@@ -65,6 +65,11 @@ def builtin_evaluators() -> Mapping[str, type[Evaluator]]:
     return {name: cls for name, cls in sorted(_registry.items()) if cls.__module__.startswith("runevals.")}
 
 
+def is_builtin(evaluator: Evaluator) -> bool:
+    """Whether it is not the evaluator of a plugin."""
+    return builtin_evaluators().get(evaluator.name) is type(evaluator)
+
+
 @cache
 def catalogue() -> Mapping[str, type[Evaluator]]:
     """Canonical name → class, for every evaluator there is. Raises UnusablePlugin."""

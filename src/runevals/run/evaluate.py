@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import assert_never, cast
 
+from runevals.evaluators.catalogue import is_builtin
 from runevals.evaluators.kinds import (
     AnyEvaluator,
     Check,
@@ -178,7 +179,7 @@ def _answers_at_once(
     evaluator: Evaluator, trial: Trial, index: int, turn: TurnTrace, sandbox: ScriptRunner
 ) -> bool:
     """Not for plugins: the duration of their evaluators is unknown."""
-    if not type(evaluator).__module__.startswith("runevals."):
+    if not is_builtin(evaluator):
         return False
     if isinstance(evaluator, Scripted) and evaluator.may_be_quick and turn.response.problem is None:
         call = evaluator.call(_subject(trial, index, turn))
