@@ -74,15 +74,6 @@ def test_a_second_run_asks_no_judge_and_says_so(judged, runevals):
     assert second["totals"]["judge_cost_usd"] == 0.0
 
 
-def test_the_cache_is_shown_and_cleared(judged, runevals):
-    judged.write("runevals.yaml", SETTINGS + "judge: four\n")
-    runevals("-q", "-o", "out.json")
-    assert runevals("cache-dir")[1].strip() == str(judged.path / ".evals/cache")
-    assert runevals("cache-info")[1].startswith("4 answers, ")
-    assert runevals("cache-clear")[1].startswith("Forgotten: 4 answers")
-    assert runevals("cache-info")[1].startswith("0 answers, ")
-
-
 @pytest.mark.parametrize("way", ["CI", "none"])
 def test_in_ci_and_where_asked_nothing_is_kept_nor_believed(judged, runevals, monkeypatch, way):
     judged.write("runevals.yaml", SETTINGS + "judge: four\n")

@@ -92,14 +92,14 @@ def read_report(path: Path) -> RunReport:
     return report_of(imported, written_at=_newest([path]))
 
 
-def parse_report(content: bytes, shown: str) -> RunReport:
+def parse_report(content: bytes, display_path: str) -> RunReport:
     """The same of a file's content, such as one of another commit."""
     try:
         return results_document.parse(
-            results_document.content_of(content, shown).decode(errors="replace"), shown
+            results_document.content_of(content, display_path).decode(errors="replace"), display_path
         ).report
     except InvalidDocument:
-        if (imported := parse_results(content, Path(shown), shown)) is None:
+        if (imported := parse_results(content, Path(display_path), display_path)) is None:
             raise
     return report_of(imported, written_at=datetime.now(UTC))
 

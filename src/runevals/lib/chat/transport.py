@@ -154,8 +154,8 @@ def _status_error(reply: Any) -> openai.APIStatusError:
     with suppress(ValueError, RecursionError):
         body = json.loads(body)
     error = body.get("error", body) if isinstance(body, Mapping) else body
-    told = error.get("message") if isinstance(error, Mapping) else None
-    message = f"Error code: {reply.status_code}" + (f" - {told}" if told and isinstance(told, str) else "")
+    text = error.get("message") if isinstance(error, Mapping) else None
+    message = f"Error code: {reply.status_code}" + (f" - {text}" if text and isinstance(text, str) else "")
     return openai.APIStatusError(message, response=reply, body=error)
 
 

@@ -118,12 +118,12 @@ def _untraced(
             )
 
 
-def server_tools_of(told: TargetSettings, environment: Mapping[str, str]) -> McpTools | None:
+def server_tools_of(settings: TargetSettings, environment: Mapping[str, str]) -> McpTools | None:
     """The tools of the MCP servers under test, which get no key of the job; None without servers."""
     home = {"HOME": environment["HOME"]} if "HOME" in environment else {}  # where npx and uvx keep packages
     plain = {**bare(environment), **home}
-    servers = [replace(server, env={**plain, **server.env}) for server in told.servers]
-    return McpTools(servers, timeout_s=told.timeout_s) if servers else None
+    servers = [replace(server, env={**plain, **server.env}) for server in settings.servers]
+    return McpTools(servers, timeout_s=settings.timeout_s) if servers else None
 
 
 def _behind_address(
