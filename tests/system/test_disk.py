@@ -95,7 +95,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_sent(paid):
     done = mounted(paid, f"mount -o remount,ro . ; $R {' '.join(FLAGS)}; echo $?")
     assert done.stdout == "2\n", done.stderr
     assert ".evals/results" in done.stderr
-    assert "no folder that we may write to" in done.stderr
+    assert "is not a writable folder" in done.stderr
     assert not paid.asked
 
 

@@ -26,6 +26,7 @@ LINKS = Links(
 )
 OURS = {
     *(
+        "br",
         "h3",
         "p",
         "table",

@@ -143,7 +143,7 @@ def test_a_run_that_loses_a_node_ends_as_one_on_this_machine(project, started, m
     cluster.kill_node(2)
     out, err = run.communicate(timeout=60)
     assert run.returncode == here.returncode, out + err
-    assert "was lost; what it had under way is asked of another" in err
+    assert "was lost; its calls are repeated on another" in err
     assert without_times(project.document("nodes.json")) == without_times(project.document("here.json"))
     assert len(model.asked) == CASES
     assert sum(model.asked.values()) - CASES <= 6  # those that the node had under way

@@ -58,7 +58,7 @@ def outcomes(project, runevals, suite, answers, settings=""):
     code, _, err = runevals("suite.json", "-q", "-o", "out.json")
     assert code in (0, 1, 3), err
     return {
-        case["key"]: (result["outcome"], (result["error"] or {}).get("code"))
+        case["key"]: (result["outcome"], (result.get("error") or {}).get("code"))
         for case in project.document()["cases"]
         for result in case["attempts"][0]["turns"][0]["results"]
     }
@@ -128,7 +128,7 @@ def test_a_runaway_pattern_of_a_skill_case_is_one_errored_check(project, runeval
     code, _, err = runevals("evals/replay", "-q", "-o", "out.json")
     assert code == 3, err
     errors = {
-        case["key"]: (case["attempts"][0]["turns"][0]["results"][0]["error"] or {}).get("code")
+        case["key"]: (case["attempts"][0]["turns"][0]["results"][0].get("error") or {}).get("code")
         for case in project.document()["cases"]
     }
     assert errors == {"runaway": "evaluator_timeout", "fine": None}

@@ -332,7 +332,8 @@ def test_a_killed_run_of_agents_asks_no_finished_attempt_again_and_leaves_nothin
     out, _ = last.communicate(timeout=60)
     assert last.returncode == 0, out
     asked = Counter((place / "log").read_text(encoding="utf-8").splitlines())
-    assert asked == {f"Task {number}": 2 if 6 < number <= 10 else 1 for number in range(1, 21)}
+    assert set(asked) == {f"Task {number}" for number in range(1, 21)}
+    assert sorted(asked.values()) == [1] * 16 + [2] * 4, "those that were under way"
     assert agents.document()["totals"]["passed"] == 20
     assert not any(map(listens, servers.values()))
     assert not any(map(runs, servers))

@@ -34,7 +34,7 @@ def test_an_address_that_is_none_is_told_wrong(project, runevals):
     written(project)
     code, _, err = runevals(*ASKED, "--ray-address", "nonsense")
     assert code == 2
-    assert "the address of the Ray cluster, nonsense, is none" in err
+    assert "the address of the Ray cluster, nonsense, is invalid" in err
 
 
 def test_without_ray_the_extra_to_install_is_named(project):
