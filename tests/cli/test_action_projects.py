@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from pathlib import Path
 
@@ -118,3 +119,39 @@ def test_inputs_of_one_project_are_refused(job, name):
     code, _, printed = job(**ALL, **{f"INPUT_{name}": value})
     assert code == 2
     assert f"{name.lower()}: not with all_projects" in printed
+
+
+def test_a_program_of_one_project_cannot_choose_the_base_of_another(job):
+    """It writes the event anew, as if the change were its own base."""
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.write("support/runevals.yaml", f"{RECORDED}min_pass_rate: 1.0\n")
+    commit(job, "limit")
+    repository.base = repository.head
+    repository.git("checkout", "-q", "-B", "change")
+    repository.write("support/runevals.yaml", f"{RECORDED}min_pass_rate: 0.1\n")
+    more = {"testId": "c", "prompt": "Capital of Chad?", "expected_response": "N'Djamena"}
+    repository.write("support/evals.json", {**SUITE, "items": [*SUITE["items"], more]})
+    repository.write("support/answers.jsonl", GOOD + '{"case": "c", "output": "?"}\n')
+    event = job.runner / "event.json"
+    attack = (
+        "import json, pathlib, subprocess\n"
+        f"event = pathlib.Path({str(event)!r})\n"
+        "def answer(prompt):\n"
+        "    forged = json.loads(event.read_text())\n"
+        "    head = subprocess.run(['git', 'rev-parse', 'HEAD'], capture_output=True, text=True).stdout.strip()\n"
+        "    forged['pull_request']['base']['sha'] = head\n"
+        "    event.write_text(json.dumps(forged))\n"
+        "    return 'Paris'\n"
+    )
+    repository.write("aaa/agent.py", attack)
+    repository.write(
+        "aaa/runevals.yaml", "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+    )
+    repository.write("aaa/evals.json", {**SUITE, "items": SUITE["items"][:1]})
+    commit(job)
+    original = job.payload()
+    code, _, printed = job(**ALL)
+    assert event.read_text(encoding="utf-8") != json.dumps(original), "the attack was made"
+    assert code == 1, printed
+    assert "support" in printed.splitlines()[-1] or "failed: support" in printed

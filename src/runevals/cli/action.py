@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -29,7 +29,7 @@ from runevals.cli.plan import as_json, describe
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
 from runevals.cli.terminal import warn, warn_runner
-from runevals.github.accept_losses import proposed_losses, with_approved_losses
+from runevals.github.accept_losses import ProposedLosses, proposed_losses, with_approved_losses
 from runevals.github.collect_shards import collected
 from runevals.github.file_commands import FileCommands
 from runevals.github.job import action_input, change_event, job_here, on_github, results_of_job
@@ -121,7 +121,7 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
     if job.task == "run" and action_input("mode", inputs) != "plan":
         raw = replace(raw, base_side=settings.base_side)
         if several:
-            return run_projects(settings, raw, here, runner, problem, _project_result)
+            return run_projects(settings, raw, here, runner, problem, _prepared_project)
         return _run(settings, raw, here, runner, problem)
     if problem is not None:
         raise problem
@@ -199,13 +199,14 @@ def _job_result(
     here: JobContext,
     environment: Mapping[str, str],
     problem: RunevalsError | None,
+    proposed: ProposedLosses | None = None,
 ) -> JobResult:
-    """What the job finds, or what ends it: `problem`, or an error."""
+    """What the job finds, or what ends it: `problem`, or an error. `proposed` were read before, or are now."""
     try:
         if problem is not None:
             raise problem
         require_cache(settings)
-        proposed = proposed_losses(settings, here, environment)
+        proposed = proposed or proposed_losses(settings, here, environment)
         result = _result(settings, raw, here, environment)
         return replace(result, conclusion=with_approved_losses(result.conclusion, settings, proposed))
     except Exception as error:  # noqa: BLE001 - an older verdict must not remain
@@ -213,16 +214,20 @@ def _job_result(
         return JobResult(ended_by(error, settings), ended=error)
 
 
-def _project_result(
+def _prepared_project(
     project: Project, raw: RawSettings, here: JobContext, runner: Runner
-) -> tuple[Settings, JobResult]:
-    """One of several projects, as `raw` in its folder."""
+) -> tuple[Settings, Callable[[], JobResult]]:
+    """One of several projects, as `raw` in its folder: its settings, and what runs it.
+
+    The event is read here: programs of another project could have changed it by then.
+    """
     settings, problem = _resolved(raw)
     _mask(runner.environment, settings)
     if project.removed and problem is None:
-        return settings, JobResult(removed(project, settings))
+        return settings, partial(JobResult, removed(project, settings))
     raw = replace(raw, base_side=settings.base_side)
-    return settings, _job_result(settings, raw, here, runner.environment, problem)
+    proposed = proposed_losses(settings, here, runner.environment)
+    return settings, partial(_job_result, settings, raw, here, runner.environment, problem, proposed)
 
 
 def _result(settings: Settings, raw: RawSettings, here: JobContext, environment: Mapping[str, str]) -> JobResult:

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 _OF_ONE = ("config", "suites", "shard", "baseline", "mode", "resume")  # inputs that name things of one project
 _OUTCOMES = ("failed", "unmeasured", "passed", "skipped")
-Measure = Callable[[Project, "RawSettings", "JobContext", "Runner"], "tuple[Settings, JobResult]"]
+# Reads all that a project's run needs of the event and the commit → its settings, and what runs it.
+Prepare = Callable[[Project, "RawSettings", "JobContext", "Runner"], "tuple[Settings, Callable[[], JobResult]]"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +68,12 @@ def run_projects(
     here: JobContext,
     runner: Runner,
     problem: RunevalsError | None,
-    measure: Measure,
+    prepare: Prepare,
 ) -> int:
-    """All projects, one after the other. `settings` are the job's own: where the comment and the files go."""
+    """All projects, one after the other, each prepared before a program of any of them runs.
+
+    `settings` are the job's own: where the comment and the files go.
+    """
     folder: Path | None = None
     try:
         folder = output_folder(settings)
@@ -80,7 +84,15 @@ def run_projects(
         explained(error)
         report(JobResult(ended_by(error, settings), ended=error), folder, settings, here, runner)
         return error.exit_code
-    done = [_done(project, raw, replace(here, project=project.name), runner, measure) for project in projects]
+    places = [replace(here, project=project.name) for project in projects]
+    prepared = [
+        prepare(project, settings_of(project, raw), place, runner)
+        for project, place in zip(projects, places, strict=True)
+    ]
+    done = [
+        _done(project, of_project, place, runner, run)
+        for project, place, (of_project, run) in zip(projects, places, prepared, strict=True)
+    ]
     unwritten = _publish(done, folder)
     _report(done, folder, settings, here, runner)
     code = worst(one.conclusion.verdict.exit_code for one in done)
@@ -102,9 +114,11 @@ def _projects(raw: RawSettings) -> Sequence[Project]:
     return projects
 
 
-def _done(project: Project, raw: RawSettings, here: JobContext, runner: Runner, measure: Measure) -> _Done:
+def _done(
+    project: Project, settings: Settings, here: JobContext, runner: Runner, run: Callable[[], JobResult]
+) -> _Done:
     say(f"\n== {project.name} ({project.config})")
-    settings, result = measure(project, settings_of(project, raw), here, runner)
+    result = run()
     if result.ended is None:
         tell(result.conclusion)
     else:
