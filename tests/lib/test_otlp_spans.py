@@ -6,9 +6,19 @@ import json
 
 import pytest
 
-from runevals.lib.otlp_spans import JSON, PROTOBUF, Span, read_spans
+from runevals.lib.otlp_spans import JSON, MOST_SPANS, PROTOBUF, Span, read_spans
 
 pytestmark = pytest.mark.needs("opentelemetry-proto")
+
+
+def field(number: int, content: bytes) -> bytes:
+    """A field of protobuf with bytes in it."""
+    size, rest = [], len(content)
+    while rest > 127:
+        size.append(rest & 127 | 128)
+        rest >>= 7
+    return bytes([number << 3 | 2, *size, rest]) + content
+
 
 ATTRIBUTES = [
     {"key": "text", "value": {"stringValue": "a"}},
@@ -59,6 +69,12 @@ def test_protobuf_and_json_are_read_alike():
         (b'{"resourceSpans": 1}', JSON),
         (b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"name": "no id"}]}]}]}', JSON),
         (b'{"a": ' * 100_000, JSON),
+        (
+            b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1", "startTimeUnixNano": 1%s}]}]}]}'
+            % (b"0" * 400),
+            JSON,
+        ),
+        (field(1, field(2, field(2, b"") * (MOST_SPANS + 1))), PROTOBUF),
         (b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1", "startTimeUnixNano": "x"}]}]}]}', JSON),
     ],
 )

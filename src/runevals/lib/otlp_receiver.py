@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
-from runevals.lib.otlp_spans import PROTOBUF, Span, read_spans
+from runevals.lib.otlp_spans import MOST_SPANS, PROTOBUF, Span, read_spans
 
 TOKEN_HEADER = "x-runevals-trace"
 MOST_BYTES = 16 * 1024 * 1024  # of the exports with one token, after decompression
-MOST_SPANS = 20_000
 MOST_CONNECTIONS = 128
 READ_TIMEOUT_S = 10.0
 _MIB = 1024**2
@@ -129,6 +128,9 @@ class _Exports(BaseHTTPRequestHandler):
             return
         except OSError:
             recording.fail("ends early")
+            raise
+        except Exception as error:
+            recording.fail(f"cannot be read: {type(error).__name__}")
             raise
         self._reply(200, "" if self._content_type.startswith(PROTOBUF) else "{}")
 

@@ -9,6 +9,7 @@ from typing import Any
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 FAILED = 2  # the code of a status
+MOST_SPANS = 20_000  # of one export, and of all with one token
 _NAMES_OF_FAILED = (FAILED, "STATUS_CODE_ERROR")
 
 
@@ -35,7 +36,7 @@ def read_spans(body: bytes, content_type: str) -> list[Span]:
     try:
         document = _from_protobuf(body) if content_type.startswith(PROTOBUF) else json.loads(body)
         return list(_spans(document))
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, ArithmeticError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"is not an OTLP export of traces: {type(error).__name__}: {error}"[:300]) from None
 
 
@@ -45,7 +46,13 @@ def _from_protobuf(body: bytes) -> Any:
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     try:
-        return MessageToDict(ExportTraceServiceRequest.FromString(body), use_integers_for_enums=True)
+        export = ExportTraceServiceRequest.FromString(body)
+        if (
+            sum(len(scope.spans) for resource in export.resource_spans for scope in resource.scope_spans)
+            > MOST_SPANS
+        ):
+            raise ValueError(f"more than {MOST_SPANS} spans")
+        return MessageToDict(export, use_integers_for_enums=True)
     except (DecodeError, EncodeError) as error:
         raise ValueError(str(error)) from None
 

@@ -10,7 +10,7 @@ from runevals.lib.chat.prices import Prices
 from runevals.lib.nullable import total, whole_total
 from runevals.lib.otlp_spans import Span
 from runevals.records import ToolCall
-from runevals.targets.program_report import arguments, shallow
+from runevals.targets.program_report import LARGEST, arguments, shallow
 
 OPERATION = "gen_ai.operation.name"
 MODEL_CALLS = ("chat", "text_completion", "generate_content")
@@ -125,8 +125,9 @@ def _tokens(span: Span, *names: str) -> int | None:
     for name in names:
         count = span.attributes.get(f"gen_ai.usage.{name}_tokens")
         if count is not None:
-            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-                raise ValueError(f"gen_ai.usage.{name}_tokens must be a whole number, but is {count!r}"[:200])
+            if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= LARGEST:
+                what = f"gen_ai.usage.{name}_tokens must be a whole number up to {LARGEST:g}"
+                raise ValueError(f"{what}, but is {str(count)[:40]}")
             return count
     return None
 

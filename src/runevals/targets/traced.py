@@ -63,7 +63,7 @@ class TracedTarget:
     def _with_evidence(self, response: Response, recording: Recording) -> Response:
         try:
             traced = evidence(recording.spans, self._prices)
-        except ValueError as error:
+        except (ValueError, ArithmeticError) as error:
             return failed("target_unparseable", f"the trace of the program cannot be used: {error}")
         known = {name: getattr(traced, name) for name in traced.__slots__}
         missing = {
