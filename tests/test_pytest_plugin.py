@@ -61,6 +61,33 @@ def test_answers_are_recorded_as_attempts_also_by_workers(project, pytest_in, ru
     ended(code, 0, out + err, "No regression shown in 1 case")
 
 
+TEARDOWN = """
+import pytest
+
+@pytest.fixture
+def checked():
+    yield
+    raise ValueError("the refund was not booked")
+
+def test_refund(evals, checked):
+    evals.record("refund", "30 days")
+
+def test_next(evals):
+    evals.record("next", "never")
+"""
+
+
+def test_a_failed_teardown_and_an_early_end_are_no_pass(project, pytest_in):
+    project.write("test_support.py", TEARDOWN)
+    pytest_in("-x", "--evals-output", "head.json")
+    document = project.document("head.json")
+    [case] = document["cases"]
+    assert (case["key"], case["status"], document["complete"]) == ("refund", "failed", False)
+    project.write("test_support.py", "def test_plain():\n    pass\n")
+    pytest_in("--evals-output", "head.json")
+    assert not (project.path / "head.json").exists(), "nothing was recorded"
+
+
 def test_cases_of_suites_are_tests_that_can_be_selected(project, pytest_in):
     project.write("evals/kb.json", SUITE)
     project.write("answers.jsonl", ANSWERS)

@@ -27,8 +27,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Prepares for records, in the process that writes them."""
+    """Prepares for records, in the process that writes them: those of an earlier session are not this one's."""
     if config.getoption("--evals-output") and not hasattr(config, "workerinput"):
+        Path(config.getoption("--evals-output")).unlink(missing_ok=True)
         config.pluginmanager.register(_Writer(config), "runevals-writer")
 
 
@@ -82,18 +83,28 @@ class _Writer:
     def __init__(self, config: pytest.Config) -> None:
         self._path = Path(config.getoption("--evals-output"))
         self._rows: list[dict[str, Any]] = []
+        self._stopped = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         suite = report.nodeid.partition("::")[0]
+        if report.when == "teardown" and report.failed:
+            for row in self._rows:
+                if row["test"] == report.nodeid and row["passed"]:
+                    row.update(passed=False, reason=report.longreprtext[-2000:])
         for record in getattr(report, RECORDS, ()):
             reason = "" if report.passed else report.longreprtext[-2000:]
-            self._rows.append({**record, "suite": suite, "passed": report.passed, "reason": reason})
+            row = {**record, "suite": suite, "test": report.nodeid, "passed": report.passed, "reason": reason}
+            self._rows.append(row)
 
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._rows:
             from runevals.run.recorded_tests import write_records
 
-            write_records(self._rows, self._path)
+            stopped = str(session.shouldfail or session.shouldstop or "")
+            write_records(self._rows, self._path, stopped="pytest ended early" if stopped else self._stopped)
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self._stopped = "pytest was interrupted"
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSuite | None:

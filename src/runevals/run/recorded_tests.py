@@ -28,13 +28,14 @@ TOOL = "pytest"
 _NUMBERS = ("latency_s", "cost_usd", "input_tokens", "output_tokens")
 
 
-def write_records(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Writes the answers as a results document. Raises CannotWrite."""
+def write_records(rows: Sequence[Mapping[str, Any]], path: Path, *, stopped: str = "") -> None:
+    """Writes the answers as a results document; `stopped` says why tests are missing. Raises CannotWrite."""
     import os
 
     settings = resolve(RawSettings(cwd=Path.cwd(), environment=dict(os.environ)))
     now = datetime.now(UTC)
-    report = report_of(ImportedRun(tool=TOOL, path=str(path), cases=joined(map(_case, rows))), written_at=now)
+    run = ImportedRun(tool=TOOL, path=str(path), cases=joined(map(_case, rows)), stopped=stopped)
+    report = report_of(run, written_at=now)
     of = provenance(settings, report.run.notices)
     report = replace(report, run=replace(report.run, commit=of.commit, ref=of.ref, settings=of.settings))
     report = without_content(without_either(report, settings), settings.redact)
