@@ -59,6 +59,21 @@ def test_one_lost_case_may_be_noise_unless_the_results_are_deterministic(results
     ended(code, 1, out, f"1 of {CASES} cases regressed", "deterministic target: every difference is real")
 
 
+def test_a_file_that_is_named_twice_counts_once(results, runevals):
+    copy = results.path / "one.xml"
+    code, out, _ = runevals("gate", "one.xml", copy, "--baseline", "main.xml", "-o", "out.json")
+    ended(code, 0, out, "Failing now, not confirmed")
+    assert results.document()["run"]["repeat"] == 1
+    assert f"{copy} is named twice, and counts once" in results.document()["run"]["notices"]
+
+
+def test_a_case_that_is_skipped_now_is_named(results, runevals):
+    skipped = junit(runs=3).replace('"test_7" time="0.1">', '"test_7" time="0.1"><skipped/>')
+    results.write("skipped.xml", skipped)
+    _, out, _ = runevals("gate", "skipped.xml", "--baseline", "main.xml")
+    assert "test_kb.test_7: it was measured on the base, and is skipped now" in out
+
+
 def test_quarantined_cases_and_gates_count_as_in_a_run(results, runevals):
     until = (datetime.now(UTC) + timedelta(days=30)).date().isoformat()
     entry = {"key": "test_kb.test_7", "owner": "@ana", "reason": "flaky", "expires": until}

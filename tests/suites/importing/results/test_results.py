@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,9 +64,9 @@ def test_one_format_recognises_each_file():
         assert [known.NAME for known in FORMATS if known.recognises(file)] == [path.parts[-3].removesuffix("-log")]
 
 
-def test_a_run_made_twice_has_the_attempts_of_both():
+def test_a_run_made_twice_has_the_attempts_of_both(tmp_path):
     path = HERE / "junit" / "valid" / "nested.xml"
-    twice = read_results([path, path])
+    twice = read_results([path, Path(shutil.copy(path, tmp_path))])
     assert [len(case.attempts) for case in twice.cases] == [2, 2]
 
 
@@ -114,3 +115,12 @@ def test_what_is_not_results_is_refused(tmp_path, content, message):
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(InvalidDocument, match=message):
         read_results([tmp_path / "x.json"])
+
+
+def test_a_huge_number_in_a_name_costs_nothing(tmp_path):
+    path = tmp_path / "junit.xml"
+    names = ("t[1-99999999999999]", f"t[{'9' * 5000}-{'9' * 5000}]", "t[1-2]", "t[2-2]")
+    tests = "".join(f'<testcase classname="k" name="{name}"/>' for name in names)
+    path.write_text(f'<testsuite name="s">{tests}</testsuite>')
+    keys = [case.key for case in read_results([path]).cases]
+    assert keys == [f"k.{names[0]}", f"k.{names[1]}", "k.t"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -46,11 +47,15 @@ FORMATS: tuple[ResultFormat, ...] = (promptfoo, inspect_log, deepeval, waza, ski
 def read_results(paths: Sequence[Path], *, parameters_are_attempts: bool = False) -> ImportedRun:
     """All these files, and those in folders among them, as one run. Raises InvalidDocument with the place.
 
-    A case that several files have was run several times.
+    A case that several files have was run several times; a file that is named twice counts once.
     """
     read = partial(_read, parameters_are_attempts=parameters_are_attempts)
-    runs = [run for path in paths for run in (_of_folder(path, read) if path.is_dir() else [read(path)])]
-    return together(runs)
+    files = [file for path in paths for file in (_results_in(path) if path.is_dir() else [path])]
+    unique: dict[Path, Path] = {}
+    copies = [file for file in files if unique.setdefault(file.resolve(), file) is not file]
+    run = together([read(file) for file in unique.values()])
+    notices = [f"{file} is named twice, and counts once" for file in dict.fromkeys(copies)]
+    return replace(run, notices=(*run.notices, *notices))
 
 
 def parse_results(content: bytes, path: Path, display_path: str) -> ImportedRun | None:
@@ -86,16 +91,15 @@ def _format_of(file: OpenedResults) -> ResultFormat:
     raise InvalidDocument(f"{path} is in no format of results that we read: {known_formats()} XML")
 
 
-def _of_folder(folder: Path, read: Callable[[Path], ImportedRun]) -> list[ImportedRun]:
+def _results_in(folder: Path) -> list[Path]:
     """The results in a folder; files of other kinds are left out, and so is what another file sums up.
 
     agentv and skill-creator write a `grading.json` for each run beside the file of all runs.
     """
-    runs = [run for path in _files(folder) if (run := _read_if_results(path, read)) is not None]
-    if not runs:
+    files = [path for path in _files(folder) if _is_results(path)]
+    if not files:
         raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
-    summed_up = any(Path(run.path).name != GRADING for run in runs)
-    return [run for run in runs if not summed_up or Path(run.path).name != GRADING]
+    return [file for file in files if file.name != GRADING] or files
 
 
 def _files(folder: Path) -> list[Path]:
@@ -106,11 +110,10 @@ def _files(folder: Path) -> list[Path]:
     return sorted(files)
 
 
-def _read_if_results(path: Path, read: Callable[[Path], ImportedRun]) -> ImportedRun | None:
-    """Raises InvalidDocument for results that cannot be read; other files of a folder are no results."""
+def _is_results(path: Path) -> bool:
+    """Raises InvalidDocument for a file that cannot be read."""
     file = read_opened(path, str(path))
-    is_results = any(one.recognises(file) for one in FORMATS)
-    return read(path) if is_results else None
+    return any(one.recognises(file) for one in FORMATS)
 
 
 def together(runs: Sequence[ImportedRun]) -> ImportedRun:

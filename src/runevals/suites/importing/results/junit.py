@@ -40,7 +40,7 @@ _OTHERS = {
     "checkstyle": "a checkstyle report",
 }
 _REPETITION = re.compile(r"\s*\[?\brepetition (\d+) of (\d+)\b\]?", re.IGNORECASE)  # JUnit 5
-_COUNTED = re.compile(r"([\[-])(\d+)-(\d+)\]$")  # pytest-repeat: `[2-5]`, `[paris-2-5]`
+_COUNTED = re.compile(r"([\[-])(\d{1,6})-(\d{1,6})\]$")  # pytest-repeat: `[2-5]`, `[paris-2-5]`
 _PARAMETERS = re.compile(r"\s*[\[(][^\[\]()]*[\])]$")
 # Maven Surefire: the runs of a test before it passed, and those after it failed.
 _EARLIER = {"flakyFailure": Outcome.FAILED, "flakyError": Outcome.ERRORED}
@@ -157,7 +157,8 @@ def _uncounted(name: str) -> str:
 def _is_whole(numbers: set[tuple[int, int]]) -> bool:
     """Whether these are `1-n` to `n-n`: a parameter that only looks so is not."""
     counts = {of for _, of in numbers}
-    return len(counts) == 1 and {number for number, _ in numbers} == set(range(1, max(counts) + 1))
+    present = {number for number, _ in numbers}
+    return counts == {len(present)} and present == set(range(1, len(present) + 1))
 
 
 def _with_hidden_failures(tests: list[_Test]) -> Iterator[_Test]:

@@ -53,18 +53,20 @@ class ImportedRun:
 
 def joined(cases: Iterable[ImportedCase]) -> tuple[ImportedCase, ...]:
     """The cases, each once with all its attempts. Raises InvalidDocument if two different cases share a name."""
-    cases_by_key: dict[tuple[str, str], ImportedCase] = {}
+    by_key: dict[tuple[str, str], list[ImportedCase]] = {}
     for case in cases:
-        first = cases_by_key.setdefault((case.suite, case.key), case)
-        if first is case:
-            continue
+        same = by_key.setdefault((case.suite, case.key), [])
+        same.append(case)
+        first = same[0]
         if first.content != case.content:
             raise InvalidDocument(
                 f"{case.place}: the case {case.key!r} of {case.suite!r} is also at {first.place}, with other "
                 "content; a name must tell a case from all others"
             )
-        cases_by_key[case.suite, case.key] = replace(first, attempts=(*first.attempts, *case.attempts))
-    return tuple(cases_by_key.values())
+    return tuple(
+        replace(same[0], attempts=tuple(attempt for case in same for attempt in case.attempts))
+        for same in by_key.values()
+    )
 
 
 def distinct_keys(names: Sequence[tuple[str, str, object]]) -> list[str]:
@@ -73,10 +75,9 @@ def distinct_keys(names: Sequence[tuple[str, str, object]]) -> list[str]:
     Equal contents have equal keys, wherever they are in the file.
     """
     first = [name or key_of_prompts([prompt]) for name, prompt, _ in names]
-    contents: dict[str, list[object]] = {}
+    contents: dict[str, set[str]] = {}
     for key, (_, _, content) in zip(first, names, strict=True):
-        if content not in contents.setdefault(key, []):
-            contents[key].append(content)
+        contents.setdefault(key, set()).add(repr(content))
     return [
         key if len(contents[key]) == 1 else f"{key} {key_of_prompts([prompt, repr(content)])}"
         for key, (_, prompt, content) in zip(first, names, strict=True)
