@@ -91,6 +91,8 @@ def read(path: str | Path) -> RunReport:
 def read_conclusion(path: Path) -> Conclusion:
     """The conclusion in a document: report, comparison, gates and verdict. Raises as `read` does."""
     packed = path.is_file() and os.access(path, os.R_OK) and is_packed(path)
+    if packed and path.stat().st_size > MAX_UNPACKED:
+        raise InvalidDocument(f"{path} is larger than {MAX_UNPACKED // 1024**2} MiB, the most we read")
     with suppress(OSError, InvalidSuite, ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
         if packed:
             return _case_by_case(unpacked_lines(path, MAX_UNPACKED))
