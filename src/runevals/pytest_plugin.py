@@ -29,7 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Prepares for records, in the process that writes them: those of an earlier session are not this one's."""
     if config.getoption("--evals-output") and not hasattr(config, "workerinput"):
-        Path(config.getoption("--evals-output")).unlink(missing_ok=True)
+        from runevals.run.recorded_tests import remove_records
+
+        remove_records(Path(config.getoption("--evals-output")))
         config.pluginmanager.register(_Writer(config), "runevals-writer")
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from runevals.lib.storage.files import remove_files
 from runevals.records import ToolCall, TurnReport
 from runevals.reports.publish import publish
 from runevals.run.provenance import provenance
@@ -40,6 +41,12 @@ def write_records(rows: Sequence[Mapping[str, Any]], path: Path, *, stopped: str
     report = replace(report, run=replace(report.run, commit=of.commit, ref=of.ref, settings=of.settings))
     report = without_content(without_either(report, settings), settings.redact)
     publish(decision(report, None, settings.rules), [path])
+
+
+def remove_records(path: Path) -> None:
+    """Removes what an earlier session recorded. Raises CannotWrite."""
+    if path.parent.is_dir():
+        remove_files(path.parent, [path.name])
 
 
 def _case(row: Mapping[str, Any]) -> ImportedCase:
