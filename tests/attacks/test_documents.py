@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.reports import console, html, junit, summary, table
 from runevals.reports.results_document import parse
 from runevals.suites.dialects import LoadOptions, load
+from tests.attacks.changed_values import places, put
 
 TESTS = Path(__file__).parents[1]
 GOLDEN = TESTS / "reports" / "golden" / "regressions.results.json"
@@ -37,24 +37,6 @@ def document():
     found["cases"] = [case for case in found["cases"] if (case["suite"], case["key"]) in kept]
     found["comparison"]["changes"] = found["comparison"]["changes"][:1]
     return found
-
-
-def places(value, place=()):
-    """Where something is, once for all entries of a list."""
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value[:1]):
-        yield (*place, key)
-        if isinstance(item, dict | list):
-            yield from places(item, (*place, key))
-
-
-def put(document, place, value):
-    made = deepcopy(document)
-    *holders, last = place
-    inside = made
-    for key in holders:
-        inside = inside[key]
-    inside[last] = value
-    return made
 
 
 def test_the_document_is_read(document):

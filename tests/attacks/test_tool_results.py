@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from copy import deepcopy
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,28 +14,11 @@ from runevals.reports.results_document import parse, write
 from runevals.run.tool_results import report_of
 from runevals.suites.importing.results import parse_results
 from runevals.verdict.decide import decide
+from tests.attacks.changed_values import places, put
 
 RESULTS = Path(__file__).parents[1] / "suites" / "importing" / "results"
 DOCUMENTS = sorted(RESULTS.glob("*/valid/*.json"))
 VALUES = (None, 10**400, "x", [1], {"x": {}}, True)
-
-
-def places(value, place=()):
-    """Where something is, once for all entries of a list."""
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value[:1]):
-        yield (*place, key)
-        if isinstance(item, dict | list):
-            yield from places(item, (*place, key))
-
-
-def put(document, place, value):
-    made = deepcopy(document)
-    *holders, last = place
-    inside = made
-    for key in holders:
-        inside = inside[key]
-    inside[last] = value
-    return made
 
 
 def judged(text, *, whole=True):
