@@ -61,7 +61,7 @@ def read_results(paths: Sequence[Path], *, parameters_are_attempts: bool = False
 def parse_results(content: bytes, path: Path, display_path: str) -> ImportedRun | None:
     """The results in a file's content; None if it is in no format of these. Raises InvalidDocument."""
     file = opened(content, path, display_path)
-    format_ = next((one for one in FORMATS if one.recognises(file)), None)
+    format_ = _recognised(file)
     return None if format_ is None else format_.read(file)
 
 
@@ -79,8 +79,12 @@ def _read(path: Path, *, parameters_are_attempts: bool) -> ImportedRun:
     return format_.read(file)
 
 
+def _recognised(file: OpenedResults) -> ResultFormat | None:
+    return next((one for one in FORMATS if one.recognises(file)), None)
+
+
 def _format_of(file: OpenedResults) -> ResultFormat:
-    format_ = next((one for one in FORMATS if one.recognises(file)), None)
+    format_ = _recognised(file)
     if format_ is not None:
         return format_
     path = file.display_path
@@ -112,8 +116,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _is_results(path: Path) -> bool:
     """Raises InvalidDocument for a file that cannot be read."""
-    file = read_opened(path, str(path))
-    return any(one.recognises(file) for one in FORMATS)
+    return _recognised(read_opened(path, str(path))) is not None
 
 
 def together(runs: Sequence[ImportedRun]) -> ImportedRun:
