@@ -94,6 +94,19 @@ def test_a_cost_that_nobody_knows_cannot_be_limited(paid, runevals):
     assert len(paid.server.requests) <= 2
 
 
+@pytest.mark.parametrize("limit", [("--max-cost", "5"), ("--max-tokens", "100")])
+def test_a_run_whose_cost_is_unknown_does_not_pass_when_it_is_resumed(project, runevals, monkeypatch, limit):
+    project.write("evals.json", {**SUITE, "items": ITEMS[:1]})
+    with chat_server(
+        lambda body, n: Reply("yes", usage={"prompt_tokens": None, "completion_tokens": None})
+    ) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert runevals(*RUN, *limit)[0] == 3
+        code, out, err = runevals("run", "--resume")
+    ended(code, 3, out + err, f"{limit[0]} cannot be kept")
+    assert len(server.requests) == 1
+
+
 def test_recorded_answers_cost_nothing(project, runevals):
     project.write("evals.json", SUITE)
     project.write("answers.jsonl", "".join(f'{{"case": "k{n}", "output": "yes"}}\n' for n in range(20)))

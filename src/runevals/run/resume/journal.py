@@ -14,6 +14,7 @@ from runevals.lib.storage.cache import SignedCache
 from runevals.lib.text.secrets import redacted
 from runevals.records import WORKSPACE_BROKEN, Conversation, ModelIdentity, Response
 from runevals.records.judgement import Judgement, Question
+from runevals.run.world.budget import Budget
 from runevals.targets import Target
 from runevals.targets.answer_codec import judgement_text, read_judgement, read_response, response_text
 
@@ -69,9 +70,10 @@ class Journal:
 class JournalledTarget:
     """Answers from the journal if possible; otherwise calls the target and stores the answer."""
 
-    def __init__(self, target: Target, journal: Journal) -> None:
+    def __init__(self, target: Target, journal: Journal, budget: Budget) -> None:
         self._target = target
         self._journal = journal
+        self._budget = budget
         self._who = _who(target.identity())
         self._reported: set[str] = set()
         self._unwritten: dict[str, list[tuple[str, Response]]] = {}
@@ -85,6 +87,9 @@ class JournalledTarget:
             self._keep(key, response, conversation)
         elif response.model is not None:
             self._reported.add(response.model)
+            self._budget.require_known(
+                response.cost_usd, response.input_tokens, response.output_tokens, response.model
+            )
         return response
 
     def _keep(self, key: str, response: Response, conversation: Conversation) -> None:
@@ -115,9 +120,10 @@ class JournalledTarget:
 class JournalledJudge:
     """The same for judgements."""
 
-    def __init__(self, judge: Judge, journal: Journal) -> None:
+    def __init__(self, judge: Judge, journal: Journal, budget: Budget) -> None:
         self._judge = judge
         self._journal = journal
+        self._budget = budget
         self._who = _who(judge.identity())
         self._reported: set[str] = set()
 
@@ -131,6 +137,9 @@ class JournalledJudge:
                 self._journal.write(key, judgement, judgement_text)
         elif judgement.model is not None:
             self._reported.update(judgement.model.split(", "))
+            self._budget.require_known(
+                judgement.cost_usd, judgement.input_tokens, judgement.output_tokens, judgement.model
+            )
         return judgement
 
     def identity(self) -> ModelIdentity:

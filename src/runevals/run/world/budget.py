@@ -121,17 +121,27 @@ class Budget:
             self._cost_usd += cost_usd or 0.0
             self._tokens += (input_tokens or 0) + (output_tokens or 0)
             cost, tokens = self._cost_usd, self._tokens
+        self.require_known(cost_usd, input_tokens, output_tokens, model)
         most_usd, most_tokens = self._limits.cost_usd, self._limits.tokens
-        if most_usd is not None and cost_usd is None:
+        if most_usd is not None and cost >= most_usd:
+            self._exhausted(f"--max-cost {most_usd:g} is spent: ${cost:.4f} so far")
+        elif most_tokens is not None and tokens >= most_tokens:
+            self._exhausted(f"--max-tokens {most_tokens} are spent: {tokens} so far")
+
+    def require_known(
+        self,
+        cost_usd: float | None,
+        input_tokens: int | None,
+        output_tokens: int | None,
+        model: str | None = None,
+    ) -> None:
+        """If a limited amount of an answer is unknown, ends the run, also if the answer was stored earlier."""
+        if self._limits.cost_usd is not None and cost_usd is None:
             whose = f" of {model}" if model else ""
             reason = f"what a call costs is unknown; name the price{whose} in the settings, `prices:`"
             self._unknown(f"--max-cost cannot be kept: {reason}")
-        elif most_usd is not None and cost >= most_usd:
-            self._exhausted(f"--max-cost {most_usd:g} is spent: ${cost:.4f} so far")
-        elif most_tokens is not None and (input_tokens is None or output_tokens is None):
+        elif self._limits.tokens is not None and (input_tokens is None or output_tokens is None):
             self._unknown("--max-tokens cannot be kept: a call does not say how many it took")
-        elif most_tokens is not None and tokens >= most_tokens:
-            self._exhausted(f"--max-tokens {most_tokens} are spent: {tokens} so far")
 
     def _unknown(self, reason: str) -> None:
         """Marks the run incomplete: an unknown cost may have exceeded the limit."""

@@ -97,8 +97,8 @@ def real_world(
             if prompt is not None:
                 bounded = PromptedTarget(bounded, prompt)
             yield World(
-                target=bounded if journal is None else JournalledTarget(bounded, journal),
-                judge=judge if journal is None or judge is None else JournalledJudge(judge, journal),
+                target=bounded if journal is None else JournalledTarget(bounded, journal, budget),
+                judge=judge if journal is None or judge is None else JournalledJudge(judge, journal, budget),
                 sandbox=sandbox,
                 stop=stop,
                 throttles=throttles,
