@@ -43,9 +43,10 @@ def test_without_a_base_the_result_is_stored_for_the_next(results, runevals):
     assert "--filter" not in page, "we cannot run its cases"
 
 
-@pytest.mark.parametrize("base", ["main.xml", "base.json"])
-def test_results_are_compared_with_a_base_of_either_form(results, runevals, base):
+@pytest.mark.parametrize("base", ["main.xml", "base.json", "folder"])
+def test_results_are_compared_with_a_base_of_any_form(results, runevals, base):
     runevals("gate", "main.xml", "-o", "base.json")
+    results.write("folder/main.xml", junit(runs=3))
     code, out, _ = runevals("gate", "worse.xml", "--baseline", base)
     ended(code, 1, out, "test_kb.test_3  test_3  3/3 → 0/3", "no refund", without=["deterministic"])
     code, out, _ = runevals("gate", "same.xml", "--baseline", base)
@@ -88,7 +89,10 @@ def test_quarantined_cases_and_gates_count_as_in_a_run(results, runevals):
 def test_results_of_another_tool_are_not_comparable(results, runevals):
     results.write("other.jsonl", '{"test_id": "a", "score": 1}\n')
     code, out, _ = runevals("gate", "other.jsonl", "--baseline", "main.xml")
-    ended(code, 3, out, "another type, agentv, than the base's, junit")
+    ended(code, 3, out, "Not measured – the target is of another type, agentv, than the base's, junit")
+    results.write("empty/notes.txt", "none")
+    code, _, err = runevals("gate", "main.xml", "--baseline", "empty")
+    ended(code, 2, err, "empty holds no results document of a measured run, and of other tools: there are no")
 
 
 def test_secrets_and_content_stay_out(results, runevals, monkeypatch):

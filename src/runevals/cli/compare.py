@@ -9,7 +9,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, raw_settings, settings_options
+from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
 from runevals.cli.output import reported
 from runevals.cli.progress import progress
 from runevals.github.job import change_event
@@ -23,9 +23,7 @@ from runevals.settings.resolve import ignored_changes, resolve
 @click.command("compare", cls=GroupedCommand)
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("head", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
-)
+@output_option
 @click.option(
     "--rejudge",
     is_flag=True,

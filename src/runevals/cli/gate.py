@@ -10,7 +10,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, raw_settings, settings_options
+from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
 from runevals.cli.output import reported
 from runevals.github.job import change_event
 from runevals.records.errors import InvalidSettings
@@ -25,9 +25,7 @@ from runevals.settings.resolve import ignored_changes, resolve
 
 @click.command("gate", cls=GroupedCommand)
 @click.argument("results", nargs=-1, required=True, metavar="RESULTS...", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
-)
+@output_option
 @click.option(
     "--deterministic",
     is_flag=True,

@@ -10,7 +10,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, raw_settings, settings_options
+from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
 from runevals.cli.output import reported
 from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 @click.command("merge", cls=GroupedCommand)
 @click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", multiple=True, metavar="FILE", help="Write a report: .json, .html, .xml, .csv, .md."
-)
+@output_option
 @settings_options(
     *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect"),
     *("on_incomparable", "on_inconclusive", "mark"),

@@ -43,6 +43,17 @@ def settings_options(*names: str) -> Callable[[F], F]:
     return add
 
 
+def output_option(function: F) -> F:
+    """Adds `--output`, once for each report."""
+    return click.option(
+        "-o",
+        "--output",
+        multiple=True,
+        metavar="FILE",
+        help="Write a report: .json, .json.gz, .html, .xml, .csv, .md; repeatable.",
+    )(function)
+
+
 def environment_option(function: F) -> F:
     """Adds `--env`, which names a dotenv file."""
     return click.option(

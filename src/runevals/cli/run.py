@@ -20,7 +20,7 @@ from runevals.cli.doctor.finding import print_finding
 from runevals.cli.help import GroupedCommand
 from runevals.cli.init.scaffold import suite_wanted
 from runevals.cli.interactive import interact
-from runevals.cli.options import environment_option, raw_settings, settings_options
+from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
 from runevals.cli.output import format_option, free_names, kept_results, reported, require_kept_results
 from runevals.cli.plan import describe
 from runevals.cli.preload import load_sdk_beside
@@ -74,14 +74,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Score the responses in FILE without calling the target.",
 )
-@click.option(
-    "-o",
-    "--output",
-    multiple=True,
-    type=click.Path(),
-    metavar="FILE",
-    help="Write a report: .json, .html, .xml, .csv, .md; repeatable.",
-)
+@output_option
 @format_option
 @open_option
 @settings_options()

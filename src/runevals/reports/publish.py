@@ -58,4 +58,4 @@ def unwritable(path: Path) -> Path | None:
 def unknown_suffix(path: Path) -> str:
     """The message for an output whose suffix no reporter has."""
     suffixes = ", ".join(suffix_of(reporter) for reporter in reporters())
-    return f"--output {path}: the suffix selects the format; use one of {suffixes}"
+    return f"--output {path}: the suffix selects the format; use one of {suffixes}, .json.gz"

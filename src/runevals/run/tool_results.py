@@ -52,14 +52,19 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     Raises InvalidDocument with the place of what cannot be read, InvalidSettings for a file of the change itself.
     """
     require_not_committed(request.paths, settings)
-    imported = read_results(request.paths, parameters_are_attempts=request.parameters_are_attempts)
-    report = report_of(imported, written_at=_newest(request.paths))
+    report = report_of_files(request.paths, parameters_are_attempts=request.parameters_are_attempts)
     of = provenance(settings, report.run.notices)
     target = replace(report.run.target, deterministic=request.deterministic)
     run = replace(
         report.run, target=target, commit=of.commit, ref=of.ref, settings=of.settings, notices=of.notices
     )
     return replace(report, run=run)
+
+
+def report_of_files(paths: Sequence[Path], *, parameters_are_attempts: bool = False) -> RunReport:
+    """The results in these files and folders. Raises InvalidDocument with the place of what cannot be read."""
+    imported = read_results(paths, parameters_are_attempts=parameters_are_attempts)
+    return report_of(imported, written_at=_newest(paths))
 
 
 def require_not_committed(paths: Sequence[Path], settings: Settings) -> None:

@@ -97,13 +97,13 @@ def compare(
     test = tested.whole.get(metric)
     suspects = _suspects(pairs, rule, fresh, deterministic=deterministic)
     few = why_not_comparable(same, sides.matched, sides.judges, suspects)
-    not_comparable = other_target(head, base) or few
+    not_comparable = other_target(head, base) or (few if pairs else "no case is left")
     evidence = Evidence(
         pairs=pairs,
         hypotheses=tested.hypotheses,
         suspects=suspects,
         removed_critical=[case for case in sides.matched.removed if is_critical_case(case)],
-        not_comparable=not_comparable if pairs else "no case is left",
+        not_comparable=not_comparable,
         deterministic=deterministic,
         test=test,
         rule=rule,

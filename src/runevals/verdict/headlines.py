@@ -62,7 +62,8 @@ def inconclusive(comparison: Comparison) -> str:
     if comparison.inconclusive_by == "families" and unclear:
         text = f"{dropped(min(unclear, key=lambda hypothesis: hypothesis.p_value))}: it may be noise"
         runs = comparison.repeats_for_half or comparison.repeats_needed
-        return f"Inconclusive – {text}" + (f"; `repeat: {runs}` on both sides would settle it" if runs else "")
+        more = f"{runs} runs of each case" if comparison.base.run.of_tool else f"`repeat: {runs}`"
+        return f"Inconclusive – {text}" + (f"; {more} on both sides would settle it" if runs else "")
     return f"Inconclusive – {comparison.why}"
 
 

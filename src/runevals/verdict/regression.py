@@ -196,7 +196,7 @@ def why_not_comparable(
         if count < MIN_SHARED * len(cases):
             where = f" in {suite}" if len(due) > 1 else ""
             of = f"{count} of the base's {plural(len(cases), 'case')}{where}"
-            return f"only {of} can be compared, the others were edited or removed{judges}"
+            return f"only {of} can be compared, the others were edited, removed or skipped{judges}"
     edited = [
         pair.head.key
         for pair in matched.both

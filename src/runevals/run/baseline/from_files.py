@@ -17,7 +17,7 @@ from runevals.records.errors import ExternalError, InvalidDocument, InvalidSetti
 from runevals.reports import results_document as document
 from runevals.run.baseline.unmeasured import unmeasured_cases
 from runevals.run.shards.merge import same_model
-from runevals.run.tool_results import parse_report, read_report
+from runevals.run.tool_results import parse_report, read_report, report_of_files, require_not_committed
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import is_selected
@@ -121,7 +121,7 @@ def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]
     """
     runs = _measured(folder, settings)
     if not runs:
-        raise InvalidSettings(f"the baseline: {folder} holds no results document of a measured run")
+        return Baseline(report=_of_tool(folder, settings), source=folder.name), ()
     newest = next((run for run in runs.values() if not unmeasured_cases(run)), next(iter(runs.values())))
     if newest.run.target.deterministic:  # the same answers again would say nothing new
         return Baseline(report=newest, source=_source(folder.name, newest)), ()
@@ -130,6 +130,16 @@ def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]
     alike = [run for name, run in others.items() if reasons[name] is None][: MOST_RUNS - 1]
     source = _source(folder.name, newest) + (f" and {len(alike)} like it" if alike else "")
     return Baseline(report=pooled(newest, alike), source=source), _left_out(reasons)
+
+
+def _of_tool(folder: Path, settings: Settings) -> RunReport:
+    """The results of another tool in a folder. Raises InvalidSettings if it has none."""
+    require_not_committed([folder], settings)
+    try:
+        return report_of_files([folder])
+    except InvalidDocument as problem:
+        what = f"the baseline: {folder} holds no results document of a measured run"
+        raise InvalidSettings(f"{what}, and of other tools: {problem}") from None
 
 
 def _measured(folder: Path, settings: Settings) -> dict[str, RunReport]:
