@@ -122,6 +122,13 @@ def test_many_groups_are_cut_with_their_number():
     assert "c19 1/1, … and 5 more\n" in console.render(conclusion(report(cases), None))
 
 
+def test_a_skipped_case_is_not_counted_as_one_that_should_have_passed():
+    cases = [case("a", "p", labels={"capability": ("x",)}), case("b", "s", labels={"capability": ("x",)})]
+    made = conclusion(report(cases), None)
+    assert "capability  x 1/1" in console.render(made)
+    assert "<code>x</code> | 1 | 1 | 100.0 % |" in summary.render(made)
+
+
 def test_coverage_survives_the_document():
     made = labelled("refunds")
     assert document.parse(document.write(made), "x.json") == made

@@ -18,7 +18,7 @@ def plain(report: RunReport) -> Iterator[str]:
         yield from ("", "Coverage (cases passed)")
     width = max((len(coverage.label) for coverage in report.coverage), default=0)
     for coverage in report.coverage:
-        counts = [f"{one_line(name, 40)} {t.passed}/{t.cases}" for name, t in _first_groups(coverage)]
+        counts = [f"{one_line(name, 40)} {t.passed}/{t.cases - t.skipped}" for name, t in _first_groups(coverage)]
         yield f"  {coverage.label:<{width}}  {', '.join([*counts, *_rest(coverage)])}"
     wires = _tripwires(report)
     if wires:
@@ -35,7 +35,7 @@ def markdown(report: RunReport) -> Iterator[str]:
         lines = ["| | | cases | passed | pass rate |", "|---|---|--:|--:|--:|"]
         for coverage in report.coverage:
             for name, t in _first_groups(coverage):
-                cells = (coverage.label, code_cell(name, 60), str(t.cases), str(t.passed), percent(t.pass_rate))
+                cells = (coverage.label, code_cell(name, 60), str(t.cases - t.skipped), str(t.passed), percent(t.pass_rate))
                 lines.append(f"| {' | '.join(cells)} |")
             lines += [f"| {coverage.label} | {rest} | | | |" for rest in _rest(coverage)]
         yield "<details><summary>Coverage</summary>\n\n" + "\n".join(lines) + "\n\n</details>"
