@@ -27,6 +27,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As under `nohup … &`: programs that the tests start would ignore it too, and could not be interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# With a folder on the path that this user may not enter, a missing program would be "Permission denied".
+os.environ["PATH"] = os.pathsep.join(folder for folder in os.get_exec_path() if os.access(folder, os.X_OK))
+
 pytest_plugins = ["tests.zoo"]
 
 

@@ -71,7 +71,7 @@ def test_a_disk_that_fills_up_costs_neither_the_verdict_nor_the_last_report(paid
         echo '"of the last run"' > out.json
         $R {" ".join(FLAGS)} -o out.json
         echo "first: $?"; cat out.json; ls -A > ../there
-        mount -o remount,size=64m .
+        mount -o remount,size=64m tmpfs $PWD
         $R run --resume -q
         echo "second: $?"; cp out.json ../resumed.json; ls .evals/runs | wc -l
         """,
@@ -92,7 +92,7 @@ def test_a_disk_that_fills_up_costs_neither_the_verdict_nor_the_last_report(paid
 
 @pytest.mark.needs("mounts")
 def test_a_folder_that_cannot_be_written_is_told_before_anything_is_sent(paid):
-    done = mounted(paid, f"mount -o remount,ro . ; $R {' '.join(FLAGS)}; echo $?")
+    done = mounted(paid, f"mount -o remount,ro tmpfs $PWD ; $R {' '.join(FLAGS)}; echo $?")
     assert done.stdout == "2\n", done.stderr
     assert ".evals/results" in done.stderr
     assert "is not a writable folder" in done.stderr
@@ -102,7 +102,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_sent(paid):
 @pytest.mark.needs("mounts")
 def test_where_only_the_report_can_be_written_the_run_is_made_and_says_what_it_lacks(paid, runevals):
     assert runevals(*FLAGS, "-o", "whole.json")[0] == 0
-    done = mounted(paid, f"mount -o remount,ro . ; $R {' '.join(FLAGS)} -o ../out.json; echo $?")
+    done = mounted(paid, f"mount -o remount,ro tmpfs $PWD ; $R {' '.join(FLAGS)} -o ../out.json; echo $?")
     assert done.stdout.endswith("\n0\n"), done.stdout + done.stderr
     assert "Warning: this run cannot be resumed: " in done.stderr
     assert without_times(paid.document()) == without_times(paid.document("whole.json"))

@@ -35,7 +35,13 @@ def markdown(report: RunReport) -> Iterator[str]:
         lines = ["| | | cases | passed | pass rate |", "|---|---|--:|--:|--:|"]
         for coverage in report.coverage:
             for name, t in _first_groups(coverage):
-                cells = (coverage.label, code_cell(name, 60), str(t.cases - t.skipped), str(t.passed), percent(t.pass_rate))
+                cells = (
+                    coverage.label,
+                    code_cell(name, 60),
+                    str(t.cases - t.skipped),
+                    str(t.passed),
+                    percent(t.pass_rate),
+                )
                 lines.append(f"| {' | '.join(cells)} |")
             lines += [f"| {coverage.label} | {rest} | | | |" for rest in _rest(coverage)]
         yield "<details><summary>Coverage</summary>\n\n" + "\n".join(lines) + "\n\n</details>"

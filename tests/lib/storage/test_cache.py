@@ -37,7 +37,8 @@ def cache(tmp_path, told):
 
 def test_another_run_reads_cached_answers(cache, told, tmp_path):
     cache.put("k", "Antwort 答案")
-    assert Cache(tmp_path / "cache", told.append).get("k") == "Antwort 答案"
+    with closing(Cache(tmp_path / "cache", told.append)) as another:
+        assert another.get("k") == "Antwort 答案"
     assert cache.get("other") is None
     assert told == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -107,7 +108,7 @@ def test_a_plan_names_the_models_of_the_files(project, runevals):
 def test_a_program_gets_all_messages(project, runevals):
     project.write("capitals.prompt.yml", PROMPT)
     project.write("seen.py", "import sys; print(sys.stdin.read())")
-    runevals("capitals.prompt.yml", "--target", "command:python seen.py", "-o", "out.json")
+    runevals("capitals.prompt.yml", "--target", f"command:{sys.executable} seen.py", "-o", "out.json")
     told = json.loads(project.document()["cases"][0]["attempts"][0]["turns"][0]["output"])
     assert [message["role"] for message in told["messages"]] == ["system", "user", "assistant", "user"]
 
