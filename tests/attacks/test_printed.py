@@ -190,10 +190,8 @@ def test_no_cell_and_no_row_of_a_table_begins_with_a_formula(hostile, text):
 
 
 def test_a_table_without_this_has_such_a_row():
-    """The control."""
-    plain = io.StringIO()
-    csv.writer(plain, lineterminator="\n").writerow(["a", "fine\r=cmd|'/c calc'!A0"])
-    assert rows_of(plain.getvalue())[1][0].startswith("=cmd")
+    """The control, as the writer of Python 3.12 and older leaves it: 3.13 quotes it."""
+    assert rows_of("a,fine\r=cmd|'/c calc'!A0\n")[1][0].startswith("=cmd")
     assert spreadsheet_cell("a, b\nc") == "a, b\nc"
 
 
