@@ -51,6 +51,7 @@ ONLY_IN: Mapping[str, tuple[set[str], set[str]]] = {
         {
             "lib/exchange",
             "lib/line_process",
+            "lib/mcp_stdio",
             "lib/programs",
             "lib/git",
         },

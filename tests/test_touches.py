@@ -39,7 +39,6 @@ WRITERS = {
     "lib/fresh_copy.py": "a copy that it has just made, and each step of a path opened by itself",
     "lib/programs.py": "folders that it has just made",
     "lib/worktree.py": "in a temporary folder of its own",
-    "lib/mcp_servers.py": "in a temporary folder of its own",
     "run/cluster/repository_archive.py": "in memory",
     "run/workspaces/folders.py": "in a temporary folder of its own",
 }

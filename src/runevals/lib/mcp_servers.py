@@ -6,7 +6,6 @@ The SDK is asynchronous; its event loop runs in a separate thread in this module
 from __future__ import annotations
 
 import logging
-import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
@@ -14,9 +13,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from runevals.lib import programs
+from runevals.lib.mcp_stdio import ServerProcess
 from runevals.lib.text.escape import one_line
 
 if TYPE_CHECKING:
@@ -70,9 +69,8 @@ class StdioServers:
             if self._loop is None:
                 self._loop = self._exits.enter_context(_event_loop())
             if server.name not in self._running:
-                log = self._loop.logs / str(len(self._running))
                 self._running[server.name] = RunningServer(
-                    server, self._loop, log, timeout_s=self._timeout_s, redact=redact
+                    server, self._loop, timeout_s=self._timeout_s, redact=redact
                 )
             return self._running[server.name]
 
@@ -85,11 +83,10 @@ class StdioServers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loop:
-    """The thread of the SDK: what runs coroutines in it, what ends all servers, where these write their stderr."""
+    """The thread of the SDK: what runs coroutines in it, and what ends all servers."""
 
     portal: BlockingPortal
     stop: Event
-    logs: Path
 
 
 @contextmanager
@@ -101,26 +98,25 @@ def _event_loop() -> Iterator[_Loop]:
     except ImportError:
         raise NotInstalled("needs the MCP client, which is not installed: pip install 'runevals[mcp]'") from None
     logging.getLogger("mcp").addHandler(logging.NullHandler())  # otherwise it would write to stderr of runevals
-    with tempfile.TemporaryDirectory(prefix="runevals-mcp-") as logs, start_blocking_portal() as portal:
-        stop, exits = anyio.Event(), ExitStack()
+    with start_blocking_portal() as portal:
+        stop = anyio.Event()
         try:
-            portal.call(exits.enter_context, programs.as_program())  # of its thread, which starts the servers
-            yield _Loop(portal=portal, stop=stop, logs=Path(logs))
+            yield _Loop(portal=portal, stop=stop)
         finally:
             portal.call(stop.set)
-            portal.call(exits.close)
 
 
 class RunningServer:
     """One server, from its start on."""
 
     def __init__(
-        self, server: StdioServer, loop: _Loop, log: Path, *, timeout_s: float, redact: Callable[[str], str]
+        self, server: StdioServer, loop: _Loop, *, timeout_s: float, redact: Callable[[str], str]
     ) -> None:
-        self._server, self._loop, self._log = server, loop, log
+        self._server, self._loop = server, loop
         self._timeout_s, self._redact = timeout_s, redact
+        self._process: ServerProcess | None = None
         self._ready: Future[Client] = Future()
-        self._served = loop.portal.start_task_soon(self._serve, log.open("w", encoding="utf-8"))
+        self._served = loop.portal.start_task_soon(self._serve)
         self._served.add_done_callback(lambda _: self._ready.cancel())
 
     def call(self, tool: str, arguments: Mapping[str, object]) -> CallToolResult:
@@ -152,7 +148,7 @@ class RunningServer:
             answer.cancel()
             raise ServerFailed(f"took longer than {self._timeout_s:g} s{self._last_words()}") from None
         except (Exception, CancelledError) as error:  # noqa: BLE001 - of whatever kind, it is this server's
-            raise ServerFailed(f"{what}: {_reason(error)}{self._last_words()}") from None
+            raise ServerFailed(f"{what}: {self._reason(error)}{self._last_words()}") from None
 
     def _client(self) -> Client:
         try:
@@ -163,30 +159,25 @@ class RunningServer:
             pass
         if self._served.cancelled():
             raise ServerFailed(f"was not ready within {self._timeout_s:g} s{self._last_words()}")
-        raise ServerFailed(f"cannot be started: {_reason(self._served.exception())}{self._last_words()}")
+        raise ServerFailed(f"cannot be started: {self._reason(self._served.exception())}{self._last_words()}")
 
-    async def _serve(self, log: TextIO) -> None:
-        from mcp import Client, StdioServerParameters, stdio_client
+    async def _serve(self) -> None:
+        from mcp import Client
 
         server = self._server
-        program = StdioServerParameters(
-            command=server.command,
-            args=list(server.args),
-            env=programs.environment(server.env),
-            cwd=server.cwd,
-            encoding_error_handler="replace",
-        )
-        with log:
-            async with Client(stdio_client(program, log)) as client:
-                self._ready.set_result(client)
-                await self._loop.stop.wait()
+        command = [server.command, *server.args]
+        self._process = ServerProcess(command, env=server.env, cwd=server.cwd, portal=self._loop.portal)
+        async with Client(self._process.streams()) as client:
+            self._ready.set_result(client)
+            await self._loop.stop.wait()
+
+    def _reason(self, error: BaseException | None) -> str:
+        return (self._process and self._process.failure) or _reason(error)
 
     def _last_words(self) -> str:
         """The end of what the server wrote to stderr, for a message."""
-        with self._log.open("rb") as log:
-            log.seek(max(0, self._log.stat().st_size - 16 * _MOST_STDERR))  # wide, lest a secret be cut in half
-            words = log.read().decode("utf-8", "replace")
-        words = self._redact(words).strip()
+        stderr = b"" if self._process is None else self._process.stderr
+        words = self._redact(stderr.decode("utf-8", "replace")).strip()  # all of it, lest a secret be cut in half
         return f"; it last wrote: {one_line(words[-_MOST_STDERR:], _MOST_STDERR)}" if words else ""
 
 
