@@ -8,12 +8,14 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import resource
 import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 PTRACE_SEIZE = 0x4206  # attaching would stop us
+CLONE_NEWUSER, CLONE_NEWPID = 0x10000000, 0x20000000
 WORKSPACE = Path("/github/workspace")
 
 
@@ -69,6 +71,32 @@ def traces(pid):
     return os.waitpid(child, 0)[1] == 0
 
 
+def others():
+    """The processes of other users."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if folder.stat().st_uid != os.geteuid() or "Uid:\t0" in (folder / "status").read_text():
+                yield int(folder.name)
+
+
+def acts_on_another(act):
+    """Whether any process of another user lets it: signals, priorities, limits, memory, descriptors."""
+    for pid in others():
+        with suppress(OSError):
+            act(pid)
+            return True
+    return False
+
+
+def new_namespace():
+    """Whether the kernel lets it make a process namespace, or one of users, with which it could."""
+    child = os.fork()
+    if child == 0:
+        library = ctypes.CDLL(None)
+        os._exit(0 if 0 in (library.unshare(CLONE_NEWPID), library.unshare(CLONE_NEWUSER)) else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
 def links_out():
     """Whether descriptors of PID 1 can be seen."""
     return bool(list(Path("/proc/1/fd").iterdir()))
@@ -90,6 +118,15 @@ PROBES = {
     "the token in its environment": lambda: holds_token(json.dumps(dict(os.environ)).encode()),
     "PID 1 with a signal": lambda: signals(1),
     "PID 1 as its tracer": lambda: traces(1),
+    "another user's process with a signal": lambda: acts_on_another(lambda pid: os.kill(pid, 0)),
+    "another user's process by its priority": lambda: acts_on_another(
+        lambda pid: os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, pid))
+    ),
+    "another user's process by its limits": lambda: acts_on_another(
+        lambda pid: resource.prlimit(pid, resource.RLIMIT_CPU)
+    ),
+    "another user's descriptors": lambda: acts_on_another(lambda pid: list(Path(f"/proc/{pid}/fd").iterdir())),
+    "a process namespace": new_namespace,
     "the code of runevals": ours,
     "the interpreter": lambda: os.access(os.path.realpath("/opt/runevals/bin/python3"), os.W_OK),
     "the list of users": lambda: appends(Path("/etc/passwd")),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.attacks.probe import PROBES
 from tests.conftest import docker
 from tests.ending import ended
 from tests.sample_suites import EXACT, numbered
@@ -223,6 +224,7 @@ def test_the_probes_reach_what_root_reaches(tmp_path):
     )
     found = reached(json.loads(done.stdout))
     assert {"own code", "own folder", "root", "the list of users", "PID 1 with a signal"} <= found
+    assert {name for name in PROBES if name.startswith("another user's")} | {"a process namespace"} <= found
 
 
 READER = """\
