@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.sample_suites import ANSWERS, SUITE
@@ -64,3 +66,50 @@ def test_what_names_one_project_is_refused(projects, runevals, words):
     code, _, err = runevals(*words, "--all-projects")
     assert code == 2
     assert "not with --all-projects" in err
+
+
+FORGED = """
+import json, pathlib, subprocess
+
+def answer(prompt):
+    head = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    subprocess.run(["git", "update-ref", "refs/heads/main", head], check=True)
+    event = pathlib.Path("EVENT")
+    forged = json.loads(event.read_text())
+    forged["pull_request"]["base"]["sha"] = head
+    event.write_text(json.dumps(forged))
+    return "Paris"
+"""
+
+
+@pytest.mark.parametrize("words", [["--base", "main"], []], ids=["a branch", "the event"])
+def test_a_program_of_one_project_cannot_choose_the_base_of_another(
+    projects, runevals, monkeypatch, tmp_path_factory, words
+):
+    """It writes the event anew and moves the branch, as if the change were its own base."""
+    base = projects.git("rev-parse", "HEAD").strip()
+    projects.git("branch", "-f", "main", base)
+    projects.write("support/runevals.yaml", RECORDED + "min_pass_rate: 0.1\n")
+    event = tmp_path_factory.mktemp("event") / "event.json"
+    projects.write("aaa/agent.py", FORGED.replace("EVENT", str(event)))
+    projects.write(
+        "aaa/runevals.yaml", "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+    )
+    projects.write("aaa/evals.json", {**SUITE, "items": SUITE["items"][:1]})
+    projects.git("add", "-A")
+    projects.git("commit", "-qm", "change")
+    own = {"repo": {"id": 1}}
+    sides = {
+        "base": {"sha": base, "ref": "main", **own},
+        "head": {"sha": projects.git("rev-parse", "HEAD"), **own},
+    }
+    payload = {"pull_request": {"number": 7, **sides}, "repository": {"id": 1, "default_branch": "main"}}
+    event.write_text(json.dumps(payload), encoding="utf-8")
+    monkeypatch.setenv("CI", "true")
+    if not words:
+        monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request")
+        monkeypatch.setenv("GITHUB_EVENT_PATH", str(event))
+    code, out, err = runevals("--all-projects", "--verify", "off", *words)
+    assert json.loads(event.read_text(encoding="utf-8")) != payload, "the attack was made"
+    assert code == 1, out + err
+    assert "1 of 3 projects failed: support" in out

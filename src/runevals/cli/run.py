@@ -53,6 +53,7 @@ from runevals.suites.upgrade import upgrade_file
 if TYPE_CHECKING:
     from runevals.cli.progress import Detail
     from runevals.run.resume.unfinished import ResumableRun, UnfinishedRun
+    from runevals.settings.resolve import RawSettings
     from runevals.suites.load import LoadedSuites
 
 
@@ -129,8 +130,8 @@ def command(**options: Any) -> None:
     finish(run_projects(options, paths, execute) if options.pop("all_projects") else execute(options, paths))
 
 
-def execute(options: dict[str, Any], paths: tuple[str, ...]) -> int:
-    """One run from flags to exit code."""
+def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSettings | None = None) -> int:
+    """One run from flags to exit code. `project`: one of several, whose base is read already."""
     require_usable_plugins()
     before = None if options["resume"] is None else unfinished(options["resume"], Path.cwd())
     if before is not None:
@@ -143,9 +144,11 @@ def execute(options: dict[str, Any], paths: tuple[str, ...]) -> int:
         evaluate_only=evaluate_only is not None,
     )
     _reject_conflicting_options(paths, options)
-    of_change = replace(words, base_side=base_side(words, change_event(words), options["base"]))
+    if project is None:
+        require_own_code(words)
+    side = base_side(words, change_event(words), options["base"]) if project is None else project.base_side
+    of_change = replace(words, base_side=side)
     settings, display = resolve(of_change), partial(progress, detail=_detail(options))
-    require_own_code(words)
     if options["init_only"]:
         return _prepared(settings)
     if options["interactive"]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import chdir
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runevals.cli import explained
 from runevals.cli.options import raw_settings
 from runevals.cli.terminal import tell
-from runevals.github.job import change_event
+from runevals.github.job import change_event, require_own_code
 from runevals.lib.terminal import say
 from runevals.records.errors import InvalidSettings
 from runevals.run.baseline.protected_side import base_side
@@ -22,38 +21,44 @@ if TYPE_CHECKING:
     from runevals.run.projects import Project
     from runevals.settings.resolve import RawSettings
 
+    RunProject = Callable[[dict[str, Any], tuple[str, ...], RawSettings], int]
+
 # Options that only make sense for one project.
 _OF_ONE = ("config", "prompts", "expected", "interactive", "evaluate_only", "resume", "watched", "opened", "shard")
 
 
-def run_projects(
-    options: dict[str, Any], paths: tuple[str, ...], run: Callable[[dict[str, Any], tuple[str, ...]], int]
-) -> int:
-    """`run` for every project, with its folder as the current one → the worst exit code."""
+def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProject) -> int:
+    """`run` for every project, with its folder as the current one → the worst exit code.
+
+    The event and the base are read before any program of a project runs: it could write them anew.
+    """
     _require_alone(options, paths)
     words = raw_settings(options)
-    side = base_side(words, change_event(words), options["base"])
+    require_own_code(words)
+    event, ref = change_event(words), options["base"]
+    side = base_side(words, event, ref)
     projects = projects_in(words.cwd, None if side is None else side.commit)
     require_apart(projects, words)
+    inside = [
+        settings_of(project, words, base_side(settings_of(project, words), event, ref)) for project in projects
+    ]
     codes: dict[str, int] = {}
-    for project in projects:
+    for project, of_project in zip(projects, inside, strict=True):
         say(f"== {project.name} ({project.config})", err=True)
         try:
             if project.removed:
-                codes[project.name] = _removed(project, words, options["base"])
+                codes[project.name] = _removed(project, of_project)
             else:
-                with chdir(words.cwd / project.name):
-                    codes[project.name] = run(dict(options), ())
+                with chdir(of_project.cwd):
+                    codes[project.name] = run(dict(options), (), of_project)
         except Exception as error:  # noqa: BLE001 - the other projects still run
             codes[project.name] = explained(error)
     say(in_words(codes))
     return worst(codes.values())
 
 
-def _removed(project: Project, words: RawSettings, ref: str | None) -> int:
-    inside = settings_of(project, words)
-    side = base_side(inside, change_event(words), ref)
-    conclusion = removed(project, resolve(replace(inside, base_side=side)))
+def _removed(project: Project, of_project: RawSettings) -> int:
+    conclusion = removed(project, resolve(of_project))
     tell(conclusion)
     return conclusion.verdict.exit_code
 
