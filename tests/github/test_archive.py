@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import stat
 import struct
 import zipfile
@@ -34,6 +35,14 @@ def understated():
     return bytes(made)
 
 
+def compressed(kind):
+    """In a way whose unpacking Python's `zipfile` does not bound: 300 MB of blanks are less than 50 kB."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", kind) as made, made.open(NAME, "w") as file:
+        file.write(b" " * 1000)
+    return content.getvalue()
+
+
 def test_the_file_is_read_beside_others():
     archive = packed(("junit.xml", "<x/>"), (NAME, '{"a": 1}'), ("folder/", ""), ("folder/page.html", "x"))
     assert member(archive, NAME) == b'{"a": 1}'
@@ -54,6 +63,8 @@ def test_the_file_is_read_beside_others():
         pytest.param(packed((f"sub/{NAME}", "{}")), "it holds no results.json", id="elsewhere"),
         pytest.param(packed(*((str(n), "") for n in range(MOST_ENTRIES + 1))), "more than 200 entries", id="many"),
         pytest.param(encrypted(), "encrypted", id="encrypted"),
+        pytest.param(compressed(zipfile.ZIP_BZIP2), "is packed in a way", id="bzip2"),
+        pytest.param(compressed(zipfile.ZIP_LZMA), "is packed in a way", id="lzma"),
         pytest.param(b"", "no zip archive", id="empty"),
         pytest.param(b"{}", "no zip archive", id="no zip"),
         pytest.param(packed((NAME, "{}"))[:-30], "no zip archive", id="cut off"),

@@ -18,6 +18,7 @@ FREE_BYTES = 1024 * 1024  # below which no ratio is too high
 CHUNK = 65536
 _ENTRY = b"PK\x01\x02"  # what every entry of the directory begins with
 _ENCRYPTED = 0x1
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # `zipfile` unpacks chunks of others without a bound
 
 
 class UnsafeArchive(ExternalError):
@@ -66,6 +67,8 @@ def _checked(opened: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
             raise UnsafeArchive("an entry is a link")
         if entry.flag_bits & _ENCRYPTED:
             raise UnsafeArchive("an entry is encrypted")
+        if entry.compress_type not in _PACKED:
+            raise UnsafeArchive("an entry is packed in a way that an upload is not")
     if len(set(names)) != len(names):
         raise UnsafeArchive("two entries have one name")
     return entries

@@ -17,9 +17,9 @@ from runevals.suites.importing.results import archive, read_results
 LOG = Path(__file__).parent / "inspect-log" / "valid" / "epochs.json"
 
 
-def packed(files: dict[str, str]) -> bytes:
+def packed(files: dict[str, str], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(content, "w", kind) as made:
         for name, text in files.items():
             made.writestr(name, text)
     return content.getvalue()
@@ -57,6 +57,21 @@ def test_what_unpacks_to_too_much_is_refused(log, tmp_path):
     (tmp_path / "bomb.eval").write_bytes(content)
     with pytest.raises(InvalidDocument, match="unpacks to more than we read"):
         read_results([tmp_path / "bomb.eval"])
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_compression_that_python_unpacks_without_a_bound_is_refused(log, tmp_path, kind):
+    """600 bytes of bzip2 take a gigabyte of memory before the first chunk is there."""
+    (tmp_path / "bomb.eval").write_bytes(packed(log, kind))
+    with pytest.raises(InvalidDocument, match="compressed in a way that we do not read"):
+        read_results([tmp_path / "bomb.eval"])
+
+
+def test_the_entries_are_counted_before_they_are_read(tmp_path):
+    """Each takes ten times its size in memory. What is counted here is not even a directory."""
+    (tmp_path / "log.eval").write_bytes(b"PK\x05\x06" + b"PK\x01\x02" * (archive.MOST_FILES + 1))
+    with pytest.raises(InvalidDocument, match="more than 200,000 files"):
+        read_results([tmp_path / "log.eval"])
 
 
 def test_a_truncated_archive_is_refused(log, tmp_path):

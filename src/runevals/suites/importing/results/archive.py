@@ -18,6 +18,8 @@ MOST_RATIO = 1000  # times its compressed size
 FREE_BYTES = 1024 * 1024  # below which no ratio is too high
 CHUNK = 65536
 ZSTANDARD = 93  # the number of the compression in a zip archive
+ZSTANDARD_CHUNK = 4096  # so much of it is unpacked at once, whatever that gives: 128 MiB at most
+_ENTRY = b"PK\x01\x02"  # what every entry of the directory begins with
 
 
 def is_archive(content: bytes) -> bool:
@@ -31,6 +33,8 @@ class Archive:
     def __init__(self, content: bytes, display_path: str) -> None:
         self.display_path = display_path
         self._left = MOST_IN_ALL
+        if content.count(_ENTRY) > MOST_FILES:
+            raise InvalidDocument(f"{display_path} has more than {MOST_FILES:,} files, the most we read")
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
         except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
@@ -40,8 +44,6 @@ class Archive:
         self._entries = {entry.filename: entry for entry in self._zip.infolist()}
         if len(self._entries) != len(self._zip.infolist()):
             raise InvalidDocument(f"{display_path}: two files in it have the same name")
-        if len(self._entries) > MOST_FILES:
-            raise InvalidDocument(f"{display_path} has more than {MOST_FILES:,} files, the most we read")
 
     def names(self) -> Iterator[str]:
         """The names of its files, in order."""
@@ -52,11 +54,13 @@ class Archive:
         entry = self._entries[name]
         if entry.compress_type == ZSTANDARD:
             _require_zstandard(self.display_path)
+        elif entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise InvalidDocument(f"{self.display_path}: {name} is compressed in a way that we do not read")
         limit = min(MOST_BYTES, self._left, max(FREE_BYTES, MOST_RATIO * entry.compress_size))
         content = bytearray()
         try:
             with self._zip.open(entry) as stream:
-                while chunk := stream.read(CHUNK):
+                while chunk := stream.read(CHUNK if entry.compress_type != ZSTANDARD else ZSTANDARD_CHUNK):
                     content += chunk
                     if len(content) > limit:
                         raise InvalidDocument(f"{self.display_path}: {name} unpacks to more than we read")
