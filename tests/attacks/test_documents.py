@@ -26,6 +26,8 @@ VALUES = {
     "a list": [1],
     "an object": {"x": {}},
     "much": 10**90,
+    "the first day": "0001-01-01T00:00:00+14:00",
+    "the last day": "9999-12-31T23:59:59-14:00",
 }
 
 

@@ -18,7 +18,8 @@ from tests.attacks.changed_values import places, put
 
 RESULTS = Path(__file__).parents[1] / "suites" / "importing" / "results"
 DOCUMENTS = sorted(RESULTS.glob("*/valid/*.json"))
-VALUES = (None, 10**400, "x", [1], {"x": {}}, True)
+FIRST_DAY, LAST_DAY = "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"
+VALUES = (None, 10**400, "x", [1], {"x": {}}, True, FIRST_DAY, LAST_DAY)
 
 
 def judged(text, *, whole=True):
@@ -37,7 +38,7 @@ def test_any_value_at_any_place_is_read_or_refused(path):
     for place in places(document):
         for value in VALUES:
             with suppress(InvalidDocument, InvalidSuite):
-                judged(json.dumps(put(document, place, value)), whole=value == "x")
+                judged(json.dumps(put(document, place, value)), whole=value in ("x", FIRST_DAY, LAST_DAY))
 
 
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*/valid/*.*")), ids=lambda path: path.name)

@@ -20,6 +20,7 @@ from runevals.lib.parsing.source import read_lines, read_text
 from runevals.lib.storage.packed import is_packed, unpacked, unpacked_lines
 from runevals.lib.storage.spool import Spool
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.moments import parse_moment
 from runevals.records import (
     Acceptance,
     AgainstComparison,
@@ -336,7 +337,7 @@ def _no_constant(name: str) -> float:
 
 
 def _moment(text: str, _kind: object) -> datetime:
-    moment = datetime.fromisoformat(text)
+    moment = parse_moment(text)
     if moment.tzinfo is None:
         raise ValueError(f"{text} has no time zone")
     return moment

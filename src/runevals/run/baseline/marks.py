@@ -12,6 +12,7 @@ from pathlib import Path
 
 from runevals.lib import git
 from runevals.lib.storage.packed import is_packed, unpacked_lines
+from runevals.lib.text.moments import parse_moment
 from runevals.records import CaseReport, Mark, MarkRun, RunReport
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.suite import Case
@@ -129,7 +130,7 @@ def _head(path: Path) -> bytes:
 def _started_at(path: Path) -> datetime | None:
     try:
         match = _STARTED_AT.search(_head(path))
-        moment = None if match is None else datetime.fromisoformat(os.fsdecode(match[1]))
+        moment = None if match is None else parse_moment(os.fsdecode(match[1]))
     except (OSError, ValueError):
         return None
     return None if moment is None or moment.tzinfo is None else moment

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from runevals.lib.text.moments import parse_moment
 from runevals.records.errors import InvalidDocument
 
 LARGEST = 1e100  # number: sums and squares of such are numbers too
@@ -126,7 +127,7 @@ class Json:
 def moment(text: object) -> datetime | None:
     """An ISO 8601 time, as UTC if it names no time zone; None for what is not one."""
     try:
-        time = datetime.fromisoformat(text) if isinstance(text, str) else None
+        time = parse_moment(text) if isinstance(text, str) else None
         return time if time is None or time.tzinfo is not None else time.replace(tzinfo=UTC)
     except ValueError:
         return None
