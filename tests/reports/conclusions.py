@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from runevals.records import Conclusion, GateRules, RunReport
+from runevals.records import CaseReport, Conclusion, FileChange, GateRules, RunReport, ToolCall, WorkspaceChanges
 from runevals.verdict.decide import Baseline, decision
 from tests.sample_reports import case, report
 
@@ -55,6 +55,37 @@ def everything_broken() -> Conclusion:
         hostile, attempts=(replace(attempt, turns=(replace(turn, output=HOSTILE, results=(result,)),)),)
     )
     return conclusion(report([hostile, *(case(f"E-{n}", "e") for n in range(30)), case("S-1", "s")]), None)
+
+
+TESTED = WorkspaceChanges(
+    changes=(
+        FileChange(path="prices.py", change="changed", lines_added=1, lines_removed=1, size=120),
+        FileChange(path="logo.png", change="added", size=812, sha256="ab" * 32),
+    ),
+    diff="--- a/prices.py\n+++ b/prices.py\n@@ -1 +1 @@\n-a\n+b",
+)
+
+
+def agents(steps: int = 1) -> Conclusion:
+    """A coding agent that wrote and tested on the base, and only wrote in this run, after `steps` reads."""
+    reads = [
+        ToolCall(name="Read", input={"file_path": f"src/{n}.py"}, output="text", ok=True) for n in range(steps)
+    ]
+    edit = ToolCall(name="Edit", input={"file_path": "prices.py", "old": "a"}, output="changed", duration_s=0.5)
+    test = ToolCall(name="Bash", input={"command": "pytest -q"}, output="1 failed", ok=False, duration_s=3.25)
+    other = replace(edit, input={"file_path": "prices.py", "old": HOSTILE})
+    base = _agent_case("p", tool_calls=(*reads, edit, test), workspace=TESTED, input_tokens=12_345)
+    head = _agent_case("f", tool_calls=(*reads, other), workspace=WorkspaceChanges(), refused=("WebFetch",))
+    unknown = [case("unknown", letter) for letter in "fp"]  # a target that does not report its tool calls
+    return conclusion(
+        report([head, unknown[0]], deterministic=True), report([base, unknown[1]], deterministic=True)
+    )
+
+
+def _agent_case(outcomes: str, **fields: Any) -> CaseReport:
+    plain = case("discount", outcomes)
+    turn = replace(plain.attempts[0].turns[0], **{"input_tokens": None, "cost_usd": None, **fields})
+    return replace(plain, attempts=(replace(plain.attempts[0], turns=(turn,)),))
 
 
 def thousand_cases() -> Conclusion:

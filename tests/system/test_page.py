@@ -14,7 +14,7 @@ from runevals.cli import call
 from runevals.reports import history, html
 from runevals.reports.history import PastRun
 from tests.conftest import chromium
-from tests.reports.conclusions import conclusion
+from tests.reports.conclusions import agents, conclusion
 from tests.reports.hostile import NASTY, broken_by
 from tests.sample_reports import case, report
 from tests.serving import Quiet, serving
@@ -243,6 +243,32 @@ def test_runs_of_a_case_are_tabs(opened, tmp_path):
     assert page.locator(".check").get_attribute("class") == "check is-failed"
     page.locator("[role=tab][aria-selected=true]").press("ArrowLeft")
     assert page.locator(".check").get_attribute("class") == "check is-passed"
+
+
+def test_the_steps_of_an_agent_are_a_timeline_of_both_sides(opened, tmp_path):
+    path = tmp_path / "agent.html"
+    path.write_text(html.render(agents(steps=500)), encoding="utf-8")
+    page = opened(path, "#case=discount")
+    heads = page.locator(".timeline .side-head").all_inner_texts()
+    assert [head.split("\n")[:2] for head in heads[:2]] == [["Base", "502 steps"], ["This run", "501 steps"]]
+    assert "tokens in 12\u202f345" in heads[0]
+    assert "tokens in unknown" in heads[1]
+    assert "cost unknown" in heads[1]
+    assert "not permitted: WebFetch" in heads[1]
+    page.click("button:has-text('Show 452 more steps')")
+    assert page.locator(".steps > li").count() == 502
+    assert page.locator(".step.of-base").inner_text().split("\n")[-2:] == ["only here", "3.2 s"]
+    changed = page.locator(".step:has-text('other arguments')")
+    changed.locator("summary").click()
+    assert "<script>alert(1)</script>" in changed.locator("pre").first.inner_text()
+    files = page.locator(".changed-files li").all_inner_texts()
+    assert [line.split("\n") for line in files] == [
+        ["changed", "prices.py", "+1", "−1"],
+        ["added", "logo.png", "not text, 812 bytes, sha256 abababababab"],
+    ]
+    page.click("summary:has-text('Diff')")
+    assert page.locator(".diff .is-added").inner_text().strip() == "+b"
+    assert page.locator(".timeline >> text=No file changed.").is_visible()
 
 
 def test_past_runs_are_a_picture_and_a_table_that_leads_to_their_reports(opened, past):

@@ -20,7 +20,7 @@ NAME = "html"
 FILENAME = "report.html"
 SCRIPTS = (
     *("dom.js", "diff.js", "charts.js", "filters.js", "table.js"),
-    *("case.js", "sections.js", "theme.js", "main.js"),
+    *("timeline.js", "case.js", "sections.js", "theme.js", "main.js"),
 )
 # Only the page's own script and style may run, and no request is allowed: untrusted text stays text.
 POLICY = (

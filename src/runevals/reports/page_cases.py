@@ -10,16 +10,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from runevals.lib.text.escape import one_line, visible
-from runevals.lib.text.numbers import money, score, seconds
+from runevals.lib.text.numbers import money, plural, score, seconds
 from runevals.records import (
     AttemptReport,
     CaseReport,
     Change,
     CheckResult,
     Conclusion,
+    FileChange,
     Outcome,
     ToolCall,
     TurnReport,
+    WorkspaceChanges,
 )
 from runevals.verdict.wording import because, first_error, first_failure, runs_passed
 
@@ -224,7 +226,11 @@ class _Body:
                     self._text(f"{cited.text} ({cited.source})" if cited.source else cited.text)
                     for cited in turn.citations or ()
                 ],
-                "calls": None if turn.tool_calls is None else [self._call(call) for call in turn.tool_calls],
+                "usage": usage(turn) if turn.tool_calls or turn.workspace else None,
+                "calls": [self._call(call) for call in turn.tool_calls or ()],
+                "no_calls": turn.tool_calls == () or None,  # without calls and without this they are unknown
+                "refused": [one_line(tool) for tool in turn.refused],
+                "files": None if turn.workspace is None else self._files(turn.workspace),
                 "checks": [self._check(result) for result in turn.results],
             }
         )
@@ -237,6 +243,20 @@ class _Body:
                 "output": self._text(call.output),
                 "ok": call.ok,
                 "mock": _maybe(call.mock),
+                "took": None if call.duration_s is None else seconds(call.duration_s),
+            }
+        )
+
+    def _files(self, workspace: WorkspaceChanges) -> Json:
+        """What changed in the workspace: [path, change, lines added, lines removed, content]."""
+        return _without_empty(
+            {
+                "changes": [
+                    [one_line(one.path, 500), one.change, one.lines_added, one.lines_removed, _content(one)]
+                    for one in workspace.changes
+                ],
+                "diff": self._text(workspace.diff or None),
+                "cut": not workspace.diff_complete or None,
             }
         )
 
@@ -273,6 +293,29 @@ def _facts(turn: TurnReport) -> str:
         "cached" if turn.cached else None,
     ]
     return " · ".join(part for part in parts if part)
+
+
+def usage(turn: TurnReport) -> str:
+    """Duration, tokens and cost of an agent's answer in one line; what it does not report is named as unknown."""
+    parts = (
+        ("duration", None if turn.latency_s is None else seconds(turn.latency_s)),
+        ("tokens in", _count(turn.input_tokens)),
+        ("tokens out", _count(turn.output_tokens)),
+        ("cost", None if turn.cost_usd is None else money(turn.cost_usd)),
+    )
+    return " · ".join(f"{name} {'unknown' if value is None else value}" for name, value in parts)
+
+
+def _count(number: int | None) -> str | None:
+    return None if number is None else f"{number:,}".replace(",", "\u202f")
+
+
+def _content(change: FileChange) -> str | None:
+    """Size and hash of a file whose lines are unknown."""
+    if change.lines_added is not None or change.change == "removed":
+        return None
+    size = "size unknown" if change.size is None else plural(change.size, "byte")
+    return f"not text, {size}" + ("" if change.sha256 is None else f", sha256 {change.sha256[:12]}")
 
 
 def without_commands(conclusion: Conclusion) -> Conclusion:

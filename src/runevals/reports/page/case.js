@@ -138,11 +138,7 @@ function attempt(row, body, index) {
           answers(shown),
           checks(now ?? before, now ? before : undefined, text),
         ),
-        conversation(now, text),
-        calls(now, "Tool calls", text),
-        before?.calls && now?.calls && JSON.stringify(before.calls) !== JSON.stringify(now.calls)
-          ? calls(before, "The base's tool calls", text)
-          : null,
+        ...timeline(now, before, text),
       ),
     );
   }
@@ -222,52 +218,6 @@ function answer(title, turn, output, marked, element, text, missing) {
           ),
         )
       : null,
-  );
-}
-
-/** What a simulated user and the target said to each other. */
-function conversation(turn, text) {
-  if (!turn?.conversation?.length) return null;
-  return el(
-    "details",
-    { class: "calls" },
-    el("summary", {}, `Conversation (${turn.conversation.length} messages)`),
-    el(
-      "ol",
-      {},
-      turn.conversation.map(([speaker, content]) =>
-        el("li", {}, el("strong", {}, speaker), el("pre", { dir: "auto" }, text(content))),
-      ),
-    ),
-  );
-}
-
-function calls(turn, title, text) {
-  if (!turn?.calls?.length) return null;
-  return el(
-    "details",
-    { class: "calls" },
-    el(
-      "summary",
-      {},
-      `${title} (${turn.calls.length}): `,
-      el("bdi", { class: "muted" }, turn.calls.map((call) => call.name).join(", ")),
-    ),
-    el(
-      "ol",
-      {},
-      turn.calls.map((call) =>
-        el(
-          "li",
-          {},
-          el("strong", {}, call.name),
-          call.ok === false ? el("span", { class: "badge is-failed" }, "failed") : null,
-          call.mock ? el("span", { class: "badge" }, `mock ${call.mock}`) : null,
-          call.input === undefined ? null : el("pre", { dir: "auto" }, text(call.input)),
-          call.output === undefined ? null : el("pre", { class: "output", dir: "auto" }, text(call.output)),
-        ),
-      ),
-    ),
   );
 }
 
