@@ -89,3 +89,11 @@ def test_every_failing_check_of_a_case_is_in_its_row_of_the_comment():
     ]
     assert row.count("<br>") == 4
     assert " … and 2 more" in row
+
+
+def test_a_pass_rate_below_the_share_of_passing_cases_says_why():
+    flaky = console.render(conclusion(report({"a": "ppp", "b": "ppf"}), None))
+    assert flaky.startswith("✓ 2 of 2 cases pass")
+    assert "Pass rate 83.3 %" in flaky
+    assert "a case passes if at least half of its runs do, and 1 case did not pass all" in flaky
+    assert "at least half" not in console.render(conclusion(report({"a": "ppp", "b": "fff"}), None))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from runevals.cli import call
+from runevals.records import TextChange
 from runevals.reports import history, html
 from runevals.reports.history import PastRun
 from tests.conftest import chromium
@@ -208,11 +209,41 @@ def test_of_ten_thousand_rows_only_those_in_sight_are_drawn(opened, big):
     page = opened(big)
     assert page.locator("#rows tr").count() < 100
     assert page.locator("#table").get_attribute("aria-rowcount") == "10001"
-    page.evaluate("document.getElementById('scroller').scrollTop = 1e9")
+    page.evaluate("window.scrollTo({top: 1e9, behavior: 'instant'})")
     page.wait_for_selector("#rows a:has-text('case-09998')")
     assert page.locator("#rows tr").count() < 100
     page.keyboard.press("r")
     page.wait_for_selector("#case-page h1:has-text('case-00999')")
+
+
+def test_search_results_stay_in_view_on_a_page_with_one_scroll_bar(opened, big):
+    page = opened(big)
+    page.evaluate("window.scrollTo({top: 200_000, behavior: 'instant'})")
+    page.wait_for_selector("#rows a:has-text('case-04')")
+    assert page.evaluate("document.getElementById('table').parentElement.scrollTop") == 0
+    page.keyboard.press("/")
+    page.keyboard.type("case-0777")
+    page.wait_for_selector("#count:has-text('10 of 10000')")
+    for shown in ("#search", "#rows a >> nth=0", "#rows a >> nth=9"):
+        box = page.locator(shown).bounding_box()
+        assert 0 <= box["y"] <= 780, shown
+
+
+def test_what_changed_in_the_prompt_stands_above_the_cases_and_the_statistics_are_folded(opened, tmp_path):
+    change = TextChange(path="prompts/<b>.md", diff="@@ -1 +1 @@\n-Name the days.\n+<b>Be short.</b>")
+    path = tmp_path / "report.html"
+    made = conclusion(report({"a": "ppp", "b": "pff"}), report({"a": "ppp", "b": "ppp"}))
+    path.write_text(html.render(replace(made, prompt_changes=(change,))), encoding="utf-8")
+    page = opened(path)
+    assert page.locator("#prompts .is-added").inner_text().strip() == "+<b>Be short.</b>"
+    tops = [page.locator(part).bounding_box()["y"] for part in ("#verdict", "#prompts", "#cases")]
+    assert tops == sorted(tops)
+    assert not page.locator("#statistics .facts").is_visible()
+    page.click("nav a:has-text('Statistics')")
+    page.wait_for_selector("#statistics .facts:visible")
+    page.locator("abbr:has-text('Runs passed')").focus()
+    assert "at least half of its runs" in page.locator("#tip").inner_text()
+    assert "evals/evals.json" in page.locator("#top").inner_text()
 
 
 @pytest.mark.parametrize("width", [1280, 900, 390])
@@ -226,7 +257,7 @@ def test_rows_are_as_high_as_the_table_reckons(opened, tmp_path, width):
     page = opened(path)
     page.set_viewport_size({"width": width, "height": 800})
     reckoned = page.evaluate(
-        "parseFloat(getComputedStyle(document.getElementById('scroller')).getPropertyValue('--row'))"
+        "parseFloat(getComputedStyle(document.getElementById('table')).getPropertyValue('--row'))"
     )
     heights = page.evaluate("[...document.querySelectorAll('#rows tr:not(.spacer)')].map(row => row.offsetHeight)")
     assert heights == [reckoned] * 3

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import capitalised, money, percent, plural, score, seconds
+from runevals.lib.text.numbers import capitalised, money, plural, seconds
 from runevals.records import AgainstComparison, CaseReport, Change, Comparison, Conclusion, GateState
 from runevals.reports import coverage
+from runevals.reports.identity import measured
 from runevals.verdict.wording import (
     about_against,
     about_mark,
+    alone,
     answer_pair,
     because,
     by_error,
@@ -58,7 +60,7 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     report, comparison = conclusion.report, conclusion.comparison
     yield f"{_mark(conclusion)} {conclusion.verdict.headline}"
     if comparison is None and report.totals.cases:
-        yield f"  Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."
+        yield f"  {alone(report)}"
     if comparison is not None:
         yield f"  {in_short(comparison)}"
         yield from _changed(comparison)
@@ -215,7 +217,7 @@ def _more(items: Sequence[object], most: int) -> Iterator[str]:
 
 def _footer(conclusion: Conclusion) -> str:
     report = conclusion.report
-    parts = [plural(report.totals.cases, "case"), seconds(report.run.duration_s)]
+    parts = [measured(report.run), plural(report.totals.cases, "case"), seconds(report.run.duration_s)]
     if report.totals.cost_usd is not None:
         parts.append(money(report.totals.cost_usd))
     if report.totals.judge_cost_usd is not None:

@@ -118,8 +118,8 @@ def _row(pair: CasePair) -> Json:
             "tags": [one_line(tag) for tag in case.tags],
             "place": one_line(case.file if case.line is None else f"{case.file}:{case.line}", 500),
             "status": pair.status,
-            "change": None if change is None else change.change,
-            "label": None if change is None or change.label in (change.change, "new") else change.label,
+            "change": _change(change),
+            "label": _label(change),
             "runs": None if pair.head is None else runs_passed(pair.head),
             "was": None if pair.base is None else runs_passed(pair.base),
             "score": _score(pair.head),
@@ -139,6 +139,17 @@ def _row(pair: CasePair) -> Json:
             "rank": pair.rank,
         }
     )
+
+
+def _change(change: Change | None) -> str | None:
+    """Its kind; a case that is not confirmed as lost is not called regressed."""
+    if change is None:
+        return None
+    return "fails now" if change.change == "regressed" and change.label != "confirmed" else change.change
+
+
+def _label(change: Change | None) -> str | None:
+    return None if change is None or change.label in (change.change, "new", "suspect") else change.label
 
 
 def slowest(case: CaseReport) -> float | None:

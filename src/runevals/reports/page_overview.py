@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, points, relative, score, seconds
+from runevals.lib.text.escape import one_line, visible
+from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, points, relative, seconds
 from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
 from runevals.reports.coverage import tripwire
+from runevals.reports.identity import suite_names, target_name
 from runevals.reports.page_cases import CasePair
 from runevals.reports.page_charts import latencies, scores
 from runevals.verdict.wording import (
     about_against,
     about_mark,
+    alone,
     compared_cases,
+    doubtful,
     error_kinds,
     halved,
     how_sure,
@@ -33,16 +36,25 @@ Facts = list[tuple[str, str]]
 def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
     """The data of the overview."""
     report, comparison = conclusion.report, conclusion.comparison
+    headline = conclusion.verdict.headline.casefold()
     no_base = comparison is None and conclusion.verdict.outcome == "passed"
     return {
-        "outcome": "no base" if no_base else conclusion.verdict.outcome,
+        "outcome": "doubt" if doubtful(conclusion) else "no base" if no_base else conclusion.verdict.outcome,
         "sentences": _sentences(report, comparison),
         "top": _known(_top(report, comparison)),
         "gates": [
-            {"name": one_line(gate.name), "state": gate.state.value, "reason": one_line(gate.reason)}
+            {
+                "name": one_line(gate.name),
+                "state": gate.state.value,
+                "reason": "" if gate.reason.casefold() == headline else one_line(gate.reason),
+            }
             for gate in conclusion.gates
         ],
         "compared": comparison is not None,
+        "prompts": [
+            {"path": one_line(change.path, 200), "diff": visible(change.diff)}
+            for change in conclusion.prompt_changes
+        ],
         "categories": _categories(report, comparison),
         "charts": [chart for chart in (scores(pairs), latencies(pairs)) if chart is not None],
         "statistics": _statistics(conclusion),
@@ -53,7 +65,7 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
 def _sentences(report: RunReport, comparison: Comparison | None) -> list[str]:
     if comparison is not None:
         return [one_line(in_short(comparison), 500)]
-    return [f"Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."]
+    return [alone(report)]
 
 
 def _top(report: RunReport, comparison: Comparison | None) -> Facts:
@@ -66,10 +78,11 @@ def _top(report: RunReport, comparison: Comparison | None) -> Facts:
         cost = f"{cost}, judge {money(report.totals.judge_cost_usd)}"
     runs = f", {run.repeat} runs each" if run.repeat > 1 else ""
     return [
+        ("Suite", suite_names(run.suites)),
         ("Base", "" if comparison is None or base is None else _of(comparison)),
         ("Head", f"{run.ref or ''}{_commit(report)}".strip()),
-        ("Target", _model(run.target)),
-        ("Judge", "" if run.judge is None else _model(run.judge)),
+        ("Target", target_name(run.target)),
+        ("Judge", "" if run.judge is None else target_name(run.judge)),
         ("Cases", plural(report.totals.cases, "case") + runs),
         ("Cost", cost),
         ("Ran", f"{_moment(run.started_at)}, {seconds(run.duration_s)}"),
@@ -120,7 +133,9 @@ def _statistics(conclusion: Conclusion) -> Json:
     since = ("Since the mark", "" if mark is None else about_mark(mark))
     worth = ("Worth", "" if against is None else f"{about_against(against)} {same_on_both_sides(against)}".strip())
     notices = [one_line(notice, 500) for notice in report.run.notices]
-    tables = [*map(_covered, report.coverage), *_tripwires(report)]
+    shown_above = ("category",)  # by the picture
+    labels = [one for one in report.coverage if one.label not in shown_above]
+    tables = [*map(_covered, labels), *_tripwires(report)]
     if comparison is None:
         facts = _known([("Compared", "Nothing: there was no base."), worth, since])
         return {"facts": facts, "tables": tables, "notes": notices}

@@ -23,9 +23,11 @@ from runevals.records import (
 )
 from runevals.reports import coverage
 from runevals.reports.answer_diff import answer_diff
+from runevals.reports.identity import suite_names, target_name
 from runevals.verdict.wording import (
     about_against,
     about_mark,
+    alone,
     because,
     by_error,
     doubtful,
@@ -144,12 +146,9 @@ def headline(conclusion: Conclusion) -> tuple[str, str]:
 
 def _alone(report: RunReport) -> Iterator[Section]:
     """A run without a base; its notices say why."""
-    totals = report.totals
-    if totals.cases:
-        parts = [f"Pass rate {percent(totals.pass_rate)}", f"score {score(totals.composite)} of 5"]
-        if totals.cost_usd is not None:
-            parts.append(f"cost {money(totals.cost_usd)}")
-        yield Section(", ".join(parts) + ".")
+    if report.totals.cases:
+        cost = "" if report.totals.cost_usd is None else f" Cost {money(report.totals.cost_usd)}."
+        yield Section(alone(report) + cost)
     for notice in report.run.notices[:MOST_NOTICES]:
         yield Section(f"{inert_line(capitalised(notice), LONGEST_HEADLINE)}.", "a notice", 3)
 
@@ -344,7 +343,9 @@ def _about_the_suite(comparison: Comparison | None) -> Iterator[Section]:
 
 def _footer(conclusion: Conclusion, links: Links) -> str:
     report, comparison = conclusion.report, conclusion.comparison
-    parts = [f"target {code_cell(report.run.target.model or report.run.target.type, 80)}"]
+    suites = suite_names(report.run.suites)
+    parts = [f"suite {code_cell(suites, 120)}"] if suites else []
+    parts.append(f"target {code_cell(target_name(report.run.target), 120)}")
     if report.run.judge is not None:
         parts.append(f"judge {code_cell(report.run.judge.model or report.run.judge.type, 80)}")
     if report.totals.judge_cost_usd is not None:

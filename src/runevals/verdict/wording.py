@@ -11,6 +11,7 @@ from runevals.lib.text.numbers import (
     percent,
     plural,
     points,
+    score,
     seconds,
     short_list,
     signed,
@@ -59,6 +60,18 @@ _ERROR_WORDS = {
 
 _NAMES = {"pass_rate": "Pass rate", "share": "Score"}
 _DOUBTFUL = frozenset({ComparisonVerdict.SMALL, ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.NOT_CONFIRMED})
+
+
+def alone(report: RunReport) -> str:
+    """The numbers of a run without a base; says why cases can pass although the pass rate is lower."""
+    rates = f"Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."
+    flaky = [case for case in report.cases if case.flaky]
+    if not flaky:
+        return rates
+    return (
+        f"{rates} The pass rate counts every run; a case passes if at least half of its runs do, and "
+        f"{plural(len(flaky), 'case')} did not pass all."
+    )
 
 
 def in_short(comparison: Comparison) -> str:

@@ -89,6 +89,11 @@ function box(x, y, side) {
   return `M${x} ${y}h${side}v${side}h${-side}z`;
 }
 
+/** Whether a case passed on the base and fails now. */
+function lost(row) {
+  return row.change === "regressed" || row.change === "fails now";
+}
+
 /** Whether a case is another than on the base, not only a little better or worse. */
 function turned(row) {
   return Boolean(row.change) && row.change !== "worse" && row.change !== "better";
@@ -119,7 +124,7 @@ function drawStrip(rows, open) {
 
   function draw() {
     const width = holder.clientWidth || 300;
-    pitch = Math.max(4, Math.min(18, Math.floor(Math.sqrt((width * 300) / Math.max(rows.length, 1)))));
+    pitch = Math.max(4, Math.min(18, Math.floor(Math.sqrt((width * 180) / Math.max(rows.length, 1)))));
     across = Math.max(1, Math.floor(width / pitch));
     const gap = pitch > 10 ? 3 : pitch > 5 ? 2 : 1;
     const side = pitch - gap;
@@ -214,7 +219,7 @@ function drawLegend(rows) {
     { width: 12, height: 12, class: "strip", "aria-hidden": "true" },
     svg("path", { class: "outlines", "stroke-width": 1.5, d: box(1, 1, 10) }),
   );
-  at("legend").append(el("li", {}, outline, `${changed} changed`));
+  at("legend").append(el("li", {}, outline, `${changed} with another outcome or text than on the base`));
 }
 
 /** A small histogram: the head's bars, the base's counts as lines across them. */

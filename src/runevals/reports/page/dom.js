@@ -58,6 +58,35 @@ function mark(status) {
   );
 }
 
+// What the words for a case mean.
+const MEANINGS = {
+  regressed: "It passed on the base and fails now; this is confirmed.",
+  "fails now": "It passed on the base and fails now; this is not confirmed and may be noise.",
+  confirmed: "Its own runs show that it is lost.",
+  fixed: "It failed on the base and passes now.",
+  worse: "The outcome is the same; fewer runs passed, or the score fell.",
+  better: "The outcome is the same; more runs passed, or the score rose.",
+  flaky: "Some of its runs passed and some failed.",
+  added: "The base does not have it.",
+  removed: "Only the base has it.",
+  edited: "Its text is not the same as on the base, so it is not compared.",
+  renamed: "It has another key than on the base.",
+  unmeasured: "Some of its runs could not be measured.",
+  critical: "It must not be lost, whatever the other cases show.",
+  quarantined: "It is known to be flaky: gates ignore it.",
+};
+
+/** Explanations that a pointer shows are also shown when their word has the focus. */
+function explainOnFocus() {
+  for (const word of document.querySelectorAll("abbr[title]")) {
+    word.addEventListener("focus", () => {
+      const { left, bottom } = word.getBoundingClientRect();
+      hint(word.title, left, bottom);
+    });
+    word.addEventListener("blur", () => hint(""));
+  }
+}
+
 /** Shows a hint beside the pointer; without text hides it. */
 function hint(text, x = 0, y = 0) {
   const tip = at("tip");

@@ -53,6 +53,7 @@ function chip(name, value, count, changed) {
       "aria-pressed": "false",
       "data-name": name,
       "data-value": value,
+      title: MEANINGS[value],
       click: () => choose(name, value, changed),
     },
     name === "status" ? mark(value).firstChild : null,

@@ -47,6 +47,16 @@ function filter() {
   cases.show(shown);
 }
 
+/** Filters again and brings the first rows into sight. */
+function filterAgain() {
+  filter();
+  if (at("cases").getBoundingClientRect().top < 0) toTheCases();
+}
+
+function toTheCases() {
+  at("cases").scrollIntoView({ behavior: "instant" });
+}
+
 /** The case that the address names, null where it names none. */
 function addressed() {
   if (!location.hash.startsWith("#case=")) return null;
@@ -58,6 +68,8 @@ function addressed() {
 function follow() {
   const row = addressed();
   hint("");
+  const fold = document.querySelector("details.fold:target");
+  if (fold) fold.open = true;
   if (row) openCase(row);
   else if (opened) {
     closeCase();
@@ -83,8 +95,8 @@ function closeCase() {
   opened = null;
   at("case-page").hidden = true;
   at("overview-page").hidden = false;
-  cases.draw(true);
   window.scrollTo({ top: scrolled, behavior: "instant" });
+  cases.draw(true);
   if (shown.includes(row)) cases.activate(shown.indexOf(row));
 }
 
@@ -95,8 +107,16 @@ function step(by) {
   if (next) location.hash = link(next);
 }
 
+// Whether any case has something to show in a column.
+const SHOWN_IN = {
+  category: (rows) => rows.some((row) => row.category),
+  score: (rows) => rows.some((row) => row.score || row.scored),
+  change: (rows) => rows.some((row) => row.change || row.marks),
+  why: (rows) => rows.some((row) => row.why),
+};
+
 function nextRegression() {
-  const regressed = ROWS.filter((row) => row.change === "regressed");
+  const regressed = ROWS.filter(lost);
   if (!regressed.length) return;
   const place = regressed.indexOf(opened);
   location.hash = link(regressed[(place + 1) % regressed.length]);
@@ -108,7 +128,8 @@ const KEYS = {
       history.pushState(null, "", "#cases");
       closeCase();
     }
-    at("search").focus();
+    toTheCases();
+    at("search").focus({ preventScroll: true });
   },
   j: () => step(1),
   k: () => step(-1),
@@ -135,10 +156,13 @@ function start() {
   startTheme();
   at("help-button").addEventListener("click", KEYS["?"]);
   drawSections(OVERVIEW);
-  drawChips(ROWS, filter);
+  for (const column of ["category", "score", "change", "why"])
+    at("table").classList.toggle(`no-${column}`, !SHOWN_IN[column](ROWS));
+  explainOnFocus();
+  drawChips(ROWS, filterAgain);
   drawCategories(OVERVIEW.categories, OVERVIEW.compared, (category) => {
     choose("category", category, filter);
-    at("cases").scrollIntoView();
+    toTheCases();
   });
   drawStrip(ROWS, (row) => {
     location.hash = link(row);
@@ -147,9 +171,9 @@ function start() {
   let waiting = 0;
   at("search").addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(filter, 80);
+    waiting = setTimeout(filterAgain, 80);
   });
-  at("sort").addEventListener("change", filter);
+  at("sort").addEventListener("change", filterAgain);
   at("reset").addEventListener("click", () => {
     chooseNothing();
     filter();

@@ -1,6 +1,11 @@
 // What the page says of the run as a whole.
 
-const TONES = { passed: ["✓", "passed"], failed: ["✕", "failed"], unmeasured: ["!", "errored"] };
+const TONES = {
+  passed: ["✓", "passed"],
+  doubt: ["!", "errored"],
+  failed: ["✕", "failed"],
+  unmeasured: ["!", "errored"],
+};
 
 /** Verdict, gates, statistics, run. */
 function drawSections(overview) {
@@ -17,8 +22,12 @@ function drawSections(overview) {
     ),
   );
   at("charts").append(...overview.charts.map(histogram));
+  for (const { path, diff } of overview.prompts)
+    at("prompts").append(el("h3", {}, el("code", {}, el("bdi", {}, path))), unifiedDiff(diff));
+  at("prompts").hidden = !overview.prompts.length;
   const { facts, tables, notes } = overview.statistics;
-  at("statistics").append(factList(facts), ...tables.map(table));
+  at("charts").before(factList(facts));
+  at("statistics").append(...tables.map(table));
   if (notes.length)
     at("statistics").append(
       el("h3", {}, "To know"),
@@ -67,12 +76,16 @@ const MOST_PRINTED = 200;
 
 /** What a printed page has in place of the table. */
 function drawRegressions(rows) {
-  const regressed = rows.filter((row) => row.change === "regressed");
+  const regressed = rows.filter(lost);
   if (!regressed.length) return;
   const lines = regressed
     .slice(0, MOST_PRINTED)
     .map((row) => [row.key, row.name ?? "", `${row.was ?? "–"} → ${row.runs ?? "–"}`, row.why ?? ""]);
   at("regressions").append(
-    table({ title: `Regressed: ${regressed.length}`, columns: ["case", "", "runs passed", "why"], rows: lines }),
+    table({
+      title: `Regressed or failing now: ${regressed.length}`,
+      columns: ["case", "", "runs passed", "why"],
+      rows: lines,
+    }),
   );
 }

@@ -1,23 +1,25 @@
 // The table of cases: only the rows in sight are in the page.
 
-const SPARE = 10; // rows drawn above and below what is in sight
+const SPARE = 20; // rows drawn above and below what is in sight
 
-/** Keeps the table showing a window of the rows given to `show`. */
+/** Keeps the table showing the rows of those given to `show` that the window is at. */
 function caseTable(link) {
-  const scroller = at("scroller");
+  const table = at("table");
   const body = at("rows");
   let rows = [];
   let drawn = "";
   let active = -1;
 
   function height() {
-    return Number.parseFloat(getComputedStyle(scroller).getPropertyValue("--row")) || 44;
+    return Number.parseFloat(getComputedStyle(table).getPropertyValue("--row")) || 44;
   }
 
   function draw(force) {
+    if (!table.offsetParent) return;
     const row = height();
-    const first = Math.max(0, Math.floor(scroller.scrollTop / row) - SPARE);
-    const last = Math.min(rows.length, Math.ceil((scroller.scrollTop + scroller.clientHeight) / row) + SPARE);
+    const above = -body.getBoundingClientRect().top;
+    const first = Math.max(0, Math.min(rows.length, Math.floor(above / row)) - SPARE);
+    const last = Math.max(first, Math.min(rows.length, Math.ceil((above + window.innerHeight) / row) + SPARE));
     const wanted = `${first} ${last} ${row}`;
     if (!force && wanted === drawn) return;
     drawn = wanted;
@@ -70,9 +72,8 @@ function caseTable(link) {
   function show(wanted) {
     rows = wanted;
     active = -1;
-    at("table").setAttribute("aria-rowcount", rows.length + 1);
-    scroller.hidden = !rows.length;
-    scroller.scrollTop = 0;
+    table.setAttribute("aria-rowcount", rows.length + 1);
+    table.hidden = !rows.length;
     draw(true);
   }
 
@@ -85,18 +86,17 @@ function caseTable(link) {
   function activate(place) {
     active = Math.max(0, Math.min(rows.length - 1, place));
     const row = height();
-    const head = scroller.querySelector("thead").offsetHeight;
-    const top = active * row;
-    if (top < scroller.scrollTop) scroller.scrollTop = top;
-    if (top + row + head > scroller.scrollTop + scroller.clientHeight)
-      scroller.scrollTop = top + row + head - scroller.clientHeight;
+    const top = body.getBoundingClientRect().top + active * row;
+    const covered = table.tHead.getBoundingClientRect().bottom;
+    const below = top + row - window.innerHeight;
+    const by = below > 0 ? below : Math.min(0, top - covered);
+    if (by) window.scrollBy({ top: by, behavior: "instant" });
     draw(true);
     body.querySelector("tr.active a")?.focus({ preventScroll: true });
-    scroller.scrollIntoView({ block: "nearest" });
   }
 
   let waiting = false;
-  scroller.addEventListener("scroll", () => {
+  window.addEventListener("scroll", () => {
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => {
@@ -104,12 +104,15 @@ function caseTable(link) {
       draw(false);
     });
   });
-  new ResizeObserver(() => draw(false)).observe(scroller);
+  window.addEventListener("resize", () => draw(false));
+  new ResizeObserver(() => draw(false)).observe(table);
   return { show, move, activate, draw };
 }
 
 /** What became of a case, and what it is. */
 function badges(row) {
   const shown = [row.change, row.label, ...(row.marks ?? [])].filter(Boolean);
-  return [...new Set(shown)].map((word) => el("span", { class: `badge is-${word}` }, word));
+  return [...new Set(shown)].map((word) =>
+    el("span", { class: `badge is-${word.replaceAll(" ", "-")}`, title: MEANINGS[word] }, word),
+  );
 }

@@ -1,0 +1,33 @@
+"""What a run measured, in a few words: its suites and its target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import plural
+from runevals.records import ModelIdentity, RunInfo, SuiteInfo
+
+LONGEST = 120
+# The details that name a target without a model.
+_NAMES = ("function", "command", "url", "path", "skills_dir")
+
+
+def suite_names(suites: Sequence[SuiteInfo]) -> str:
+    """The one suite by its path, several by their number; empty if none is known."""
+    paths = {suite.path for suite in suites}
+    return plural(len(paths), "suite") if len(paths) > 1 else one_line("".join(paths), LONGEST)
+
+
+def target_name(identity: ModelIdentity) -> str:
+    """A model with its kind of target, or "python agent.py:answer"."""
+    if identity.model:
+        return one_line(f"{identity.model} ({identity.type})", LONGEST)
+    detail = next((value for name in _NAMES if (value := identity.detail.get(name))), "")
+    words = " ".join(map(str, detail)) if isinstance(detail, list | tuple) else str(detail)
+    return one_line(f"{identity.type} {words}".strip(), LONGEST)
+
+
+def measured(run: RunInfo) -> str:
+    """Suites and target."""
+    return " · ".join(name for name in (suite_names(run.suites), target_name(run.target)) if name)
