@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runevals.records import Links, Outcome
+from runevals.records import Links, Outcome, ToolCall
 from runevals.reports import comment, console
-from tests.reports.conclusions import conclusion, renames
+from runevals.reports.steps import path
+from tests.reports.conclusions import agents, conclusion, renames
 from tests.sample_reports import attempt, case, report
 
 LONG = "Every device that we sell in any of our shops, " * 10
@@ -97,3 +98,20 @@ def test_a_pass_rate_below_the_share_of_passing_cases_says_why():
     assert "Pass rate 83.3 %" in flaky
     assert "a case passes if at least half of its runs do, and 1 case did not pass all" in flaky
     assert "at least half" not in console.render(conclusion(report({"a": "ppp", "b": "fff"}), None))
+
+
+def test_the_steps_of_an_agent_are_named_if_they_differ():
+    made = agents(steps=3)
+    steps = "Read ×3 → Edit, on the base Read ×3 → Edit → Bash"
+    assert [line.strip() for line in console.render(made).splitlines() if " steps: " in line] == [
+        f"steps: {steps}"
+    ]
+    row = next(line for line in comment.render(made, Links()).splitlines() if "discount" in line)
+    assert "steps: <code>Read ×3 → Edit</code>, on the base <code>Read ×3 → Edit → Bash</code>" in row
+    assert "unknown" in console.render(made)  # a case without tool calls has no such line
+
+
+def test_a_long_path_of_steps_is_cut():
+    calls = [ToolCall(name=f"tool{number % 2}") for number in range(500)]
+    assert path(calls).endswith("tool1 → … 492 more")
+    assert path([]) == "no steps"

@@ -9,6 +9,7 @@ from runevals.lib.text.numbers import capitalised, money, plural, seconds
 from runevals.records import AgainstComparison, CaseReport, Change, Comparison, Conclusion, GateState
 from runevals.reports import coverage
 from runevals.reports.identity import measured
+from runevals.reports.steps import changed_steps
 from runevals.verdict.wording import (
     about_against,
     about_mark,
@@ -155,6 +156,8 @@ def _lost(title: str, changes: Sequence[Change], comparison: Comparison) -> Iter
             again = fresh_runs(comparison, change)
             runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}" + (f", {again}" if again else "")
             yield from _case(change.head, runs)
+            if (paths := changed_steps(change)) is not None:
+                yield f"      steps: {paths[1]}, on the base {paths[0]}"
             answers = answer_pair(change)
             if answers is not None:
                 yield from _difference(*answers)

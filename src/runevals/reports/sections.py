@@ -24,6 +24,7 @@ from runevals.records import (
 from runevals.reports import coverage
 from runevals.reports.answer_diff import answer_diff
 from runevals.reports.identity import suite_names, target_name
+from runevals.reports.steps import changed_steps
 from runevals.verdict.wording import (
     about_against,
     about_mark,
@@ -220,11 +221,17 @@ def _change_table(changes: Sequence[Change], comparison: Comparison, links: Link
         runs = f"{runs_passed(change.base)} → {runs_passed(change.head)}"
         again = fresh_runs(comparison, change)
         label = f" · {again}" if again else ""
-        check, line = _failing_checks(change.head), line_link(change.head, links)
+        check, line = f"{_failing_checks(change.head)}{_steps(change)}", line_link(change.head, links)
         lines.append(f"| {_case(change.head)} | {runs}{label} | {check} | {line} |")
     if len(changes) > MOST_ROWS:
         lines.append(f"| … and {len(changes) - MOST_ROWS} more | | | |")
     return "\n".join(lines)
+
+
+def _steps(change: Change) -> str:
+    """An agent's other steps, after its checks."""
+    paths = changed_steps(change)
+    return "" if paths is None else f"<br>steps: {code_cell(paths[1])}, on the base {code_cell(paths[0])}"
 
 
 def _case(case: CaseReport) -> str:

@@ -429,6 +429,12 @@ def still_failing(report: RunReport, comparison: Comparison | None) -> list[Case
 
 def answer_pair(change: Change) -> tuple[str, str] | None:
     """(base's answer, head's answer) at the turn whose check fails now; None if a side has none."""
+    turns = turn_pair(change)
+    return None if turns is None else (turns[0].output or "", turns[1].output or "")
+
+
+def turn_pair(change: Change) -> tuple[TurnReport, TurnReport] | None:
+    """(base's turn, head's turn) whose check fails now; None if the base has no answer to it."""
     if change.base is None or change.head is None:
         return None
     failure = first_failure(change.head)
@@ -441,5 +447,5 @@ def answer_pair(change: Change) -> tuple[str, str] | None:
         for place, base_turn in enumerate(base_attempt.turns):
             same_turn = base_turn.prompt == turn.prompt or (same_case and place == places[id(turn)])
             if same_turn and base_turn.output is not None:
-                return base_turn.output, turn.output or ""
+                return base_turn, turn
     return None
