@@ -66,7 +66,6 @@ WITHOUT: frozenset[str] = frozenset(
         "lib/storage/files",
         "records/comparison",
         "records/errors",
-        "records/lazy_fields",
         "records/script",
         "cli/terminal",
         "records/outcome",

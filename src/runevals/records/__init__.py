@@ -28,6 +28,7 @@ from runevals.records.comparison import (
 )
 from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState, TextChange
 from runevals.records.lazy_fields import (
+    NOTHING,
     PreparedJson,
     StoredValue,
     attach_derived,
@@ -103,6 +104,7 @@ __all__ = [
     "LABELS",
     "LONGEST_NAME",
     "NEVER_SENT_CODES",
+    "NOTHING",
     "NO_CHECKS",
     "NO_JSON",
     "OF_TOOL",

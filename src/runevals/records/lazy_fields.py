@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 T = TypeVar("T")
+
+
+class _Nothing(dict[str, Any]):
+    """A mapping without entries, to which none can be added."""
+
+    __slots__ = ()
+
+    def __setitem__(self, *_: object) -> NoReturn:
+        raise TypeError("this mapping is shared and stays empty; make a copy of it")
+
+    update = setdefault = __ior__ = __setitem__  # type: ignore[assignment]
+
+
+NOTHING: Mapping[str, Any] = _Nothing()  # one for all records: most have no entries in most of their mappings
+
+
+def nothing() -> Mapping[str, Any]:
+    """For `default_factory`."""
+    return NOTHING
 
 
 class StoredValue:

@@ -35,6 +35,10 @@ class Scale:
 
     minimum: float
     maximum: float | None
+    range: tuple[float, float | None] = field(init=False, repr=False, compare=False)  # for all results on it
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "range", (self.minimum, self.maximum))
 
     def holds(self, score: float) -> bool:
         """Whether `score` lies on this scale; NaN does not."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 _CODES = """
@@ -40,6 +40,7 @@ class Location:
     file: str
     line: int | None = None
     column: int | None = None
+    pointer: str = field(default="", compare=False, repr=False)  # of the value there, if the file is a document
 
     def __str__(self) -> str:
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)

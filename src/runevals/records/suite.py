@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runevals.records import LABELS
-from runevals.records.lazy_fields import Derived, large
+from runevals.records.lazy_fields import Derived, large, nothing
 from runevals.records.problem import Location, Problem, SuiteProblem
 from runevals.records.trace import Message, Response, SimulatedUser
 from runevals.records.workspace import Workspace
@@ -17,7 +17,8 @@ LONGEST_NAME = 80
 
 def one_line(text: str) -> str:
     """`text` on one line: what names a case that its author gave no name."""
-    return " ".join(text.split())
+    line = " ".join(text.split())
+    return text if line == text else line  # most are: one text is enough
 
 
 def cut_name(line: str) -> str:
@@ -38,7 +39,6 @@ class EvaluatorSpec(Derived):
     negated: bool = False  # passes if the evaluator fails
     children: tuple[EvaluatorSpec, ...] = ()  # of an evaluator that combines others
     location: Location | None = field(default=None, compare=False)
-    pointer: str = field(default="", compare=False)
 
 
 @large("location")
@@ -68,18 +68,18 @@ class Case:
     location: Location
     opening: tuple[Message, ...] = ()  # messages before the first prompt: system messages, examples
     model: str | None = None  # the model that the suite is written for, if it names one
-    parameters: Mapping[str, object] = field(default_factory=dict)  # of that model
+    parameters: Mapping[str, object] = field(default_factory=nothing)  # of that model
     category: str | None = None
     tags: tuple[str, ...] = ()
     critical: bool = False
     group: str | None = None  # category gates are counted for each group, such as a skill
-    metadata: Mapping[str, object] = field(default_factory=dict)
-    variables: Mapping[str, object] = field(default_factory=dict)  # for the target's prompt template
+    metadata: Mapping[str, object] = field(default_factory=nothing)
+    variables: Mapping[str, object] = field(default_factory=nothing)  # for the target's prompt template
     cwd: Path | None = None  # working folder of a program under test; absolute
     workspace: Workspace | None = None  # a fresh one for each attempt, in place of `cwd`
-    files: Mapping[str, Path] = field(default_factory=dict)  # path in the workspace → file or folder, absolute
+    files: Mapping[str, Path] = field(default_factory=nothing)  # path in the workspace → file or folder, absolute
     problem: Problem | None = None  # why it cannot be run
-    fetched: Mapping[str, str] = field(default_factory=dict)  # address → sha256 of what was there
+    fetched: Mapping[str, str] = field(default_factory=nothing)  # address → sha256 of what was there
     mocked: bool = False  # tool calls are answered by the mocks of the case
     timeout_s: float | None = None  # for one answer, if the suite sets one
     fingerprint: str = ""  # sha256 of prompts, variables, expectations, context and checks

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from runevals.evaluators.kinds import Evaluator, Judged
 from runevals.lib.nullable import total
-from runevals.records import NEVER_SENT_CODES, CheckResult, Outcome, Problem, Verdict
+from runevals.records import NEVER_SENT_CODES, NOTHING, CheckResult, Outcome, Problem, Verdict
 from runevals.records.judgement import Judgement
 from runevals.suites.plan import BuiltCheck
 
@@ -51,12 +51,12 @@ def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement
         outcome=outcome_of(verdict, evaluator, check.threshold, negated=check.spec.negated),
         score=_inverted(share_of(verdict, evaluator), check),
         value=verdict.score,
-        scale=(evaluator.scale.minimum, evaluator.scale.maximum),
+        scale=evaluator.scale.range,
         threshold=check.threshold,
         weight=check.spec.weight,
         negated=check.spec.negated,
         reason=verdict.reason,
-        details={**verdict.details, **_votes(evaluator, judgements)},
+        details={**verdict.details, **_votes(evaluator, judgements)} or NOTHING,
         judge_model=_models(judgements),
         cost_usd=_cost(judgements),
         cached=bool(judgements) and all(judgement.cached for judgement in judgements),
@@ -71,7 +71,7 @@ def errored(check: BuiltCheck, problem: Problem, outcome: CheckOutcome | None = 
         evaluator=evaluator.name,
         layer=check.layer,
         outcome=Outcome.SKIPPED if outcome is None and problem.code in NEVER_SENT_CODES else Outcome.ERRORED,
-        scale=(evaluator.scale.minimum, evaluator.scale.maximum),
+        scale=evaluator.scale.range,
         threshold=check.threshold,
         weight=check.spec.weight,
         negated=check.spec.negated,

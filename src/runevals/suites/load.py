@@ -190,7 +190,7 @@ def _without_workspace(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
         if id(spec) not in known and _looks_at_workspace(spec):
             yield SuiteProblem(
                 location=spec.location or turn.location or case.location,
-                pointer=spec.pointer,
+                pointer="" if spec.location is None else spec.location.pointer,
                 message=f"{spec.id or spec.name} looks at a workspace, and case '{case.key}' has none; "
                 "write `workspace`, or take a coding agent as the target",
             )
@@ -385,10 +385,14 @@ def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[Su
         reported.add(key)
         answer = sandbox.run(call)
         if answer.error is not None:
-            location = check.spec.location or check.turn.location or check.case.location
+            own = check.spec.location
+            location = own or check.turn.location or check.case.location
             message = f"{check.spec.id or check.spec.name} cannot be used: {answer.reason}"
             problem = SuiteProblem(
-                location=location, pointer=check.spec.pointer, message=message, rule="evaluator-unusable"
+                location=location,
+                pointer="" if own is None else own.pointer,
+                message=message,
+                rule="evaluator-unusable",
             )
             problems[problem] = None
     return list(problems)

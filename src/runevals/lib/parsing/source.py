@@ -9,7 +9,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
 from json.decoder import JSONDecodeError
 from pathlib import Path
 from typing import cast
@@ -26,9 +25,11 @@ LANGUAGES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".
 
 Step = str | int
 JsonPath = tuple[Step, ...]
+_Offsets = Mapping[Step, tuple[int, int]] | Sequence[int]  # of the members of an object, of the entries of a list
 
 _VALUES = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
+_LINE_END = re.compile(r"\n")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
@@ -43,15 +44,18 @@ class Source:
     marks: Mapping[JsonPath, tuple[int, int]] = field(
         default_factory=dict
     )  # (key offset, offset), if known from parsing
-    _inside: dict[JsonPath, Mapping[Step, tuple[int, int]]] = field(default_factory=dict, init=False, repr=False)
+    _inside: dict[JsonPath, _Offsets] = field(default_factory=dict, init=False, repr=False)
 
     def locate(self, json_path: JsonPath, *, key: bool = False) -> Location:
         """The location of the value at `json_path`, or of its key; of the nearest enclosing value."""
-        return self.at(self._offsets(json_path)[0 if key else 1])
+        return replace(self.at(self._offsets(json_path)[0 if key else 1]), pointer=pointer(json_path))
 
-    def place(self, json_path: JsonPath, *, key: bool = False) -> Location:
-        """`locate`, for a field of a record that computes it when it is read: most locations never are."""
-        return cast("Location", _Place(self._without_value, json_path, key=key))
+    def place(self, json_path: JsonPath, key: Step | None = None) -> Location:
+        """The location of the value at `json_path`, or of a key in it, for a field of a record.
+
+        It is computed when it is read: most locations never are.
+        """
+        return cast("Location", _Place(self._without_value, json_path, key))
 
     def _offsets(self, json_path: JsonPath) -> tuple[int, int]:
         if self.has_marks:
@@ -63,9 +67,10 @@ class Source:
             outer = json_path[:depth]
             if outer not in self._inside:  # each is scanned once, and only on demand
                 self._inside[outer] = _offsets_inside(self.text, offsets[1])
-            if step not in self._inside[outer]:
+            inner = _offsets_of(step, self._inside[outer])
+            if inner is None:
                 break
-            offsets = self._inside[outer][step]
+            offsets = inner
         return offsets
 
     def at(self, offset: int) -> Location:
@@ -77,9 +82,8 @@ class Source:
         self, json_path: JsonPath, message: str, *, key: bool = False, rule: str = "meaning"
     ) -> SuiteProblem:
         """Something wrong at `json_path`."""
-        return SuiteProblem(
-            location=self.locate(json_path, key=key), pointer=pointer(json_path), message=message, rule=rule
-        )
+        location = self.locate(json_path, key=key)
+        return SuiteProblem(location=location, pointer=location.pointer, message=message, rule=rule)
 
     def schema_problems(self, package: str, name: str) -> list[SuiteProblem]:
         """All violations of a schema that we ship: `schema_problems("runevals.suites", "quarantine-1")`."""
@@ -95,7 +99,9 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> Sequence[int]:
-        return array("q", accumulate((len(line) + 1 for line in self.text.split("\n")[:-1]), initial=0))
+        starts = array("I", (0,))
+        starts.extend(match.end() for match in _LINE_END.finditer(self.text))
+        return starts
 
 
 class _Place(StoredValue):
@@ -103,13 +109,15 @@ class _Place(StoredValue):
 
     __slots__ = ("_json_path", "_key", "_source")
 
-    def __init__(self, source: Source, json_path: JsonPath, *, key: bool) -> None:
+    def __init__(self, source: Source, json_path: JsonPath, key: Step | None) -> None:
         self._source = source
         self._json_path = json_path
         self._key = key
 
     def read(self) -> Location:
-        return self._source.locate(self._json_path, key=self._key)
+        if self._key is None:
+            return self._source.locate(self._json_path)
+        return self._source.locate((*self._json_path, self._key), key=True)
 
 
 def pointer(json_path: JsonPath) -> str:
@@ -222,23 +230,33 @@ def _past(text: str, offset: int) -> int:
         raise
 
 
-def _offsets_inside(text: str, offset: int) -> Mapping[Step, tuple[int, int]]:
-    """The members of the object or list at this offset → (offset of the key, offset of the value)."""
-    offsets: dict[Step, tuple[int, int]] = {}
+def _offsets_inside(text: str, offset: int) -> _Offsets:
+    """Of an object's members: (offset of the key, offset of the value); of a list's entries: their offsets."""
+    members: dict[Step, tuple[int, int]] = {}
+    entries = array("I")
     bracket = text[offset : offset + 1]
     if bracket not in ("{", "["):
-        return offsets
+        return entries
     at = _after_space(text, offset + 1)
     while text[at] not in "}]":
-        key, step = at, len(offsets)
         if bracket == "{":
-            step, end = _VALUES.raw_decode(text, at)
+            key = at
+            name, end = _VALUES.raw_decode(text, at)
             at = _after_space(text, _after_space(text, end) + 1)
-        offsets[step] = (key, at)
+            members[name] = (key, at)
+        else:
+            entries.append(at)
         at = _after_space(text, _past(text, at))
         if text[at] == ",":
             at = _after_space(text, at + 1)
-    return offsets
+    return members if bracket == "{" else entries
+
+
+def _offsets_of(step: Step, inside: _Offsets) -> tuple[int, int] | None:
+    """The offsets of a key and its value; an entry of a list has no key. None if it is not there."""
+    if isinstance(inside, Mapping):
+        return inside.get(step)
+    return (inside[step],) * 2 if isinstance(step, int) and step < len(inside) else None
 
 
 def _duplicates(text: str) -> Iterator[tuple[JsonPath, int]]:

@@ -262,7 +262,6 @@ class _Reader:
                 id="should_trigger" if own else f"should_trigger {name}",
                 options=options,
                 location=self.source.locate(at),
-                pointer=pointer(at),
             )
 
     def _note_unread(self, raw: Mapping[str, Any], place: JsonPath) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runevals.evaluators import catalogue
-from runevals.lib.parsing.source import JsonPath, Source, pointer
+from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import nearest
 from runevals.records import EvaluatorSpec, SuiteProblem, cut_name, one_line
@@ -166,7 +166,7 @@ class AgentSkillChecks:
         return self._at(EvaluatorSpec(name="assert-set", children=tuple(numbered(children))), place)
 
     def _at(self, spec: EvaluatorSpec, place: JsonPath) -> EvaluatorSpec:
-        return replace(spec, location=self.source.locate(place), pointer=pointer(place))
+        return replace(spec, location=self.source.locate(place))
 
     def _built(self, spec: EvaluatorSpec, place: JsonPath) -> EvaluatorSpec | None:
         try:

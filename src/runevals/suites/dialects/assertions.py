@@ -10,7 +10,7 @@ from typing import Any
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.evaluators.text.numbers import number_text
-from runevals.lib.parsing.source import LANGUAGES, JsonPath, Source, code_file, path_inside, pointer
+from runevals.lib.parsing.source import LANGUAGES, JsonPath, Source, code_file, path_inside
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, SuiteProblem
 from runevals.records.errors import InvalidOptions, UsageError
@@ -167,7 +167,6 @@ class Assertions:
             weight=float(assertion.get("weight", spec.weight)),
             negated=bool(assertion.get("not", False)) is not inverted,
             location=self.source.place(json_path),
-            pointer=pointer(json_path),
         )
         try:
             catalogue.build(complete)

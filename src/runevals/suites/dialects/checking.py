@@ -25,8 +25,7 @@ def spec_at(
     source: Source, json_path: JsonPath, name: str, options: Mapping[str, object], definitions: Definitions
 ) -> EvaluatorSpec:
     """The evaluator entry at `json_path` of a file → spec."""
-    place = source.place(json_path, key=True)
-    return spec_of(name, options, definitions, place, "".join([f"/{step}" for step in json_path]))
+    return spec_of(name, options, definitions, source.locate(json_path, key=True))
 
 
 def spec_of(
@@ -34,27 +33,25 @@ def spec_of(
     options: Mapping[str, object],
     definitions: Definitions,
     location: Location | None = None,
-    pointer: str = "",
 ) -> EvaluatorSpec:
     """An evaluator entry → spec; `threshold` and `weight` leave the options.
 
     A name that the settings define is that definition.
     """
     threshold, weight = _number(options.get("threshold")), _number(options.get("weight"))
-    rest = {key: value for key, value in options.items() if key not in _NO_OPTIONS}
+    rest = options
+    if any(key in options for key in _NO_OPTIONS):
+        rest = {key: value for key, value in options.items() if key not in _NO_OPTIONS}
     declared = definitions.get(name)
     if declared is None:
         weight = 1.0 if weight is None else weight
-        return EvaluatorSpec(
-            name=name, options=rest, threshold=threshold, weight=weight, location=location, pointer=pointer
-        )
+        return EvaluatorSpec(name=name, options=rest, threshold=threshold, weight=weight, location=location)
     return replace(
         declared,
         options={**declared.options, **rest},
         threshold=declared.threshold if threshold is None else threshold,
         weight=declared.weight if weight is None else weight,
         location=location,
-        pointer=pointer,
     )
 
 

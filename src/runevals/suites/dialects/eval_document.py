@@ -13,6 +13,7 @@ from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import Complaint, complaints
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.records import (
+    NOTHING,
     Case,
     Citation,
     EvaluatorSpec,
@@ -33,7 +34,7 @@ from runevals.suites.dialects.checking import (
     is_misspelt,
     needs_expected,
     sorted_by_position,
-    spec_at,
+    spec_of,
     valid_entries,
 )
 from runevals.suites.dialects.options import LoadOptions
@@ -240,8 +241,8 @@ class _Loader:
             category=item.get("category"),
             tags=tuple(item.get("tags", ())),
             critical=bool(extension.get("critical", False)),
-            metadata={name: item[name] for name in ("notes", "extensions") if name in item},
-            variables=extension.get("vars", {}),
+            metadata={name: item[name] for name in ("notes", "extensions") if name in item} or NOTHING,
+            variables=extension.get("vars", NOTHING),
             workspace=workspace,
             files=files,
             **case_fingerprints(turns, {**variables, **content} or None),
@@ -253,7 +254,7 @@ class _Loader:
         """(the workspace of an item, its files, what its fingerprint has of both)."""
         declared = extension.get("workspace", outer)
         if declared is None and not extension.get("files"):
-            return None, {}, {}
+            return None, NOTHING, NOTHING
         root = self.options.root
         places = Places(base=self.options.folder or root, root=root)
         own = "workspace" in extension or declared is None
@@ -284,10 +285,10 @@ class _Loader:
     def _checks(self, evaluators: Mapping[str, Any], json_path: JsonPath) -> Checks:
         """The specs of these entries, shared by all turns to which they apply."""
         checks: Checks = {}
+        at, definitions = self._in_file(json_path), self.options.definitions
         for name, options in evaluators.items():
-            at, definitions = self._in_file((*json_path, name)), self.options.definitions
-            checks[name] = spec = spec_at(self.source, at, name, options, definitions)
-            self.problems += evaluator_problems(self.source, at, name, options, definitions, spec)
+            checks[name] = spec = spec_of(name, options, definitions, self.source.place(at, name))
+            self.problems += evaluator_problems(self.source, (*at, name), name, options, definitions, spec)
             self.names_checks = True
         return checks
 

@@ -160,7 +160,7 @@ def _judge_specs(source: Source, json_path: JsonPath, sample: Mapping[str, Any])
         spec = EvaluatorSpec(name="rubric", options={"rubric": sample["rubric"]}, threshold=threshold)
     else:
         return ()
-    return (replace(spec, location=source.locate(at, key=True), pointer=pointer(at)),)
+    return (replace(spec, location=source.locate(at, key=True)),)
 
 
 def assembled(sample: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runevals.evaluators import catalogue
-from runevals.lib.parsing.source import JsonPath, Source, pointer
+from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables
 from runevals.records import EvaluatorSpec, SuiteProblem
@@ -59,7 +59,6 @@ class Evaluators:
                 spec,
                 id=declared.get("name", spec.name),
                 location=self.source.locate(at, key=True),
-                pointer=pointer(at),
             )
             if self._can_be_built(spec_, entry if _has_variables(declared) else at):
                 yield spec_

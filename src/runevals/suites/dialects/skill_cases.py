@@ -92,9 +92,7 @@ def _expected(
         problems.append(source.problem((*at, "type"), message))
         return ()
     options = {key: value for key, value in expected.items() if key != "type"}
-    spec = EvaluatorSpec(
-        name=name, id=expected["type"], options=options, location=source.locate(at), pointer=pointer(at)
-    )
+    spec = EvaluatorSpec(name=name, id=expected["type"], options=options, location=source.locate(at))
     try:
         catalogue.build(spec)
     except InvalidOptions as error:
