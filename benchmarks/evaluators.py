@@ -18,7 +18,7 @@ CHECKS = (
 
 def main() -> None:
     cases = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    built = [catalogue.build(spec)[0] for spec in CHECKS]
+    built = [catalogue.build(spec).evaluator for spec in CHECKS]
     subjects = [
         Subject(prompt="?", response=Response(text=f"Case {n}: a refund is possible within thirty days of it."))
         for n in range(cases)

@@ -57,7 +57,7 @@ def called(*calls: ToolCall, skills: tuple[str, ...] | None = None) -> Subject:
 
 def checked(name: str, options: Mapping[str, object], subject: Subject) -> bool | None:
     """Whether a check of this name passes; None where the evidence is missing."""
-    evaluator, _ = catalogue.build(EvaluatorSpec(name=name, options=options))
+    evaluator = catalogue.build(EvaluatorSpec(name=name, options=options)).evaluator
     assert isinstance(evaluator, Check)
     verdict = evaluator.check(subject)
     if isinstance(verdict, Problem):

@@ -13,7 +13,8 @@ from tests.evaluators.expectations import ASSERTIONS, BAD_OPTIONS
 
 
 def found(name, options, subject: Subject, sandbox, **more):
-    evaluator, threshold = catalogue.build(EvaluatorSpec(name=name, options=options, **more))
+    built = catalogue.build(EvaluatorSpec(name=name, options=options, **more))
+    evaluator, threshold = built.evaluator, built.threshold
     if isinstance(evaluator, Scripted):
         call = evaluator.call(subject)
         result = call if isinstance(call, Verdict) else evaluator.verdict(sandbox.run(call))

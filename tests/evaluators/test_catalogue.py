@@ -87,5 +87,5 @@ def test_every_invalid_option_is_reported(spec, problems):
 
 
 def test_the_threshold_of_the_suite_overrides_the_default():
-    assert catalogue.build(EvaluatorSpec(name="PartialMatch"))[1] == 0.5
-    assert catalogue.build(EvaluatorSpec(name="PartialMatch", threshold=0.9))[1] == 0.9
+    assert catalogue.build(EvaluatorSpec(name="PartialMatch")).threshold == 0.5
+    assert catalogue.build(EvaluatorSpec(name="PartialMatch", threshold=0.9)).threshold == 0.9

@@ -18,6 +18,18 @@ from runevals.records.errors import InvalidOptions, UnknownEvaluator
 
 E = typing.TypeVar("E", bound=type[Evaluator])
 
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltCheck:
+    """A check ready to look at answers: its evaluator, and what its suite says of it."""
+
+    id: str
+    spec: EvaluatorSpec
+    evaluator: Evaluator
+    threshold: float | None  # on the evaluator's scale; None: pass or fail
+    layer: Layer
+
+
 MOST_WEIGHT = 1e6
 FAMILIES = (
     "text",
@@ -128,15 +140,18 @@ def layer_of(evaluator: Evaluator) -> Layer:
     return layers.pop() if len(layers) == 1 else Layer.BEHAVIOR
 
 
-def build(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
-    """A suite's words → (evaluator, threshold on its scale or None for pass/fail); each spec is built once.
+def build(spec: EvaluatorSpec) -> BuiltCheck:
+    """A suite's words → a check; each spec is built once.
 
     Raises UnknownEvaluator, or InvalidOptions with every problem: unknown or missing option, wrong type,
     threshold outside the scale, weight not above 0.
     """
-    built: tuple[Evaluator, float | None] | None = derived_of(spec)
+    built: BuiltCheck | None = derived_of(spec)
     if built is None:
-        built = _built(spec)
+        evaluator, threshold = _built(spec)
+        built = BuiltCheck(
+            id=spec.id or spec.name, spec=spec, evaluator=evaluator, threshold=threshold, layer=layer_of(evaluator)
+        )
         attach_derived(spec, built)
     return built
 
@@ -165,8 +180,8 @@ def _built(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
 
 
 def _member(spec: EvaluatorSpec) -> Member:
-    evaluator, threshold = build(spec)
-    return Member(id=spec.id or spec.name, evaluator=evaluator, threshold=threshold, negated=spec.negated)
+    built = build(spec)
+    return Member(id=built.id, evaluator=built.evaluator, threshold=built.threshold, negated=spec.negated)
 
 
 @cache

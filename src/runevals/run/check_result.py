@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Evaluator, Judged
 from runevals.lib.nullable import total
 from runevals.records import NEVER_SENT_CODES, NOTHING, CheckResult, Outcome, Problem, Verdict
 from runevals.records.judgement import Judgement
-from runevals.suites.plan import BuiltCheck
 
 LARGEST_SCORE = 1e100  # as in results documents: sums and squares of such are numbers too
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import assert_never, cast
 
-from runevals.evaluators.catalogue import is_builtin
+from runevals.evaluators.catalogue import BuiltCheck, is_builtin
 from runevals.evaluators.kinds import (
     AnyEvaluator,
     Check,
@@ -48,7 +48,7 @@ from runevals.run.check_result import (
 from runevals.run.matched_patterns import with_matches
 from runevals.run.world import World
 from runevals.run.world.budget import Pending
-from runevals.suites.plan import BuiltCheck, PlannedTurn, RunPlan, Trial
+from runevals.suites.plan import PlannedTurn, RunPlan, Trial
 
 MOST_AT_ONCE = 16  # members of one evaluator; the judge and the sandbox have bounds of their own
 

@@ -366,7 +366,7 @@ class _PlannedCheck:
 
 def _build(spec: EvaluatorSpec) -> Evaluator | None:
     try:
-        return catalogue.build(spec)[0]
+        return catalogue.build(spec).evaluator
     except (InvalidOptions, UnknownEvaluator):
         return None
 

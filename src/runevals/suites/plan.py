@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from operator import is_
 
 from runevals.evaluators import catalogue
+from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Composite, Evaluator, Judged, leaves
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
-from runevals.records import Case, CaseReport, EvaluatorSpec, Layer, Probe, ShardInfo, Suite, Turn
+from runevals.records import Case, CaseReport, Probe, ShardInfo, Suite, Turn
 from runevals.records.errors import UsageError
 from runevals.records.rules import Selection, Shard
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltCheck:
-    """An evaluator ready to look, with what `evaluate` needs to know about it."""
-
-    id: str
-    spec: EvaluatorSpec
-    evaluator: Evaluator
-    threshold: float | None
-    layer: Layer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +73,10 @@ def make_plan(
     cases = tuple(case for case in everything if is_selected(case, selection))
     if not cases:
         raise UsageError(_no_cases_message(everything, selection))
-    builder = _Builder()
     return RunPlan(
         suites=tuple(suites),
         cases=cases,
-        checks=tuple(tuple(builder.plan_turn(turn) for turn in case.turns) for case in cases),
+        checks=_planned(cases),
         repeat=repeat,
         trials=_trials(cases, repeat),
         excluded=len(everything) - len(cases),
@@ -128,31 +118,19 @@ def _trials(cases: Sequence[Case], repeat: int) -> tuple[Trial, ...]:
     )
 
 
-class _Builder:
-    """Builds what cases share once."""
-
-    def __init__(self) -> None:
-        self._checks_by_spec: dict[int, BuiltCheck] = {}
-        self._planned_turns: dict[tuple[int, ...], PlannedTurn] = {}
-
-    def plan_turn(self, turn: Turn) -> PlannedTurn:
-        same = tuple(map(id, turn.checks))
-        if same not in self._planned_turns:
-            self._planned_turns[same] = PlannedTurn(checks=tuple(self._check(spec) for spec in turn.checks))
-        return self._planned_turns[same]
-
-    def _check(self, spec: EvaluatorSpec) -> BuiltCheck:
-        key = id(spec)  # which outlives this builder
-        if key not in self._checks_by_spec:
-            evaluator, threshold = catalogue.build(spec)
-            self._checks_by_spec[key] = BuiltCheck(
-                id=spec.id or spec.name,
-                spec=spec,
-                evaluator=evaluator,
-                threshold=threshold,
-                layer=catalogue.layer_of(evaluator),
-            )
-        return self._checks_by_spec[key]
+def _planned(cases: Sequence[Case]) -> tuple[tuple[PlannedTurn, ...], ...]:
+    """The checks of each turn of each case; turns in a row with the very same checks share them."""
+    planned: list[tuple[PlannedTurn, ...]] = []
+    last = PlannedTurn(checks=())
+    for case in cases:
+        turns = []
+        for turn in case.turns:
+            checks = tuple(map(catalogue.build, turn.checks))
+            if len(checks) != len(last.checks) or not all(map(is_, checks, last.checks)):
+                last = PlannedTurn(checks=checks)
+            turns.append(last)
+        planned.append(tuple(turns))
+    return tuple(planned)
 
 
 def most_prompts(turn: Turn) -> int:

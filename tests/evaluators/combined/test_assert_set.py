@@ -50,7 +50,7 @@ def test_modes(mode, letters, found):
 def test_an_assert_set_is_built_with_its_members_and_has_their_layer():
     def built(*names):
         children = tuple(EvaluatorSpec(name=name, options={"value": "x"}) for name in names)
-        return catalogue.build(EvaluatorSpec(name="assert-set", children=children))[0]
+        return catalogue.build(EvaluatorSpec(name="assert-set", children=children)).evaluator
 
     assert catalogue.layer_of(built("contains", "equals")) is Layer.FACT
     assert catalogue.layer_of(built("starts_with", "ends_with")) is Layer.BEHAVIOR

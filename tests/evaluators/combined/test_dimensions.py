@@ -29,5 +29,6 @@ def test_a_dimension_without_a_judgement_is_an_error():
 
 def test_dimensions_are_in_the_judge_layer_and_pass_from_three():
     child = EvaluatorSpec(name="rubric", options={"rubric": "r", "dimension": "d"})
-    evaluator, threshold = catalogue.build(EvaluatorSpec(name="dimensions", children=(child,)))
+    built = catalogue.build(EvaluatorSpec(name="dimensions", children=(child,)))
+    evaluator, threshold = built.evaluator, built.threshold
     assert (catalogue.layer_of(evaluator), threshold) == (Layer.JUDGE, 3.0)

@@ -96,7 +96,7 @@ def _score(judged: AttackScore) -> str:
 def _spec(evaluator: str, definitions: Definitions, document: Mapping[str, Any]) -> EvaluatorSpec:
     options = {"rubric": document["rubric"]} if evaluator == "rubric" else {}
     spec = definitions.get(evaluator) or EvaluatorSpec(name=evaluator, options=options)
-    if not isinstance(catalogue.build(spec)[0], Judged):
+    if not isinstance(catalogue.build(spec).evaluator, Judged):
         raise InvalidSettings(f"{evaluator} does not use a judge; name one that does, such as Relevance or rubric")
     return spec
 

@@ -88,7 +88,7 @@ def evaluator_problems(
 def needs_expected(spec: EvaluatorSpec) -> bool:
     """Whether an evaluator has nothing to judge without an expected text; False if it cannot be built."""
     try:
-        return catalogue.build(spec)[0].idle_without_expected()
+        return catalogue.build(spec).evaluator.idle_without_expected()
     except (UnknownEvaluator, InvalidOptions):
         return False  # reported as another problem
 
@@ -163,7 +163,7 @@ def expected_problems(
 def _never_fails_by(expected: str, spec: EvaluatorSpec) -> str | None:
     """Why an evaluator, or a part of it, can never fail with this expected text, or None."""
     try:
-        evaluator, _ = catalogue.build(spec)
+        evaluator = catalogue.build(spec).evaluator
     except (UnknownEvaluator, InvalidOptions):
         return None  # reported as another problem
     reasons = (part.never_fails(expected) for part in leaves(evaluator) if part.never_fails(None) is None)

@@ -106,7 +106,7 @@ class _Row:
         yield from problems
         if problems:
             return
-        evaluator, _ = catalogue.build(self._spec(definitions))
+        evaluator = catalogue.build(self._spec(definitions)).evaluator
         if not isinstance(evaluator, Judged):
             yield self.source.problem((*self.json_path, "evaluator"), f"{name} does not use a judge")
             return
