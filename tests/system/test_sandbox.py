@@ -120,6 +120,14 @@ def test_a_grader_that_is_late_three_times_in_a_row_is_not_run_again():
         assert grader(sandbox, PASSES["python"]).passed is True
 
 
+def test_calls_that_wait_for_a_worker_are_not_run_once_their_grader_timed_out_three_times():
+    endless = "def evaluate(i, o, e, m):\n    while True:\n        pass"
+    with Sandbox(workers=1) as sandbox, ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: grader(sandbox, endless, timeout_s=0.1), range(8)))
+    assert {answer.error for answer in answers} == {"evaluator_timeout"}
+    assert sum("not run" in str(answer.reason) for answer in answers) == 5
+
+
 CUSTOM = """
 export default function (output, {sample, assertion}) {
   return {pass: output === 'x' && sample.id === 's' && assertion.type === 'custom', message: 'm'};

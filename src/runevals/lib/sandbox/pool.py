@@ -29,6 +29,7 @@ MOST_TIMEOUTS = 3  # of one grader in a row; then its remaining calls are errors
 _MAX_LINE_BYTES = 8 * 1024 * 1024  # of a pattern worker, which escapes; graders may say 1 MiB
 _GRACE_S = 1.5  # of the host over a worker that keeps time itself
 _OWN_GRACE_S = 0.25  # over one that does not
+_GRADERS: frozenset[CallKind] = frozenset({"evaluator", "assertion"})
 _LOCKED_UP: frozenset[Engine] = frozenset({"python", "skill", "javascript"})
 _PACKAGES: Mapping[Engine, tuple[str, ...]] = {
     "python": (),
@@ -127,15 +128,7 @@ class Sandbox:
         plain_answer = _plain_answer_of(call)
         if plain_answer is not None:
             return plain_answer
-        grader = hash((call.language, call.code))
-        if self._timeouts.get(grader, 0) >= MOST_TIMEOUTS and call.kind in ("evaluator", "assertion"):
-            reason = f"not run: this grader timed out {MOST_TIMEOUTS} times in a row"
-            return Answer(error="evaluator_timeout", reason=reason)
-        answer = self._run(call, _engine(call))
-        with self._lock:
-            late = answer.error == "evaluator_timeout"
-            self._timeouts[grader] = self._timeouts.get(grader, 0) + 1 if late else 0
-        return answer
+        return self._run(call, _engine(call))
 
     @staticmethod
     def is_quick(call: Call) -> bool:
@@ -148,6 +141,10 @@ class Sandbox:
         if self._closed:
             workers.put(worker)
             raise SandboxUnavailable("the sandbox is closed")
+        if self._timed_out_too_often(call):  # maybe while this call waited for the worker
+            workers.put(worker)
+            reason = f"not run: this grader timed out {MOST_TIMEOUTS} times in a row"
+            return Answer(error="evaluator_timeout", reason=reason)
         usable = False
         try:
             for attempt in range(2):
@@ -172,6 +169,7 @@ class Sandbox:
                     _end_worker(worker)
                     worker = None
                     continue
+                self._count_timeout(call, answer)
                 return answer
             return Answer(error="evaluator_crashed", reason="the sandbox worker died twice on this call")
         finally:
@@ -180,6 +178,15 @@ class Sandbox:
                 _end_worker(worker)
                 worker = None
             workers.put(worker)
+
+    def _timed_out_too_often(self, call: Call) -> bool:
+        return call.kind in _GRADERS and self._timeouts.get(_grader_of(call), 0) >= MOST_TIMEOUTS
+
+    def _count_timeout(self, call: Call, answer: Answer) -> None:
+        grader = _grader_of(call)
+        with self._lock:
+            late = answer.error == "evaluator_timeout"
+            self._timeouts[grader] = self._timeouts.get(grader, 0) + 1 if late else 0
 
     def _start_worker(self, engine: Engine) -> _Worker:
         worker = _Worker(engine)
@@ -226,6 +233,10 @@ def _check(kind: str, language: str, timeout_s: float, memory_bytes: int) -> Non
 def _end_worker(worker: _Worker | None) -> None:
     if worker is not None:
         worker.process.kill()
+
+
+def _grader_of(call: Call) -> int:
+    return hash((call.language, call.code))
 
 
 def _engine(call: Call) -> Engine:
