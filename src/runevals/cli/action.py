@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 
 
 # The settings that decide where a verdict is reported: enough of the base's if the change's are invalid.
-_TOLD_WHERE = frozenset({"comment", "comment_id", "baseline_artifact", "annotations", "redact"})
+_WHERE_TO_REPORT = frozenset({"comment", "comment_id", "baseline_artifact", "annotations", "redact"})
 
 
 @click.command("action", hidden=True)
@@ -149,7 +149,7 @@ def _resolved(raw: RawSettings) -> tuple[Settings, RunevalsError | None]:
     except RunevalsError as error:
         left = None if side is None else side.file
         left = left or SettingsFile(exists=False, display_name="", base=raw.cwd)
-        where = {name: value for name, value in left.values.items() if name in _TOLD_WHERE}
+        where = {name: value for name, value in left.values.items() if name in _WHERE_TO_REPORT}
         try:
             return resolve(raw, replace(left, values=where)), error
         except RunevalsError:

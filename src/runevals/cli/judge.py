@@ -30,7 +30,7 @@ def command() -> None:
 
 @command.command("calibrate")
 @click.argument("gold", metavar="GOLD")
-@click.option("--evaluator", metavar="NAME", help="The evaluator of answers without one.")
+@click.option("--evaluator", metavar="NAME", help="The evaluator for rows that name none.")
 @click.option("--min-alpha", type=click.FloatRange(-1, 1), metavar="N", help="Exit with 1 if alpha is lower.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Also write it as JSON.")
 @_JUDGE

@@ -19,7 +19,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 class FileCommands:
     """The content of the runner's files before any program ran, and our additions. Others cannot add to it.
 
-    They belong to the user that programs under test run as, who finds them without being told where they are.
+    They belong to the user that programs under test run as, who finds them without knowing their paths.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:

@@ -53,7 +53,7 @@ def attempted(
     A change can put any file here, and so can whoever writes the workflow's cache. So only answers count that are
     signed with the job's own secrets, for this very run of the workflow: its commit, inputs and endpoints, this
     version. The settings do not say which secrets those are. Raises InvalidSettings for a folder that leads
-    elsewhere. `notify` is told why nothing is kept.
+    elsewhere. `notify` is called with the reason why nothing is kept.
     """
     if not worth_a_journal(settings):
         return None

@@ -40,7 +40,7 @@ def posting_projects(
     pull_request: int | None,
     head: str | None,
 ) -> CommentDelivery:
-    """The same for several projects: one comment, `told` is what is said of all."""
+    """The same for several projects: one comment; `text` is about all of them."""
     body = projects.render_comment(text, conclusions, here.links(head), here.marker)
     return _posted(body, list(conclusions.values()), here, when, pull_request, head)
 

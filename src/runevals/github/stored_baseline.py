@@ -51,7 +51,7 @@ def stored_base(
 ) -> StoredBase:
     """The nearest usable result of the base. Never raises for an error of GitHub: then it is unreadable.
 
-    `notify` is told what is waited for.
+    `notify` is called with what is waited for.
     """
     if settings.origins["baseline"] != "default" or here.job.branch is None:
         return StoredBase()

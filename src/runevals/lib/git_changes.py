@@ -47,7 +47,7 @@ def changed_paths(repository: Path, commit: str, read: PathsRead) -> list[str]:
 
 
 def _files_read(tree: Tree, read: PathsRead) -> dict[str, str]:
-    """Every file that is read, and every link (it ends in `/`) → its path without links."""
+    """Maps each file and link that is read (a link ends in `/`) to its path without links."""
     links = {f"{link}/": real for link in read.links if (real := tree.resolve_links(link)) is not None}
     files = dict(file for path in read.paths for file in files_below(tree, path))
     for path, real in {file for pattern in read.patterns for file in matching(tree, pattern)}:

@@ -45,7 +45,7 @@ def _remove_abandoned(repository: Path) -> None:
     for line in (git(repository, "worktree", "list", "--porcelain") or "").splitlines():
         path = Path(line.removeprefix("worktree "))
         if line.startswith("worktree ") and _is_ours(path):
-            with suppress(AlreadyLocked), file_lock(path.parent / _LOCK, surely=True):
+            with suppress(AlreadyLocked), file_lock(path.parent / _LOCK, required=True):
                 _remove_worktree(repository, path)
                 shutil.rmtree(path.parent, ignore_errors=True)
 

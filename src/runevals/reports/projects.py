@@ -38,7 +38,7 @@ class _Part:
 
 
 def render_comment(line: str, conclusions: Mapping[str, Conclusion], links: Links, marker: str = "") -> str:
-    """The comment, which begins with `marker`; `told` is what is said of all. What passed opens on a click.
+    """The comment, which begins with `marker`; `line` is about all of them. What passed opens on a click.
 
     Whole sections are left out until it fits; the line of each project stays.
     """

@@ -19,7 +19,7 @@ from runevals.verdict.score import run_report
 
 
 def require_comparable(request: RunRequest, *, merges: bool = False) -> None:
-    """Raises InvalidSettings if a shard or filtered run was to be compared with a base."""
+    """Raises InvalidSettings if a shard was to be compared with a base."""
     settings = request.settings
     if settings.selection.shard is None:
         return

@@ -49,7 +49,8 @@ class ResultsRequest:
 def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     """The results in these files as a run of the commit that is checked out.
 
-    Raises InvalidDocument with the place of what cannot be read, InvalidSettings for a file of the change itself.
+    Raises InvalidDocument, which names file and place, for what cannot be read; InvalidSettings for a file of the
+    change itself.
     """
     require_not_committed(request.paths, settings)
     report = report_of_files(request.paths, parameters_are_attempts=request.parameters_are_attempts)
@@ -62,7 +63,7 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
 
 
 def report_of_files(paths: Sequence[Path], *, parameters_are_attempts: bool = False) -> RunReport:
-    """The results in these files and folders. Raises InvalidDocument with the place of what cannot be read."""
+    """The results in these files and folders. Raises InvalidDocument, which names what cannot be read."""
     imported = read_results(paths, parameters_are_attempts=parameters_are_attempts)
     return report_of(imported, written_at=_newest(paths))
 

@@ -27,7 +27,7 @@ class Discovery:
     """
 
     files: tuple[Path, ...]
-    passed_over: tuple[Path, ...] = ()
+    ignored: tuple[Path, ...] = ()
     optional: frozenset[Path] = frozenset()
     folder: Path | None = None  # the given one, if the files are those in it
 
@@ -58,7 +58,7 @@ def discover(root: Path, suite_path: str | None, *, everything: bool = False) ->
     files, left = _first(root, standard, folders, skills)
     return Discovery(
         files=files,
-        passed_over=tuple(dict.fromkeys((*left, *others))),
+        ignored=tuple(dict.fromkeys((*left, *others))),
         optional=frozenset(filter(is_trigger_file, files)),
     )
 

@@ -107,7 +107,7 @@ def require_suites(suites: LoadedSuites, problems: Sequence[SuiteProblem]) -> Lo
 
 
 def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]:
-    """What can be read of every file, and all that is told of those with errors. Raises NoSuiteFound."""
+    """What can be read of every file, and the problems of those with errors. Raises NoSuiteFound."""
     suites: list[Suite] = []
     notices: list[str] = []
     broken: list[SuiteProblem] = []
@@ -151,7 +151,7 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]
             if discovered.folder is None
             else _samples_together(here, display_path(discovered.folder, request.repository))
         )
-        notices += _also_found(discovered.passed_over, request)
+        notices += _also_found(discovered.ignored, request)
     suites = _named_apart(_skill_cases_together(suites))
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
     suites, problems = _with_target(suites, request)
@@ -200,7 +200,7 @@ def _without_workspace(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
 def _looks_at_workspace(spec: EvaluatorSpec) -> bool:
     try:
         return catalogue.find(spec.name).needs_workspace or any(map(_looks_at_workspace, spec.children))
-    except UnknownEvaluator:  # its suite has told
+    except UnknownEvaluator:  # reported by its suite
         return False
 
 
@@ -305,7 +305,7 @@ def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:
 
 
 def _named_apart(suites: Sequence[Suite]) -> list[Suite]:
-    """Two skills of one name are told apart by the folders of their suites."""
+    """Two skills of one name are distinguished by the folders of their suites."""
     counts = Counter(suite.name for suite in suites)
     return [
         replace(suite, name=f"{suite.name} ({suite.path.rpartition('/')[0] or '.'})")
@@ -340,7 +340,7 @@ def dry_run_evaluators(plan: RunPlan, sandbox: ScriptRunner) -> None:
 
 
 def unusable_evaluators(suites: Sequence[Suite], sandbox: ScriptRunner) -> list[SuiteProblem]:
-    """What evaluators bring along and cannot be used; of those that cannot even be built, their suite has told."""
+    """Definitions of evaluators that cannot be used; those that cannot be built are reported by their suite."""
     evaluators: dict[int, Evaluator | None] = {}  # by spec: a suite has few of them for many cases
 
     def planned_checks() -> Iterator[_PlannedCheck]:

@@ -26,7 +26,7 @@ _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerTool:
-    """A tool: `name` as the model is told it, `own_name` as its server declares it."""
+    """A tool: `name` as the model sees it, `own_name` as its server declares it."""
 
     name: str
     own_name: str

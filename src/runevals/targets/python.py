@@ -36,7 +36,7 @@ with open(sys.argv.pop(1), encoding="utf-8") as file:
 class PythonTarget:
     """Calls `function(prompt, messages, case)` of a module or file; as many workers as calls at once."""
 
-    def __init__(  # noqa: PLR0913 - what every program is told, and whose code runs in what
+    def __init__(  # noqa: PLR0913 - the settings of every program, and whose code runs in what
         self,
         function: str,
         *,

@@ -177,10 +177,10 @@ def settled_early(comparison: Comparison) -> bool:
 def why_not_comparable(
     pairs: Sequence[Pair], matched: MatchedRuns, judges: str, suspects: Iterable[Suspect]
 ) -> str:
-    """Why too little is left to compare: of a suite's cases less than 80 %, or not every critical one; else empty.
+    """Why too few cases can be compared: under 80 % of a suite's, or a critical one is missing; else empty.
 
-    `pairs` are those of equal content. Those count that the same judge looked at on both sides; what errored
-    counts too, and is looked at by itself, and so does an edited case whose old form was run.
+    `pairs` have equal content on both sides. A case counts if the same judge checked it on both sides, if it
+    errored (errors are reported by themselves), and if it was edited and its old form was run.
     """
     kept_pairs = [p for p in pairs if (p.before.due and p.now.due) or p.head.quarantined]
     if len(kept_pairs) == len(matched.both) and not matched.removed:

@@ -41,7 +41,7 @@ def test_a_lock_is_free_after_its_process_is_killed(tmp_path, holding):
         file_lock(path)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    with file_lock(path, surely=True):
+    with file_lock(path, required=True):
         pass
 
 
@@ -49,7 +49,7 @@ def test_without_a_lock_file_a_lock_is_granted_unless_it_must_be_exclusive(tmp_p
     with file_lock(tmp_path / "no" / "lock"):
         pass
     with pytest.raises(AlreadyLocked):
-        file_lock(tmp_path / "no" / "lock", surely=True)
+        file_lock(tmp_path / "no" / "lock", required=True)
 
 
 def test_the_next_run_removes_the_worktree_of_a_killed_process_only(repository, holding, tmp_path, monkeypatch):

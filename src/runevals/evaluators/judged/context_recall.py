@@ -27,7 +27,7 @@ class ContextRecall(Judged):
     The judge sees the facts – `reference`, otherwise the case's context – and the response.
 
     Options:
-        reference: the facts that matter, where not all of the context does.
+        reference: the facts that matter, if not the whole context matters.
 
     Example:
         {"type": "context_recall", "reference": "30 days; receipt needed"}

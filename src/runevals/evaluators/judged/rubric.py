@@ -26,7 +26,7 @@ INSTRUCTIONS = """Score how well the RESPONSE meets this rubric:
 class Rubric(Judged):
     """A judge scores 1–5 how well the response meets a rubric; passes from 3.
 
-    The judge sees the rubric, the prompt, the case's context, the response, and in short which tools were called.
+    The judge sees the rubric, the prompt, the case's context, the response, and a summary of the tool calls.
 
     Options:
         rubric: what a good answer does.

@@ -28,7 +28,7 @@ class Statement(Judged):
     """A judge decides whether a statement is true of the response: yes or no, with the evidence quoted.
 
     The judge sees the statement, the prompt, the expected text as a description of a good result, the response,
-    and in short which tools were called. Assertions and expectations of Agent Skills become one such check each. A
+    and a summary of the tool calls. Assertions and expectations of Agent Skills become one such check each. A
     recorded judge knows it by the first 80 characters of the statement.
 
     Options:

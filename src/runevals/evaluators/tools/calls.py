@@ -78,7 +78,7 @@ def output_texts(call: ToolCall) -> list[str]:
 
 
 def _texts(says: object, raw: object) -> list[str]:
-    """A value's own texts, its JSON, and the text that it was told as, if it was one."""
+    """A value's own texts, its JSON, and the text that it was given as, if it was one."""
     texts = [str(item) for item in leaves(says) if item is not None]
     return [*texts, *json_forms(says), *([raw] if isinstance(raw, str) else [])]
 

@@ -160,7 +160,7 @@ def _status_error(reply: Any) -> openai.APIStatusError:
 
 
 class _Connection:
-    """A client for one call at a time, and the connection that it has."""
+    """A client and its connection, for one call at a time."""
 
     def __init__(self, timeout_s: float) -> None:
         self.http: Any = None

@@ -1,7 +1,7 @@
 """The case-blocked permutation test: is a drop more than noise?
 
-Within each case, the values seen on base and head are re-dealt; p is the chance that a deal gives the head a
-total at most the observed one (one repeat a side: exact McNemar or sign-flip test; several: exact
+Within each case, the values seen on base and head are permuted; p is the chance that a permutation gives the head
+a total at most the observed one (one repeat a side: exact McNemar or sign-flip test; several: exact
 Cochran-Mantel-Haenszel). Integer arithmetic while small, otherwise the normal form with continuity and skewness
 terms. No random numbers: the same input gives the same bits everywhere.
 """
@@ -35,7 +35,7 @@ class BlockedTest:
 
     cases: int  # with values on both sides
     p_value: float  # one-sided, for a loss
-    mid_p_value: float  # as p_value, with deals equal to the observed one counted half
+    mid_p_value: float  # as p_value, with permutations equal to the observed one counted half
     gain_p_value: float  # one-sided, for a gain
     exact: bool
     base_mean: float
@@ -77,7 +77,7 @@ def patterns_test(patterns: Mapping[Pattern, int], *, value_range: float = 1.0) 
 
 
 def case_p_value(base: Sequence[float], head: Sequence[float]) -> float:
-    """One case alone: the chance that a deal of its values gives the head a total at most the observed one."""
+    """One case alone: the chance that a permutation gives the head at most the observed total."""
     case = _Case.of((tuple(sorted(base)), tuple(sorted(head))), 1)
     grid = _grid([case]) if case.varies else None
     exact = None if grid is None else _exact([case], grid)
@@ -200,9 +200,9 @@ def _grid(varying: Sequence[_Case]) -> int | None:
 
 
 def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float, float] | None:
-    """(p for a loss, its mid-p, p for a gain) by counting all deals; None if that is too much work.
+    """(p for a loss, its mid-p, p for a gain) by counting all permutations; None if that is too much work.
 
-    Each case is a polynomial whose coefficient s counts the deals with head sum s. They are multiplied as
+    Each case is a polynomial whose coefficient s counts the permutations with head sum s. They are multiplied as
     big integers, one coefficient in each field of `bits` bits (Kronecker substitution).
     """
     if not varying:
@@ -227,7 +227,7 @@ def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float, float] | 
         return None
     product = 1
     for values, count in sorted(factors.items()):
-        coefficients = _deals(values, head_size)
+        coefficients = _permutations(values, head_size)
         product *= sum(count_ << (bits * head_sum) for head_sum, count_ in coefficients.items()) ** count
     field_sum = (1 << bits) - 1  # a number is congruent to the sum of its fields modulo this
     at_most = (product & ((1 << bits * (observed + 1)) - 1)) % field_sum
@@ -237,7 +237,7 @@ def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float, float] | 
 
 
 @cache
-def _deals(values: tuple[int, ...], size: int) -> Mapping[int, int]:
+def _permutations(values: tuple[int, ...], size: int) -> Mapping[int, int]:
     """Sum → in how many ways `size` of the values have it."""
     counts: list[Counter[int]] = [Counter() for _ in range(size + 1)]
     counts[0][0] = 1
@@ -249,7 +249,7 @@ def _deals(values: tuple[int, ...], size: int) -> Mapping[int, int]:
 
 
 def _normal(varying: Sequence[_Case], step: float | None) -> tuple[float, float, float]:
-    """(p for a loss, its mid-p, p for a gain) from the moments of the deals' distribution."""
+    """(p for a loss, its mid-p, p for a gain) from the moments of the permutations' distribution."""
     if not varying:
         return 1.0, 0.5, 1.0
     variances, skews, differences = [], [], []
@@ -278,7 +278,7 @@ def _cumulative(z: float, skew: float) -> float:
 
 
 def _third_moment(case: _Case) -> float:
-    """Third central moment of the head's total over all deals (sampling without replacement)."""
+    """Third central moment of the head's total over all permutations (sampling without replacement)."""
     values = (*case.pattern[0], *case.pattern[1])
     mean = fsum(values) / case.size
     cubes = fsum([(value - mean) ** 3 for value in values])

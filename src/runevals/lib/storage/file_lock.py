@@ -19,10 +19,10 @@ class AlreadyLocked(Exception):
     """Another process has it."""
 
 
-def file_lock(path: Path, *, surely: bool = False) -> AbstractContextManager[object]:
-    """Locks a file, which is created, until the context or this process ends. Raises AlreadyLocked.
+def file_lock(path: Path, *, required: bool = False) -> AbstractContextManager[object]:
+    """Locks `path`, which is created if missing, until the context or this process ends. Raises AlreadyLocked.
 
-    If files cannot be locked or created, the lock is granted; with `surely`, it is refused.
+    If locking is not supported, continues without a lock; if the lock is `required`, raises AlreadyLocked.
     """
     file: IO[str] | None = None
     try:
@@ -35,6 +35,6 @@ def file_lock(path: Path, *, surely: bool = False) -> AbstractContextManager[obj
             file.close()
         if isinstance(error, BlockingIOError):
             raise AlreadyLocked(str(path)) from None
-    if surely:
+    if required:
         raise AlreadyLocked(str(path))
     return nullcontext()

@@ -331,6 +331,6 @@ def _remove_left_behind(folder: Path) -> None:
     except OSError:
         return
     if ours:
-        with suppress(AlreadyLocked), file_lock(folder / _LOCK, surely=True):
+        with suppress(AlreadyLocked), file_lock(folder / _LOCK, required=True):
             end_those_in(folder)
             remove_folder(folder)

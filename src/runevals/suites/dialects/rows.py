@@ -113,9 +113,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     file = wrapped_list(source, NAME, "rows")
     document, root, problems = file.document, file.root, file.problems
     declared = document.get("evaluators")
-    declared = (
-        declared if isinstance(declared, list) else []
-    )  # else told by the schema, as what is not a name in it
+    declared = declared if isinstance(declared, list) else []  # the schema reports other names
     chosen = options.evaluators or tuple(name for name in declared if isinstance(name, str))
     names = tuple(PRESETS.get(name, name) for name in chosen)
     cases: list[Case] = []

@@ -34,7 +34,7 @@ def without_checks(cases: Sequence[Case]) -> Iterator[Hint]:
 
 
 def idle_checks(plan: RunPlan, sandbox: ScriptRunner) -> Iterator[Hint]:
-    """Checks that no answer can fail, or none pass; one that many cases share is told once."""
+    """Checks that no answer can fail, or none pass; one that many cases share is reported once."""
     never_fails = _NeverFails(sandbox)
     reported: set[object] = set()
     for case, planned in zip(plan.cases, plan.checks, strict=True):

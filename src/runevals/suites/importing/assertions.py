@@ -194,7 +194,7 @@ class Assertions:
             raise NoEquivalent("the test has no variable 'context'")
         return context
 
-    # One assertion type each; `told` has its value filled in.
+    # One assertion type each; the variables of the value are filled in.
 
     def _cased(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002 - as all of these
         name = assertion["type"].removeprefix("not-").replace("-", "_")

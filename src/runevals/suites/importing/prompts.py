@@ -80,7 +80,7 @@ def read_prompts(value: Any, files: Files, remarks: Remarks) -> list[Prompt]:
 
 
 def _entries(value: Any) -> Iterator[tuple[str, str, list[str]]]:
-    """(text or reference, label, what else is told), from a text, a list, or an object of file → label."""
+    """(text or reference, label, the other fields), from a text, a list, or an object of file → label."""
     if isinstance(value, str):
         yield value, "", []
     elif isinstance(value, Mapping):

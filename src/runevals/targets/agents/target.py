@@ -156,7 +156,7 @@ class AgentTarget:
         return self._priced(stream.outcome(time.monotonic() - began, failure), ask)
 
     def _priced(self, response: Response, ask: Ask) -> Response:
-        """With its cost, model and skills, if the agent does not say them."""
+        """The response; cost, model and skills are filled in if the agent did not report them."""
         model = response.model or ask.model
         cost = response.cost_usd
         if cost is None:

@@ -60,7 +60,7 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
         what = f", {_OTHERS[root.name]}" if root.name in _OTHERS else ""
         place = f"{file.display_path}:{root.line}"
         raise InvalidDocument(
-            f"{place}: the root is <{root.name}>{what}, and that of JUnit XML is <testsuites> or <testsuite>"
+            f"{place}: the root element is <{root.name}>{what}; JUnit XML has <testsuites> or <testsuite>"
         )
     tests = list(_tests(root, file.display_path, "", ""))
     if not tests:
