@@ -224,3 +224,31 @@ def test_an_mcp_server_sees_the_variables_that_it_is_told_of(hostile, around, to
     assert seen is None or seen in lines
     assert values.isdisjoint(set(SECRETS.values()) - {(seen or "").partition("=")[2]})
     assert not any(line.startswith(("OPENAI_API_KEY", "GITHUB_TOKEN")) for line in lines)
+
+
+@pytest.mark.parametrize("where", ["out.yaml", ".git/config"])
+@pytest.mark.parametrize("words", [(), ("--config", "runevals.yaml")], ids=["found", "named"])
+def test_the_settings_file_is_no_link_out_of_the_repository(checkout, around, where, words):
+    """Messages about it would show what is in the file."""
+    (around / "out.yaml").write_text("password: hunter2\n", encoding="utf-8")
+    (checkout.path / "runevals.yaml").unlink()
+    (checkout.path / "runevals.yaml").symlink_to(around / where if where == "out.yaml" else where)
+    done = checkout.run("run", *words)
+    done.must(2, "runevals.yaml leads out of the repository")
+    assert "password" not in done.text
+
+
+@pytest.mark.parametrize("named", ["", "quarantine: ../{around}/out.yaml\n"], ids=["a link", "by its path"])
+def test_the_quarantine_list_is_in_the_repository_unless_the_command_line_names_it(checkout, around, named):
+    entry = {"key": "1", "owner": "hunter2", "reason": "hunter2", "expires": "2099-01-01"}
+    (around / "out.yaml").write_text(json.dumps([entry]), encoding="utf-8")
+    (checkout.path / "runevals.quarantine.yaml").symlink_to(around / "out.yaml")
+    checkout.write(
+        "runevals.yaml",
+        "suites: [evals.json]\ntarget: {type: openai, model: tiny}\n" + named.format(around=around.name),
+    )
+    done = checkout.run("run", "-o", "out.json")
+    done.must(2, "is outside the repository")
+    assert "hunter2" not in done.text
+    checkout.write("runevals.yaml", "suites: [evals.json]\ntarget: {type: openai, model: tiny}\n")
+    checkout.run("run", "--quarantine", str(around / "out.yaml"), "-o", "out.json").must(0)

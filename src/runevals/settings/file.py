@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from runevals.lib.parsing.source import JsonPath, Source, parse_source, read_source
+from runevals.lib.parsing.source import JsonPath, Source, is_of_git, parse_source, read_source, resolved_path
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import SuiteProblem
 from runevals.records.errors import InvalidSettings, InvalidSuite
@@ -109,6 +109,8 @@ def read_settings_file(cwd: Path, repository: Path, config: str | None) -> Setti
     path = _find(cwd, repository, config)
     if path is None:
         return SettingsFile(exists=False, display_name="", base=cwd)
+    _require_inside(path, repository, _display_name(path, cwd))
+    path = path if config is None else path.resolve()
     display_name = _display_name(path, cwd)
     base = path.parent.parent if path.parent.name == ".github" else path.parent
     values = _values(read_source(path, display_name))
@@ -165,10 +167,21 @@ def _find(cwd: Path, repository: Path, config: str | None) -> Path | None:
         path = cwd / config
         if not path.is_file():
             raise InvalidSettings(f"there is no settings file {config}")
-        return path.resolve()
+        return path
     folders = (cwd,) if repository == cwd else (cwd, repository)
     candidates = (folder / place for folder in folders for place in PLACES)
     return next((path for path in candidates if path.is_file()), None)
+
+
+def _require_inside(path: Path, repository: Path, display_name: str) -> None:
+    """Raises InvalidSettings for a link that leads out of the repository, or to git's own files.
+
+    A change can commit one. A path that is outside itself is one that the command line names.
+    """
+    there = resolved_path(path)
+    outside = there is None or not there.is_relative_to(repository.resolve()) or is_of_git(there, repository)
+    if outside and Path(os.path.normpath(path)).is_relative_to(repository):
+        raise InvalidSettings(f"{display_name} leads out of the repository; put the file there, without a link")
 
 
 def _display_name(path: Path, cwd: Path) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.chat.prices import Prices
+from runevals.lib.parsing.source import path_inside
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Gate, GateRules, RegressionRule, Weakening
 from runevals.records.errors import InvalidSettings
@@ -186,7 +187,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         rules=_rules(values, gates, base_side),
         mark=None if values["mark"] is None else read_mark(values["mark"], origins["mark"]),
         against=None if values["against"] == "none" else values["against"],
-        quarantine=endpoints.folder("quarantine") / values["quarantine"],
+        quarantine=_quarantine(endpoints),
         accept_label=values["accept_label"],
         changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
         depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
@@ -335,6 +336,14 @@ def _from_strings(setting: Setting, raw: RawSettings) -> tuple[object, str | Non
         if text:
             return parsed(setting, text, name), name
     return None, None
+
+
+def _quarantine(raw: RawEndpoint) -> Path:
+    """The list. Raises UsageError for one outside of the repository that the command line does not name."""
+    folder, name = raw.folder("quarantine"), str(raw.values["quarantine"])
+    if raw.is_in_file("quarantine") and (folder / name).is_file():
+        path_inside(raw.repository, name, base=folder, what="quarantine")
+    return folder / name
 
 
 def input_of(setting: Setting, inputs: Mapping[str, str]) -> object:
