@@ -1,5 +1,6 @@
-"""The HTML report of 10 000 cases with answers of 2 KB on both sides: `python benchmarks/html_report.py [FILE]`.
+"""The HTML report of 10 000 cases with answers of 2 KB on both sides.
 
+Usage: `python benchmarks/html_report.py [CASES [FILE]]`; above 10 000 cases, answers have 200 characters.
 Prints its size, what rendering costs, and with Playwright and Chromium how long it takes to open.
 """
 
@@ -33,7 +34,8 @@ from runevals.reports import html  # noqa: E402
 from runevals.verdict.decide import Baseline, decision  # noqa: E402
 from runevals.verdict.score import over_attempts, over_turns  # noqa: E402
 
-CASES, RUNS, LENGTH, LIMIT_S = 10_000, 1, 2_000, 2.0
+CASES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+RUNS, LENGTH, LIMIT_S = 1, 2_000 if CASES <= 10_000 else 200, 2.0
 CATEGORIES = ("billing", "returns", "shipping", "how-to", "tool usage", "safety", "conversation", "small talk")
 TEXT = (
     "the plan includes storage and support for every account within thirty days of the order please contact us "
@@ -44,6 +46,7 @@ WORDS = TEXT.split()
 SEARCH = """const box = document.getElementById('search');
 box.value = 'question 777';
 box.dispatchEvent(new Event('input'))"""
+FILTER = "document.querySelector('.chip.of-status[data-value=failed]').click()"
 SCROLL = """new Promise(done => {
   const from = performance.now();
   let frames = 0;
@@ -54,9 +57,15 @@ SCROLL = """new Promise(done => {
   go();
 })"""
 STEPS = (
-    ("a case", "location.hash = '#case=case-05000'", "#attempt .text"),
+    ("a case", "location.hash = '#case=case-05000'", "#case-page h1"),
     ("back", "location.hash = '#cases'", "#rows a"),
     ("the first search", SEARCH, "#count:has-text(' of ')"),
+    ("another search", SEARCH.replace("777", "778"), "#count:has-text(' of ')"),
+    (
+        "a filter",
+        "document.querySelector('.chip.of-status[data-value=failed]').click()",
+        "#count:has-text(' of ')",
+    ),
 )
 
 
@@ -72,7 +81,7 @@ def main() -> None:
     text = html.render(conclusion)
     spent = time.process_time() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp(), "report.html")
+    path = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp(), "report.html")
     path.write_text(text, encoding="utf-8")
     print(f"{CASES} cases × ({RUNS} + {RUNS}) answers of {LENGTH} characters: {len(text) / 1e6:.1f} MB")
     print(f"rendered in {spent:.2f} s CPU, {(peak - before) / 1024:.0f} MB over the {before / 1024:.0f} MB before")
@@ -93,6 +102,8 @@ def opened(path: Path) -> None:
         page.goto(path.as_uri())
         page.wait_for_selector("#rows a")
         print(f"opened in {time.perf_counter() - started:.2f} s (limit {LIMIT_S:g} s)")
+        paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"
+        print(f"first paint: {page.evaluate(paint):.0f} ms")
         for told, script, selector in STEPS:
             started = time.perf_counter()
             page.evaluate(script)

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from runevals.records import Layer, ModelIdentity
+from runevals.records import Layer, ModelIdentity, Outcome
 from runevals.reports import html
 from runevals.reports import results_document as document
 from runevals.reports.page_cases import bodies, case_pairs
 from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions, renames
 from tests.reports.hostile import NASTY, broken_by
 from tests.reports.parsed_page import Page
-from tests.sample_reports import case, report
+from tests.sample_reports import attempt, case, report
 
 HERE = Path(__file__).parent / "golden"
 
@@ -135,6 +135,19 @@ def test_where_all_would_be_too_much_the_cases_to_look_at_keep_their_texts():
     kept = json.loads(bodies(pairs, most=4000))
     assert 0 < sum(shown is not None for shown in kept) < len(pairs)
     assert kept[0] is not None
+
+
+def test_a_single_case_that_is_too_large_leaves_room_for_the_others(monkeypatch):
+    large = case("a", "f", attempts=(attempt(1, Outcome.FAILED, output="x" * 9000),))
+    made = conclusion(report([large, *(case(f"k{n}", "p") for n in range(3))]), None)
+    assert [shown is None for shown in json.loads(bodies(case_pairs(made), most=8000))] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    monkeypatch.setattr(bodies, "__defaults__", (*bodies.__defaults__[:-1], 8000))
+    assert Page(html.render(made)).data("overview")["without_texts"] == 1
 
 
 @pytest.mark.parametrize("key", ["KB-1", "a b; rm -rf ~", "$(x) `y`", "it's", "a[1]*?", "x,y", "-q"])

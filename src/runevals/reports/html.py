@@ -32,13 +32,14 @@ POLICY = (
 def render(conclusion: Conclusion) -> str:
     """The whole page; untrusted input is only included as data."""
     pairs, run = case_pairs(conclusion), conclusion.report.run
+    texts = bodies(pairs, None if run.of_tool else run.settings)
     return filled(
         "page.html",
         SCRIPTS,
         title=conclusion.verdict.headline,
-        overview=json.dumps(overview(conclusion, pairs)),
-        rows=json.dumps(rows(pairs)),
-        bodies=bodies(pairs, None if run.of_tool else run.settings),
+        overview=json.dumps({**overview(conclusion, pairs), "without_texts": texts.count("\nnull")}),
+        rows=json.dumps(rows(pairs), separators=(",", ":")),
+        bodies=texts,
     )
 
 

@@ -27,8 +27,9 @@ from runevals.verdict.wording import because, first_error, first_failure, runs_p
 
 Json = dict[str, Any]
 
-# Past this much text, browsers get slow: then cases that passed and did not change are shown without their texts.
-MOST_CHARACTERS = 150_000_000
+# Beyond this, a page is slow to download and to open: then the least important cases have no texts.
+MOST_CHARACTERS = 20_000_000
+LARGE_SHARE = 0.1  # of it, from which a single case is left out so that the others have room
 _SPEAKERS = {"user": "Simulated user", "assistant": "Target"}
 RUN_SETTINGS = ("config", "target")  # settings that a run of one case needs as well
 _NOTHING: Mapping[str, object] = {}
@@ -185,10 +186,11 @@ def bodies(
     left = most
     for index in sorted(range(len(pairs)), key=lambda index: pairs[index].rank):
         line = json.dumps(_Body(pairs[index], settings).document, separators=(",", ":"))
-        left -= len(line)
-        if left < 0:
+        if len(line) <= left:
+            left -= len(line)
+            lines[index] = line
+        elif len(line) < LARGE_SHARE * most:
             break
-        lines[index] = line
     return "[\n" + ",\n".join(lines) + "\n]"
 
 

@@ -36,7 +36,7 @@ function drawCase(page, row, body, ways) {
       el(
         "p",
         { class: "note" },
-        "This report is too large to hold the texts of every case; this one passed. They are in the results document.",
+        "This page would be too large with the texts of every case. Those of this case are in the results document.",
       ),
     );
     return;

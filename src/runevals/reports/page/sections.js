@@ -25,6 +25,10 @@ function drawSections(overview) {
   for (const { path, diff } of overview.prompts)
     at("prompts").append(el("h3", {}, el("code", {}, el("bdi", {}, path))), unifiedDiff(diff));
   at("prompts").hidden = !overview.prompts.length;
+  at("cut").hidden = !overview.without_texts;
+  at("cut").textContent =
+    `The page is limited in size: ${overview.without_texts} of ${ROWS.length} cases, the least important ones, are ` +
+    "without prompts and answers, and the search does not look at those. The results document has them.";
   const { facts, tables, notes } = overview.statistics;
   at("charts").before(factList(facts));
   at("statistics").append(...tables.map(table));
