@@ -43,9 +43,15 @@ TEXT = (
 )
 WORDS = TEXT.split()
 
-SEARCH = """const box = document.getElementById('search');
-box.value = 'question 777';
-box.dispatchEvent(new Event('input'))"""
+# How long the page takes from the input to the new number of cases; of it, 80 ms are waited for further letters.
+SEARCH = """new Promise(done => {
+  const box = document.getElementById('search');
+  const from = performance.now();
+  const count = document.getElementById('count');
+  new MutationObserver(() => done(performance.now() - from)).observe(count, {childList: true});
+  box.value = 'question 777';
+  box.dispatchEvent(new Event('input'));
+})"""
 FILTER = "document.querySelector('.chip.of-status[data-value=failed]').click()"
 SCROLL = """new Promise(done => {
   const from = performance.now();
@@ -59,8 +65,6 @@ SCROLL = """new Promise(done => {
 STEPS = (
     ("a case", "location.hash = '#case=case-05000'", "#case-page h1"),
     ("back", "location.hash = '#cases'", "#rows a"),
-    ("the first search", SEARCH, "#count:has-text(' of ')"),
-    ("another search", SEARCH.replace("777", "778"), "#count:has-text(' of ')"),
     (
         "a filter",
         "document.querySelector('.chip.of-status[data-value=failed]').click()",
@@ -109,6 +113,10 @@ def opened(path: Path) -> None:
             page.evaluate(script)
             page.wait_for_selector(selector)
             print(f"{told}: {1000 * (time.perf_counter() - started):.0f} ms")
+        page.locator("#search").focus()
+        page.wait_for_timeout(500)  # a reader types a moment after going to the search box
+        print(f"the first search: {page.evaluate(SEARCH):.0f} ms")
+        print(f"another search: {page.evaluate(SEARCH.replace('777', '778')):.0f} ms")
         print(f"scrolling: {page.evaluate(SCROLL):.1f} ms a frame")
         heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
         print(f"JavaScript heap: {heap:.0f} MB")
