@@ -34,6 +34,7 @@ from runevals.records.lazy_fields import (
     attach_derived,
     attach_json,
     derived_of,
+    in_memory,
     offload,
     prepared_json,
 )
@@ -201,6 +202,7 @@ __all__ = [
     "attach_json",
     "cut_name",
     "derived_of",
+    "in_memory",
     "offload",
     "one_line",
     "prepared_json",

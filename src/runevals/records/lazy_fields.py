@@ -76,13 +76,13 @@ class _Field:
     """A field of a record: a value that is stored elsewhere is read at each access."""
 
     def __init__(self, slot: Any) -> None:
-        self._get = slot.__get__
+        self.raw = slot.__get__
         self._set = slot.__set__
 
     def __get__(self, record: object, kind: type | None = None) -> Any:
         if record is None:
             return self
-        value = self._get(record, kind)
+        value = self.raw(record, kind)
         return value.read() if isinstance(value, StoredValue) else value
 
     def __set__(self, record: object, value: object) -> None:
@@ -107,6 +107,13 @@ def offload(record: T, move: Callable[[Any], Any]) -> T:
         name: new for name in _lazy_names(kind) if (new := move(value := getattr(record, name))) is not value
     }
     return cast("T", replace(cast("Any", record), **changes)) if changes else record
+
+
+def in_memory(record: T) -> T:
+    """`record` with every value that is stored elsewhere read."""
+    kind: Any = type(record)
+    stored = any(isinstance(vars(kind)[name].raw(record), StoredValue) for name in _lazy_names(kind))
+    return cast("T", replace(cast("Any", record))) if stored else record
 
 
 @cache

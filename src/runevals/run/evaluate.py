@@ -88,9 +88,8 @@ def evaluate(
     pool = ThreadPoolExecutor(workers, thread_name_prefix="evaluate")
     pending: Pending[Future[Evaluation], Trace] = Pending(world.stop)
     try:
-        for trace, sandbox in _taken_ahead(plan, traces, world.sandbox, ahead):
-            own_world = world if sandbox is world.sandbox else replace(world, sandbox=sandbox)
-            if world.stop.problem is None and _is_quick(plan, trace, sandbox):
+        for trace, own_world in _taken_ahead(plan, traces, world, ahead):
+            if world.stop.problem is None and _is_quick(plan, trace, own_world.sandbox):
                 yield _evaluate_one(plan, trace, own_world)
             else:
                 pending[pool.submit(_evaluate_one, plan, trace, own_world)] = trace
@@ -110,13 +109,14 @@ def evaluate(
 
 
 def _taken_ahead(
-    plan: RunPlan, traces: Generator[Trace], sandbox: ScriptRunner, ahead: int
-) -> Iterator[tuple[Trace, ScriptRunner]]:
-    """Each trace, with a sandbox that knows what its patterns match if they were matched with those of others."""
+    plan: RunPlan, traces: Generator[Trace], world: World, ahead: int
+) -> Iterator[tuple[Trace, World]]:
+    """Each trace, with a world that knows what its patterns match if they were matched with those of others."""
     while taken := list(islice(traces, ahead)):
         calls = [call for trace in taken for call in _pattern_calls(plan, trace)] if ahead > 1 else []
-        matched = with_matches(sandbox, calls)
-        yield from ((trace, matched) for trace in taken)
+        sandbox = with_matches(world.sandbox, calls)
+        own_world = world if sandbox is world.sandbox else replace(world, sandbox=sandbox)
+        yield from ((trace, own_world) for trace in taken)
 
 
 def _pattern_calls(plan: RunPlan, trace: Trace) -> Iterator[Call]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from runevals.records import (
     RunReport,
     SuiteProblem,
     WorkspaceChanges,
+    in_memory,
 )
 from runevals.records.errors import InvalidSuite
 from runevals.targets.answer_codec import read_workspace
@@ -68,7 +68,7 @@ class RecordedTarget:
             for suite in (conversation.suite, None):
                 response = self._answers.get((suite, conversation.case, attempt, conversation.turn))
                 if response is not None:
-                    return replace(response)  # reads a value that is stored outside memory once
+                    return in_memory(response)
         return failed(
             "target_failed",
             f"no recorded answer for case {conversation.case}, attempt {conversation.attempt}, "

@@ -48,7 +48,7 @@ class Source:
 
     def locate(self, json_path: JsonPath, *, key: bool = False) -> Location:
         """The location of the value at `json_path`, or of its key; of the nearest enclosing value."""
-        return replace(self.at(self._offsets(json_path)[0 if key else 1]), pointer=pointer(json_path))
+        return self.at(self._offsets(json_path)[0 if key else 1], pointer(json_path))
 
     def place(self, json_path: JsonPath, key: Step | None = None) -> Location:
         """The location of the value at `json_path`, or of a key in it, for a field of a record.
@@ -73,10 +73,11 @@ class Source:
             offsets = inner
         return offsets
 
-    def at(self, offset: int) -> Location:
-        """Line and column of a character."""
+    def at(self, offset: int, json_pointer: str = "") -> Location:
+        """Line and column of a character, at which the value with this pointer is."""
         line = bisect_right(self._line_starts, offset)
-        return Location(file=self.path, line=line, column=offset - self._line_starts[line - 1] + 1)
+        column = offset - self._line_starts[line - 1] + 1
+        return Location(file=self.path, line=line, column=column, pointer=json_pointer)
 
     def problem(
         self, json_path: JsonPath, message: str, *, key: bool = False, rule: str = "meaning"

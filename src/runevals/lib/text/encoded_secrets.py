@@ -29,6 +29,8 @@ def without_encoded(text: str, forms: Mapping[bytes, str]) -> str:
     """`text` with every one of `forms` in it, with any separators between its characters, as `[redacted NAME]`."""
     if any(map(_squeezed(text).__contains__, forms)):
         text = _redact_encoded(text, forms, _CHARACTER)
+    if not any(map(text.__contains__, "%\\&")):  # with which every escape begins
+        return text
     plain, escapes = _ESCAPE.subn("", text)
     if escapes and any(map(_squeezed(plain).__contains__, forms)):
         text = _redact_encoded(text, forms, _ESCAPE_OR_CHARACTER)

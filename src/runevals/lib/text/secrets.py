@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
@@ -116,21 +117,28 @@ def without_secrets(value: T, redact: Callable[[str], str], *, already: type | t
 
 def _collect_texts(value: Any, texts: list[str], already: type | tuple[()]) -> None:
     """Adds every text that `redacted` looks at."""
-    if value is None or isinstance(value, (int, float, already)):
-        return
     if isinstance(value, str):
         texts.append(value)
         return
-    if isinstance(value, Mapping):
-        value = (*value.keys(), *value.values())
-    elif not isinstance(value, tuple | list):
-        kind: Any = type(value)
-        value = [getattr(value, name) for name in _names(kind)] if is_dataclass(kind) else ()  # type: ignore[arg-type]
-    for item in value:
+    kind: Any = type(value)
+    for item in _members(kind, already)(value):
         if type(item) is str:
             texts.append(item)
         elif item:
             _collect_texts(item, texts, already)
+
+
+@cache
+def _members(kind: Any, already: type | tuple[()]) -> Callable[[Any], Iterable[Any]]:
+    """What reads from a value of this type the values that `redacted` looks at."""
+    if issubclass(kind, (int, float, already)):
+        return lambda _: ()
+    if issubclass(kind, Mapping):
+        return lambda mapping: (*mapping.keys(), *mapping.values())
+    if issubclass(kind, (tuple, list)):
+        return iter
+    names: tuple[str, ...] = _names(kind) if is_dataclass(kind) else ()  # type: ignore[arg-type]
+    return attrgetter(*names) if len(names) > 1 else lambda record: [getattr(record, name) for name in names]
 
 
 @cache
