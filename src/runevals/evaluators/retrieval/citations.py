@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.records import Scale, Verdict
 
+CitationFormat = Literal["oai_unicode", "bracket", "mixed", "markdown"]
+FORMATS: tuple[str, ...] = get_args(CitationFormat)
 _OAI_MARKER = re.compile("\ue200cite((?:\ue202[^\ue200-\ue202]+)+)\ue201")
 _BRACKET = re.compile(r"\[\^(\d+)\^\]|\[(\d+)\](?!\()")
 _MARKDOWN = re.compile(r"\[(\d+)\]\(([^()\s]+)\)")
@@ -36,7 +38,7 @@ class Citations(Check):
     scale: ClassVar[Scale] = Scale(0.0, None)
     default_threshold: ClassVar[float | None] = 1.0
 
-    citation_format: Literal["oai_unicode", "bracket", "mixed", "markdown"] = "oai_unicode"
+    citation_format: CitationFormat = "oai_unicode"
     count: Literal["distinct", "occurrences"] = "distinct"
 
     def check(self, subject: Subject) -> Verdict:

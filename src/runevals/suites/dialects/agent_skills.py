@@ -26,7 +26,13 @@ from runevals.suites.dialects.agent_skills_checks import (
     unread_checks,
 )
 from runevals.suites.dialects.case_files import digests, find_files, place_of
-from runevals.suites.dialects.checking import duplicate_keys, is_misspelt, schema_problems, sorted_by_position
+from runevals.suites.dialects.checking import (
+    duplicate_keys,
+    is_misspelt,
+    schema_problems,
+    sorted_by_position,
+    with_numbered_keys,
+)
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
@@ -122,7 +128,8 @@ def load(source: Source, options: LoadOptions) -> Suite:
         raise UnrecognisedSuite([source.problem((), message, rule="no-checks")])
     triggers = bool(cases) and all(_is_trigger(case) for case in cases)
     problems += [*reader.problems, *reader.remarks(document, skill_name, triggers=triggers), *skill.problems]
-    problems += duplicate_keys(cases, lambda index: pointer(reader.places[index]))
+    cases, same_prompts = with_numbered_keys(cases, lambda index: pointer(reader.places[index]), "id")
+    problems += [*same_prompts, *duplicate_keys(cases, lambda index: pointer(reader.places[index]))]
     description = document.get("description")
     return Suite(
         name=f"{skill.name} triggers" if triggers else skill.name,

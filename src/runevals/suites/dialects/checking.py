@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,13 +11,14 @@ from typing import Any
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import leaves
 from runevals.lib.parsing.schema import complaints
-from runevals.lib.parsing.source import JsonPath, Source
+from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
 
 _NO_OPTIONS = ("threshold", "weight")
+_KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}")
 MOST_LINES = 5  # shown of many with the same problem
 
 Definitions = Mapping[str, EvaluatorSpec]
@@ -190,23 +193,53 @@ def _in_lines(locations: Sequence[Location]) -> str:
     return f" (lines {lines}{rest})"
 
 
+def numbered_keys(keys: Iterable[str]) -> list[str]:
+    """The keys of cases; of those that are a hash of the same prompts, the second ends in -2, and so on."""
+    counts: Counter[str] = Counter()
+    numbered: list[str] = []
+    for key in keys:
+        counts[key] += 1
+        again = counts[key] > 1 and _KEY_OF_PROMPTS.fullmatch(key)
+        numbered.append(f"{key}-{counts[key]}" if again else key)
+    return numbered
+
+
+def with_numbered_keys(
+    cases: Sequence[Case], pointer_of: Callable[[int], str], id_name: str
+) -> tuple[list[Case], list[SuiteProblem]]:
+    """(the cases, a warning for each whose prompts an earlier case has too, without an id or name of its own)."""
+    numbered: list[Case] = []
+    warnings: list[SuiteProblem] = []
+    first: dict[str, Case] = {}
+    for index, (case, key) in enumerate(zip(cases, numbered_keys(case.key for case in cases), strict=True)):
+        numbered.append(case if key == case.key else replace(case, key=key))
+        earlier = first.setdefault(case.key, case)
+        if key != case.key:
+            message = (
+                f"has the same prompt as the case at line {earlier.location.line}; its key is '{key}', which "
+                f"changes if one of them is moved or removed, so give it '{id_name}'"
+            )
+            warning = SuiteProblem(
+                location=case.location,
+                pointer=pointer_of(index),
+                message=message,
+                level="warning",
+                rule="duplicate-case",
+            )
+            warnings.append(warning)
+    return numbered, warnings
+
+
 def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> Iterable[SuiteProblem]:
     """Cases of one suite that share a key; `pointer_of` gives the JSON pointer of the case at an index."""
     first: dict[str, Case] = {}
     for index, case in enumerate(cases):
         earlier = first.setdefault(case.key, case)
         if earlier is not case:
-            origin = (
-                " (derived from its prompts, because it has no id and no name)"
-                if case.key.startswith("p-")
-                else ""
-            )
             line = f"line {earlier.location.line}"
             if earlier.location.file != case.location.file:
                 line = f"{earlier.location.file}, {line}"
-            message = (
-                f"the key '{case.key}'{origin} is already used by the case at {line}; give one of them another id"
-            )
+            message = f"the key '{case.key}' is already used by the case at {line}; give one of them another id"
             yield SuiteProblem(
                 location=case.location, pointer=pointer_of(index), message=message, rule="duplicate-case"
             )
@@ -223,6 +256,10 @@ class WrappedList:
     root: JsonPath
     problems: list[SuiteProblem]
     valid_entries: Sequence[int]
+
+    def pointer_of(self, number: int) -> str:
+        """The JSON pointer of a valid entry, by its number among them."""
+        return pointer((*self.root, self.valid_entries[number]))
 
 
 def wrapped_list(source: Source, dialect: str, key: str) -> WrappedList:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from runevals.evaluators.retrieval.citations import FORMATS
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import Complaint, complaints
 from runevals.lib.parsing.source import JsonPath, Source, pointer
@@ -33,9 +34,11 @@ from runevals.suites.dialects.checking import (
     expected_problems,
     is_misspelt,
     needs_expected,
+    numbered_keys,
     sorted_by_position,
     spec_of,
     valid_entries,
+    with_numbered_keys,
 )
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
@@ -97,8 +100,12 @@ def as_text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def key_of(item: Mapping[str, Any]) -> str:
-    """What base and head are matched by."""
+def keys_of(items: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What base and head are matched by, of each item."""
+    return numbered_keys(map(_key_of, items))
+
+
+def _key_of(item: Mapping[str, Any]) -> str:
     key: str | None = item.get("testId") or item.get("name")
     return key or key_of_prompts(prompt_of(turn) for turn in item.get("turns", [item]))
 
@@ -138,7 +145,6 @@ class _Loader:
     options: LoadOptions
     problems: list[SuiteProblem] = field(default_factory=list)
     defaults: Checks | None = None
-    names_checks: bool = False
     context: str | None = None
 
     def suite(self) -> Suite:
@@ -149,7 +155,9 @@ class _Loader:
         items = self._valid_items(document)
         cases = [self._case(document, index) for index in items]
         if cases:
-            self._version_notice()
+            self._version_notice(document)
+        cases, same_prompts = with_numbered_keys(cases, lambda number: self._pointer_of(items[number]), "testId")
+        self.problems += same_prompts
         self.problems += duplicate_keys(cases, lambda number: self._pointer_of(items[number]))
         return Suite(
             name=self.source.path,
@@ -199,11 +207,11 @@ class _Loader:
                 message = f"has {len(expected)} entries for {len(prompts)} prompts; they must be equally many"
                 self.problems.append(self.source.problem(("expected_responses",), message))
 
-    def _version_notice(self) -> None:
-        if self.version < EVALUATORS_SINCE and self.names_checks and self.shape == "versioned":
-            message = (
-                f"evaluator settings belong to schemaVersion {CURRENT_VERSION}; they work, but raise the version"
-            )
+    def _version_notice(self, document: Mapping[str, Any]) -> None:
+        newer = _newer_fields(document) if self.version < EVALUATORS_SINCE and self.shape == "versioned" else []
+        if newer:
+            belong = f"belong{'s' if len(newer) == 1 else ''} to schemaVersion {CURRENT_VERSION}"
+            message = f"{', '.join(newer)} {belong} and can be used; raise the version"
             self.problems.append(self._problem(("schemaVersion",), message, "notice"))
 
     def _complain(self, complaint: Complaint) -> None:
@@ -234,7 +242,7 @@ class _Loader:
         variables = {"vars": extension["vars"]} if content and extension.get("vars") else extension.get("vars", {})
         return Case(
             suite=self.source.path,
-            key=key_of(item),
+            key=_key_of(item),
             name=item.get("name") or cut_name(one_line(turns[0].prompt)),
             turns=tuple(turns),
             location=self.source.place(self._in_file(json_path)),
@@ -286,11 +294,22 @@ class _Loader:
         """The specs of these entries, shared by all turns to which they apply."""
         checks: Checks = {}
         at, definitions = self._in_file(json_path), self.options.definitions
-        for name, options in evaluators.items():
+        for name, declared in evaluators.items():
+            options = self._with_known_format(declared, (*at, name)) if name == "Citations" else declared
             checks[name] = spec = spec_of(name, options, definitions, self.source.place(at, name))
             self.problems += evaluator_problems(self.source, (*at, name), name, options, definitions, spec)
-            self.names_checks = True
         return checks
+
+    def _with_known_format(self, options: Mapping[str, Any], at: JsonPath) -> Mapping[str, Any]:
+        """The options of Citations, without an unknown format: the documents' own schema permits any text."""
+        declared = options.get("citation_format")
+        if not isinstance(declared, str) or declared in FORMATS:
+            return options
+        message = f"'{declared}' is not one of {', '.join(FORMATS)}; read as {FORMATS[0]}, the default"
+        self.problems.append(
+            replace(self.source.problem((*at, "citation_format"), message, key=True), level="warning")
+        )
+        return {name: option for name, option in options.items() if name != "citation_format"}
 
     def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, checks: Checks) -> Turn:
         at = self._in_file(json_path)
@@ -359,6 +378,18 @@ def _citations(value: object) -> tuple[Citation, ...] | None:
     if not all(isinstance(text, str) and isinstance(source, str | None) for text, source in texts):
         return None
     return tuple(Citation(text=text, source=source) for text, source in texts)
+
+
+def _newer_fields(document: Mapping[str, Any]) -> list[str]:
+    """The fields of a document that came with version 1.2.0."""
+    items = [item for item in document["items"] if isinstance(item, dict)]
+    used = {*document, *(key for item in items for key in item), *_keys_of_turns(items)}
+    return [name for name in (*_CHECKS, "turns") if name in used]
+
+
+def _keys_of_turns(items: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    turns = (turn for item in items if isinstance(item.get("turns"), list) for turn in item["turns"])
+    return (key for turn in turns if isinstance(turn, dict) for key in turn)
 
 
 def _zipped(value: Mapping[str, Any]) -> list[object]:

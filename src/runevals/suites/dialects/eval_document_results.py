@@ -64,7 +64,8 @@ def fill_results(document: Mapping[str, Any], report: RunReport, suite: str) -> 
     have no results.
     """
     cases = {case.key: case for case in report.cases if case.suite == suite and case.attempts}
-    items = [_item(item, cases.get(eval_document.key_of(item))) for item in document["items"]]
+    keys = eval_document.keys_of(document["items"])
+    items = [_item(item, cases.get(key)) for item, key in zip(document["items"], keys, strict=True)]
     run = {
         "evaluatedAt": report.run.started_at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "cliVersion": f"runevals {report.tool_version}",

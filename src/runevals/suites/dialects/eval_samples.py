@@ -9,7 +9,7 @@ from typing import Any
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import schema
-from runevals.lib.parsing.source import JsonPath, Source, pointer
+from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.escape import in_fence
 from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.suites.dialects.assertions import Assertions
@@ -51,7 +51,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
         cases.append(_case(source, (*root, index), sample, reader))
         problems += [*reader.problems, *_unknown(source, (*root, index), sample)]
         files |= dict.fromkeys(reader.files)
-    problems += duplicate_keys(cases, lambda number: pointer((*root, file.valid_entries[number])))
+    problems += duplicate_keys(cases, file.pointer_of)
     is_valid = isinstance(document, dict) and all(problem.level != "error" for problem in problems)
     requires = document.get("requires") if is_valid else None
     return Suite(

@@ -25,6 +25,7 @@ from runevals.suites.dialects.checking import (
     misspelt_expected,
     schema_problems,
     sorted_by_position,
+    with_numbered_keys,
     without_expected,
 )
 from runevals.suites.dialects.options import LoadOptions
@@ -61,7 +62,8 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
         cases = [reader.case(index, entry) for index, entry in enumerate(document["testData"])]
         problems += [*reader.problems, *reader.evaluators.problems]
         problems += _expected_problems(source, cases, document["testData"])
-        problems += duplicate_keys(cases, lambda index: pointer(("testData", index)))
+        cases, same_prompts = with_numbered_keys(cases, lambda index: pointer(("testData", index)), "id")
+        problems += [*same_prompts, *duplicate_keys(cases, lambda index: pointer(("testData", index)))]
     return Suite(
         name=source.path,
         path=source.path,

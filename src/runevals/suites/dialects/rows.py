@@ -10,7 +10,7 @@ from typing import Any
 
 from runevals.evaluators.format_names import PRESETS
 from runevals.lib.parsing.canonical import fingerprint
-from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, pointer, read_line
+from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import LABELS, Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import InvalidSuite
@@ -21,6 +21,7 @@ from runevals.suites.dialects.checking import (
     misspelt_expected,
     needs_expected,
     sorted_by_position,
+    with_numbered_keys,
     without_expected,
     wrapped_list,
 )
@@ -126,7 +127,8 @@ def load(source: Source, options: LoadOptions) -> Suite:
         problems += _without_expected(source, root, cases, rows)
         for index, row in rows:
             problems += expected_problems(source, (*root, index, "expected"), row.get("expected"), specs)
-        problems += duplicate_keys(cases, lambda number: pointer((*root, file.valid_entries[number])))
+        cases, same_prompts = with_numbered_keys(cases, file.pointer_of, "id")
+        problems += [*same_prompts, *duplicate_keys(cases, file.pointer_of)]
     return Suite(
         name=source.path,
         path=source.path,
