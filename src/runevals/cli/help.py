@@ -18,7 +18,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Judge": ("judge", "judge_model", "no_judge", "judge_concurrency", "cache", "rejudge"),
     "Comparison": (
         *("baseline", "base", "verify", "verify_repeats", "alpha", "min_effect", "max_base_age", "mark"),
-        "against",
+        *("against", "margin"),
         *("on_incomparable", "on_inconclusive", "changed_only", "depends_on"),
     ),
     "Gates": ("min_pass_rate", "fail_on", "quarantine"),

@@ -16,7 +16,7 @@ from runevals.records import Outcome, Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
 from runevals.run.pipeline import run
 from runevals.run.request import RunRequest
-from runevals.run.world.build import NO_TARGET
+from runevals.run.world.build import no_target
 from runevals.settings.resolve import Settings
 from runevals.suites.append_case import read_document, save
 from runevals.suites.dialects import LoadOptions, eval_document
@@ -42,7 +42,7 @@ def interact(request: RunRequest) -> None:
         raise InvalidSettings('--interactive needs a terminal, and no CI; try one prompt with --prompts "…"')
     settings = request.settings
     if settings.target is None:
-        raise InvalidSettings(NO_TARGET)
+        raise no_target(settings)
     settings = replace(settings, baseline=None, repeat=1, no_judge=settings.no_judge or not settings.judges)
     request = replace(request, settings=settings)
     defaults = _defaults(settings)

@@ -27,7 +27,8 @@ _TYPES: Mapping[str, Any] = {
     "whole": click.INT,
     "number": click.FLOAT,
 }
-_ONCE = frozenset({"model", "judge_model"})  # a run has one of each
+_ONCE = frozenset({"judge_model"})  # a run has one
+_SEVERAL = frozenset({"model"})  # two are measured side by side
 _METAVARS = {"text": "TEXT", "texts": "TEXT", "whole": "N", "number": "SHARE"}
 
 
@@ -100,11 +101,14 @@ def _option(setting: Setting) -> Callable[[F], F]:
         setting.name,
         type=_TYPES[setting.kind],
         default=None,
-        multiple=setting.name in _ONCE,
-        callback=_only if setting.name in _ONCE else None,
+        multiple=setting.name in _ONCE | _SEVERAL,
+        callback=_only if setting.name in _ONCE else _one_or_several if setting.name in _SEVERAL else None,
         metavar=setting.metavar or "|".join(setting.choices) or _METAVARS[setting.kind],
         shell_complete=lambda _context, _option, begun: [c for c in setting.choices if c.startswith(begun)],
-        help=setting.help + (" Several: separate by commas." if setting.kind == "texts" else "") + default,
+        help=setting.help
+        + (" Several: separate by commas." if setting.kind == "texts" else "")
+        + (" Given twice, both are measured side by side." if setting.name in _SEVERAL else "")
+        + default,
     )
 
 
@@ -116,3 +120,9 @@ def _only(_context: click.Context, option: click.Parameter, values: tuple[str, .
             "run the command once for each"
         )
     return values[0] if values else None
+
+
+def _one_or_several(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> str | tuple[str, ...] | None:
+    return values if len(values) > 1 else values[0] if values else None

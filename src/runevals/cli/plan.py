@@ -74,6 +74,7 @@ def describe(plan: RunPlan, settings: Settings) -> str:
     target_calls, judge_calls = _calls(plan, settings)
     checks = [check for case in plan.checks for turn in case for check in turn.checks]
     target = "none yet" if settings.target is None else settings.target.model or settings.target.type
+    target, each = (", ".join(settings.targets), " each") if settings.targets else (target, "")
     lines = [f"{suite.path}  {plural(len(suite.cases), 'case')}  ({suite.dialect})" for suite in plan.suites]
     categories = Counter(case.category for case in plan.cases if case.category)
     evaluators = Counter(check.id for check in checks)
@@ -85,10 +86,10 @@ def describe(plan: RunPlan, settings: Settings) -> str:
         f"categories  {', '.join(f'{name} {count}' for name, count in sorted(categories.items())) or '–'}",
         f"checks      {', '.join(f'{name} {count}' for name, count in sorted(evaluators.items())) or '–'}",
         f"attempts    {plan.repeat} a case",
-        f"target      {target}: {plural(target_calls, 'call')}",
-        f"judge       {plural(judge_calls, 'call')}",
+        f"target      {target}: {plural(target_calls, 'call')}{each}",
+        f"judge       {plural(judge_calls, 'call')}{each}",
     ]
-    if settings.against is not None:
+    if settings.against is not None and not settings.targets:
         lines.append(f"against     {settings.against}: as many calls again")
     return "\n".join(lines)
 

@@ -14,7 +14,7 @@ from runevals.suites.load import without_model
 
 def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
     """Adds the target that the suites imply if none is set: skills, or the models that they name."""
-    if settings.target is not None or not suites:
+    if settings.target is not None or settings.targets or not suites:
         return settings
     if all(suite.dialect == skill_cases.NAME for suite in suites):
         return replace(settings, target=skill_target(settings.cwd))

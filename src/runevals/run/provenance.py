@@ -63,6 +63,8 @@ def _chosen(settings: Settings) -> dict[str, object]:
     if path is not None and settings.origins["config"] == "flag" and path.resolve().is_relative_to(root):
         chosen["config"] = path.resolve().relative_to(root).as_posix()
     target = settings.target
+    if settings.target_name is not None:
+        chosen["target"] = settings.target_name
     if target is not None and settings.origins["target"] == "flag":
         name = {"python": target.function, "command": shlex.join(target.command)}.get(target.type, target.model)
         if name:

@@ -15,6 +15,7 @@ from runevals.records import SuiteProblem
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.gates import gate_problems
 from runevals.settings.retired import retired_in, without_retired
+from runevals.settings.target_names import target_problems
 
 PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml")
 LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
@@ -154,6 +155,8 @@ def _values(source: Source) -> Mapping[str, Any]:
     problems += _literal_keys(source)
     if isinstance(source.value, dict) and {"judge", "judges"} <= source.value.keys():
         problems.append(source.problem(("judges",), "stands beside 'judge'; name one, or list them all here"))
+    if not problems and isinstance(source.value, dict):
+        problems = [source.problem(place, message) for place, message in target_problems(source.value)]
     if not problems and isinstance(source.value, dict):
         entries = gate_problems(source.value.get("gates", ()))
         problems = [source.problem(("gates", number, key), message) for number, key, message in entries]

@@ -22,6 +22,7 @@ from runevals.settings.gates import check_mark, check_names, gates_of
 from runevals.settings.protected import changes_not_applied, effective_source, prices_of
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS, Setting
 from runevals.settings.target import JudgeSettings, RawEndpoint, TargetSettings, judge_settings, target_settings
+from runevals.settings.targets import TargetChoice, check_against, choose_targets
 from runevals.settings.values import checked, parsed, read_mark, texts
 
 CACHE = ".evals/cache"
@@ -38,6 +39,8 @@ class Settings:
     suites: tuple[SuiteEntry, ...]
     everything: bool
     target: TargetSettings | None
+    target_name: str | None  # in `targets`
+    targets: tuple[str, ...]  # the names of several targets or their models; then `target` is None
     judges: tuple[JudgeSettings, ...]  # with several, the median of their scores counts
     no_judge: bool
     repeat: int
@@ -57,7 +60,8 @@ class Settings:
     verify_repeats: int
     rules: GateRules
     mark: Mark | None
-    against: str | None  # what the same cases are also measured as
+    against: str | None  # what the same cases are also measured as, or the target to compare the others with
+    margin: float
     quarantine: Path
     accept_label: str | None
     changed_only: bool
@@ -127,8 +131,8 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     Raises InvalidSettings, and InvalidSuite with all problems of the file.
     """
     repository = repository_root(raw.cwd)
-    file = _file_of(raw, file)
-    base_side = raw.base_side
+    targets = _targets(raw, _file_of(raw, file))
+    file, base_side = targets.file, targets.base_side
     judged = _has_judge(raw)
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -140,6 +144,9 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         if origin is None:
             value, origin = setting.default, "default"
         values[setting.name], origins[setting.name] = value, origin
+    if targets.name is not None:
+        values["target"], origins["target"] = file.values["target"], file.display_name
+    check_against(values["against"], _source_of("against", origins), targets)
     gates = gates_of(effective_source("gates", file, base_side)[0].get("gates", ()))
     check_mark(values["mark"], gates)
     check_names(values["fail_on"] or (), origins["fail_on"], gates)
@@ -159,7 +166,9 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         repository=repository,
         suites=suites,
         everything=values["all"],
-        target=target_settings(endpoints),
+        target=None if targets.several else target_settings(endpoints),
+        target_name=targets.name,
+        targets=targets.several,
         judges=judge_settings(endpoints),
         no_judge=values["no_judge"],
         repeat=_repeat(values["repeat"], raw),
@@ -186,7 +195,8 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         verify_repeats=values["verify_repeats"],
         rules=_rules(values, gates, base_side),
         mark=None if values["mark"] is None else read_mark(values["mark"], origins["mark"]),
-        against=None if values["against"] == "none" else values["against"],
+        against=_against(values["against"], targets),
+        margin=values["margin"],
         quarantine=_quarantine(endpoints),
         accept_label=values["accept_label"],
         changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
@@ -219,8 +229,14 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         environment=raw.environment,
         origins=origins,
         file=file if file.exists else None,
-        base_side=raw.base_side,
+        base_side=base_side,
     )
+
+
+def each_target(settings: Settings, raw: RawSettings) -> Mapping[str, RawSettings]:
+    """The settings of each of several targets, by its name, as if it were run alone; empty if there is one."""
+    option = "model" if _option("model", raw) == settings.targets else "target"
+    return {name: replace(raw, flags={**raw.flags, option: name, "against": "none"}) for name in settings.targets}
 
 
 def ignored_changes(raw: RawSettings, file: SettingsFile | None = None) -> tuple[Weakening, ...]:
@@ -244,6 +260,31 @@ def _file_of(raw: RawSettings, file: SettingsFile | None) -> SettingsFile:
     if not file.exists and of_base is not None:
         return replace(of_base, exists=True, values={})  # removed by the change: its guards stay
     return file
+
+
+def _targets(raw: RawSettings, file: SettingsFile) -> TargetChoice:
+    """Which targets run. Raises InvalidSettings.
+
+    A base without the target that is asked for has none.
+    """
+    target, models, against = (_option(name, raw) for name in ("target", "model", "against"))
+    several = models if isinstance(models, tuple) else () if models is None else (str(models),)
+    return choose_targets(file, raw.base_side, target, several, against or file.values.get("against"))
+
+
+def _option(name: str, raw: RawSettings) -> object:
+    """The value of a setting that an option, an input or a variable sets; None if none does."""
+    return _from_strings(BY_NAME[name], raw)[0]
+
+
+def _against(value: str | None, targets: TargetChoice) -> str | None:
+    """What to compare with besides the base; of one of several targets that runs alone, no other target."""
+    return None if value == "none" or (value in targets.known and not targets.several) else value
+
+
+def _source_of(name: str, origins: Mapping[str, str]) -> str:
+    origin = origins[name]
+    return f"--{name}" if origin == "flag" else origin if origin.endswith(name.upper()) else f"{origin}: {name}"
 
 
 def _rules(values: Mapping[str, Any], gates: tuple[Gate, ...], base_side: BaseSide | None) -> GateRules:

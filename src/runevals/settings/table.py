@@ -202,9 +202,19 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="against",
         kind="text",
+        metavar="NAME|without-skill|none",
         help="Also measure the same cases so, in the same rounds, and say the difference: without-skill, with the "
-        "skill under test not installed. It informs, and is no gate.",
-        choices=("without-skill", "none"),
+        "skill under test not installed; of several targets, the name of the one that the others are compared "
+        "with: whether they are at most `margin` worse. It informs, unless a gate names it.",
+        as_input=False,
+    ),
+    Setting(
+        name="margin",
+        kind="number",
+        help="How much worse than that target another may be, as a share of the range.",
+        default=0.03,
+        minimum=0.001,
+        maximum=1,
         as_input=False,
     ),
     Setting(

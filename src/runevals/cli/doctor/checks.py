@@ -24,8 +24,9 @@ from runevals.run.default_target import with_target
 from runevals.run.load import load_suites, plan_of
 from runevals.run.preflight import absent
 from runevals.run.world.build import require_judge
-from runevals.settings.resolve import RawSettings, Settings, resolve
+from runevals.settings.resolve import RawSettings, Settings, each_target, resolve
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
+from runevals.settings.targets import choose_one
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import RunPlan
 from runevals.targets.agents import AGENTS
@@ -55,9 +56,12 @@ def diagnosis(raw: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
     loaded, plan, finding = _suites(settings)
     yield finding
     settings = with_target(settings, loaded.suites)
-    models = [_target(settings), *_judges(settings, plan)]
+    models = [*_targets(settings, raw), *_judges(settings, plan)]
     yield from models
-    yield from _answers(settings, call=call, usable=exit_code(models) == PASSED)
+    if settings.targets:
+        yield neither("answers", choose_one(settings.targets))
+    else:
+        yield from _answers(settings, call=call, usable=exit_code(models) == PASSED)
     yield base_of(settings, raw)
     yield sandbox_of(settings, plan)
     yield github_of(settings)
@@ -82,6 +86,18 @@ def _suites(settings: Settings) -> tuple[LoadedSuites, RunPlan | None, Diagnosis
     paths = ", ".join(suite.path for suite in loaded.suites[:3])
     more = f" and {len(loaded.suites) - 3} more" if len(loaded.suites) > 3 else ""
     return loaded, plan, good("suites", f"{plural(len(plan.cases), 'case')} in {paths}{more}")
+
+
+def _targets(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:
+    """The target, or each of several."""
+    if not settings.targets:
+        yield _target(settings)
+    for name, of_target in each_target(settings, raw).items():
+        try:
+            finding = _target(resolve(of_target))
+        except RunevalsError as error:
+            finding = stopped("target", error, "fix its entry in `targets:`, or leave it out")
+        yield replace(finding, text=f"{name}: {finding.text}")
 
 
 def _target(settings: Settings) -> Diagnosis:

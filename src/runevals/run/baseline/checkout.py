@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from runevals.lib import git
 from runevals.lib.worktree import worktree
-from runevals.records.errors import ExternalError, InvalidSuite, NoSuiteFound
+from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.run.baseline.relocate import rerooted
 from runevals.settings.resolve import RawSettings, Settings, resolve
 
@@ -36,6 +36,10 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             if settings.base_side is None or settings.base_side.unreadable is None:
                 raise
             raise NoSuiteFound(f"its settings cannot be read: {error.problems[0]}") from None
+        except InvalidSettings as error:
+            if settings.target_name is None:
+                raise
+            raise NoSuiteFound(f"it has no target '{settings.target_name}': {error.first_line}") from None
         mcp_config = None if there.mcp_config is None else (cwd / there.mcp_config).resolve()
         if mcp_config is not None and mcp_config.is_relative_to(settings.repository.resolve()):
             there = replace(there, mcp_config=None)  # by a link from elsewhere, it is the first checkout's

@@ -34,6 +34,7 @@ from runevals.run.world.limited import BoundedJudge, BoundedTarget, BoundedUser
 from runevals.run.world.user_target import UserTarget
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings
+from runevals.settings.targets import choose_one
 from runevals.suites.plan import RunPlan, asks_judge, will_run
 from runevals.targets import Target
 from runevals.targets.cached import CachedTarget
@@ -49,6 +50,11 @@ NO_TARGET = """nothing says what to run the suite against. The shortest ways:
   runevals --target "command:python my_agent.py" a program: prompt as JSON on stdin, answer on stdout
   runevals --target python:my_agent.py:answer    a function: answer(prompt, messages, case)
 Or write `target:` into runevals.yaml."""
+
+
+def no_target(settings: Settings) -> InvalidSettings:
+    """The error of what needs one target, for settings that name none, or several."""
+    return InvalidSettings(choose_one(settings.targets) if settings.targets else NO_TARGET)
 
 
 @contextmanager
@@ -206,7 +212,7 @@ def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, s
         return RecordedTarget(_own_responses(suites), "the suite", reuse=True)
     target = settings.target
     if target is None:
-        raise InvalidSettings(NO_TARGET)
+        raise no_target(settings)
     match target.type:
         case "skill":
             assert target.path is not None  # noqa: S101 - settled with a folder

@@ -1,0 +1,34 @@
+"""The names that `targets` of a settings file may have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.parsing.source import JsonPath
+from runevals.records.agent import AGENTS
+
+WITHOUT_SKILL = "without-skill"
+NONE = "none"
+# A target of these types is named by one word.
+_TYPES = (*PROVIDERS, *AGENTS, "skill")
+_OTHER_TYPES = ("http", "https", "a2a", "command", "python", "recorded", "plugin")
+RESERVED = (WITHOUT_SKILL, NONE, *_TYPES, *_OTHER_TYPES)
+
+
+def target_problems(values: Mapping[str, Any]) -> Iterator[tuple[JsonPath, str]]:
+    """(place, problem) in the targets of a settings file that has the form of its schema."""
+    if {"target", "targets"} <= values.keys():
+        yield ("targets",), "stands beside 'target'; name one, or list them all here"
+    for name in values.get("targets", {}):
+        if name in RESERVED:
+            yield ("targets", name), "is a word that --target and --against know; give this target another name"
+        elif re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name) is None:
+            yield ("targets", name), "has no usable name: letters, digits, and . _ - between them, 64 at most"
+
+
+def file_name(name: str) -> str:
+    """The target's name as part of the name of a file."""
+    return re.sub(r"[^\w.-]+", "-", name)

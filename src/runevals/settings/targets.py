@@ -1,0 +1,137 @@
+"""Several targets by name (`targets:`, or `--model` given twice), each of which is run as the one target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from runevals.lib.text.suggest import did_you_mean
+from runevals.records.errors import InvalidSettings
+from runevals.settings.file import BaseSide, SettingsFile
+from runevals.settings.target_names import NONE, RESERVED, WITHOUT_SKILL, file_name
+
+WITHOUT_MODEL = ("recorded", "skill", "a2a")  # another model would be asked the same
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetChoice:
+    """The targets of a run: one, by its name if it has one, or several."""
+
+    file: SettingsFile
+    base_side: BaseSide | None
+    several: tuple[str, ...] = ()  # empty if there is one, or none
+    name: str | None = None  # in `targets`
+    known: tuple[str, ...] = ()  # every name in `targets`, or every model
+
+
+def choose_targets(
+    file: SettingsFile,
+    base_side: BaseSide | None,
+    target: object,
+    models: Sequence[str],
+    against: object,
+) -> TargetChoice:
+    """Which targets run, and the settings files with only the one that is chosen. Raises InvalidSettings.
+
+    `target` is the option with this name, `models` are those of `--model`. With the name of one of several
+    targets, the one that it is to be compared with runs too.
+    """
+    of_file: Mapping[str, Any] = file.values.get("targets", {})
+    word = str(target) if target is not None else None
+    if len(models) > 1:
+        return _of_models(file, base_side, word, tuple(models))
+    if word is not None and word not in of_file:
+        _require_type(word, of_file)
+        return TargetChoice(
+            file=_with_target(file, None), base_side=_of_base(base_side, None), known=tuple(of_file)
+        )
+    if not of_file:
+        return TargetChoice(file=file, base_side=_of_base(base_side, None))
+    others = {str(against), word} if against in of_file else {word}
+    several = tuple(of_file) if word is None else tuple(name for name in of_file if name in others)
+    if len(several) > 1:
+        if models:
+            raise InvalidSettings(
+                f"--model {models[0]}: of which target? Name one with --target: {_joined(several)}"
+            )
+        return TargetChoice(file=file, base_side=base_side, several=several, known=tuple(of_file))
+    name = several[0]
+    return TargetChoice(
+        file=_with_target(file, name), base_side=_of_base(base_side, name), name=name, known=tuple(of_file)
+    )
+
+
+def _of_models(
+    file: SettingsFile, base_side: BaseSide | None, word: str | None, models: tuple[str, ...]
+) -> TargetChoice:
+    """One target with each of the models."""
+    of_file = file.values.get("targets", {})
+    several_targets = word is None and len(of_file) > 1
+    if several_targets:
+        raise InvalidSettings(f"--model {models[0]}: of which target? Name one with --target: {_joined(of_file)}")
+    name = next(iter(of_file), None) if word is None else word
+    section = word or file.values.get("target") or "openai"
+    if name in of_file:
+        file, base_side, section = _with_target(file, name), _of_base(base_side, name), of_file[name]
+    kind = section.partition(":")[0] if isinstance(section, str) else section["type"]
+    if kind in WITHOUT_MODEL:
+        raise InvalidSettings(
+            f"--model was given {len(models)} times, but a {kind} target answers alike with any; leave it out, or "
+            "name several `targets` in runevals.yaml"
+        )
+    names = [file_name(model) for model in models]
+    for number, model in enumerate(models):
+        if names[number] in names[:number]:
+            raise InvalidSettings(f"--model {model} was given twice; leave one out")
+        if model in (WITHOUT_SKILL, NONE):
+            raise InvalidSettings(f"--model {model}: --against has its own meaning for this name")
+    return TargetChoice(file=file, base_side=base_side, several=models, known=models)
+
+
+def check_against(against: object, source: str, targets: TargetChoice) -> None:
+    """Raises InvalidSettings if there is nothing of this name to compare with, or only the target itself."""
+    known = (WITHOUT_SKILL, NONE, *targets.known)
+    if against is None or against == NONE:
+        return
+    if against not in known:
+        hint = did_you_mean(str(against), known)
+        raise InvalidSettings(f"{source} is '{against}'; it must be one of {', '.join(known)}{hint}")
+    if against == WITHOUT_SKILL and targets.several:
+        raise InvalidSettings(f"{source}: {WITHOUT_SKILL} is of one target; {choose_one(targets.several)}")
+    alone = against in targets.known and not targets.several
+    if alone and (source.startswith("--") or len(targets.known) == 1):
+        why = "the target would be compared with itself" if against == targets.name else "it does not run"
+        raise InvalidSettings(f"{source} is {against}: {why}; name another, or choose no target")
+
+
+def choose_one(names: Sequence[str]) -> str:
+    """What to do if only one target can be run."""
+    return f"there are several targets ({_joined(names)}); choose one with --target or --model"
+
+
+def _joined(names: Sequence[str] | Mapping[str, object]) -> str:
+    return ", ".join(names)
+
+
+def _require_type(word: str, of_file: Mapping[str, object]) -> None:
+    """Raises InvalidSettings for a word that is neither a target's name nor a type."""
+    if of_file and ":" not in word and word not in RESERVED:
+        hint = did_you_mean(word, of_file)
+        raise InvalidSettings(f"there is no target '{word}'; `targets` has {_joined(of_file)}{hint}")
+
+
+def _with_target(file: SettingsFile, name: str | None) -> SettingsFile:
+    """The file as if it named only this one of its targets; None: none of them."""
+    if "targets" not in file.values:
+        return file
+    values = {key: value for key, value in file.values.items() if key != "targets"}
+    target = file.values["targets"].get(name)
+    return replace(file, values=values if target is None else {**values, "target": target})
+
+
+def _of_base(side: BaseSide | None, name: str | None) -> BaseSide | None:
+    if side is None:
+        return None
+    file, forked = (None if one is None else _with_target(one, name) for one in (side.file, side.forked))
+    return replace(side, file=file, forked=forked)
