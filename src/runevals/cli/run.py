@@ -26,6 +26,7 @@ from runevals.cli.plan import describe
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
 from runevals.cli.run_projects import run_projects
+from runevals.cli.run_targets import run_several
 from runevals.cli.terminal import warn
 from runevals.cli.watch import watch
 from runevals.github.job import change_event, require_own_code
@@ -174,6 +175,8 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         weakenings=ignored_changes(of_change),
         progress=display,
     )
+    if settings.targets and not settings.evaluate_only:
+        return run_several(request, of_change, options)
     return _run(request, options, _journalled(settings, options, paths, before))
 
 

@@ -211,9 +211,9 @@ class MarkComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgainstComparison:
-    """A run compared with the same cases measured otherwise in the same rounds, such as without the skill.
+    """A run compared with the same cases measured otherwise in the same rounds: without the skill, or by a target.
 
-    Means are shares 0–1; informational.
+    Means are shares 0–1; informational, unless a gate names it.
     """
 
     name: str  # as `--against` names it
@@ -227,12 +227,20 @@ class AgainstComparison:
     always_passed: tuple[str, ...] = ()  # checks that passed in every run of both, as `case: check`
     always_failed: tuple[str, ...] = ()
     deterministic: bool = False
+    margin: float | None = None  # of another target: how much worse than it this one may be
+    margin_p_value: float | None = None  # that it is worse by the margin or more; Holm over the targets
+    drop_bound: float | None = None  # the smallest margin at which it would be called not worse
     other: RunReport | None = None  # what was measured; a document has none of it
 
     @property
     def gain(self) -> float:
         """What this run has more; a loss is negative."""
         return self.head_mean - self.other_mean
+
+    @property
+    def not_worse(self) -> bool:
+        """Whether it is shown that this run is at most the margin worse."""
+        return self.margin is not None and self.drop_bound is not None and self.drop_bound <= self.margin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

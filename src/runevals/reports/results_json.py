@@ -27,7 +27,7 @@ DERIVED: Mapping[type, tuple[str, ...]] = {
     AttemptReport: ("share",),
     CaseReport: ("share", "flaky", "tripped"),
     Totals: ("share",),
-    AgainstComparison: ("gain",),
+    AgainstComparison: ("gain", "not_worse"),
 }
 # What a document leaves out if it has its default: most cases have nothing there.
 LEFT_OUT: Mapping[type, frozenset[str]] = {

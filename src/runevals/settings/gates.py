@@ -24,6 +24,7 @@ GATE_METRICS = (
     "weakening",
     "judge_coverage",
     "mark_drop",
+    "against_drop",
     "same_path_as_base",
 )
 
@@ -54,8 +55,8 @@ def gate_problems(entries: Any) -> Iterator[tuple[int, str, str]]:
             yield number, "bound", "wilson is for `pass_rate` with `>=` only"
         if entry.get("name") == "measured" and metric != "errors":
             yield number, "name", "'measured' is about errors; give this gate another name"
-        if metric == "mark_drop" and entry.get("scope"):
-            yield number, "scope", "mark_drop is of all cases; leave out its scope"
+        if metric in ("mark_drop", "against_drop") and entry.get("scope"):
+            yield number, "scope", f"{metric} is of all cases; leave out its scope"
         if _name(entry) in names:
             yield number, "name" if "name" in entry else "metric", f"the name '{_name(entry)}' is used twice"
         names.add(_name(entry))
@@ -78,3 +79,9 @@ def check_mark(mark: object, gates: Sequence[Gate]) -> None:
     """Raises InvalidSettings for a gate on the mark if `mark` is not set: it would never measure anything."""
     if mark is None and any(gate.metric == "mark_drop" for gate in gates):
         raise InvalidSettings("gates: mark_drop needs a `mark`: 30d for days, the name of a tag, or best")
+
+
+def check_target(against: object, gates: Sequence[Gate]) -> None:
+    """Raises InvalidSettings for a gate on another target if `against` names none: it would measure nothing."""
+    if against in (None, "without-skill") and any(gate.metric == "against_drop" for gate in gates):
+        raise InvalidSettings("gates: against_drop needs `against`: the name of one of the `targets`")

@@ -18,7 +18,7 @@ from runevals.records.rules import Content, Fetching, Limits, Mark, Selection, S
 from runevals.settings.ci_shard import shard_of
 from runevals.settings.evaluators import Definitions, read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
-from runevals.settings.gates import check_mark, check_names, gates_of
+from runevals.settings.gates import check_mark, check_names, check_target, gates_of
 from runevals.settings.protected import changes_not_applied, effective_source, prices_of
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS, Setting
 from runevals.settings.target import JudgeSettings, RawEndpoint, TargetSettings, judge_settings, target_settings
@@ -149,6 +149,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     check_against(values["against"], _source_of("against", origins), targets)
     gates = gates_of(effective_source("gates", file, base_side)[0].get("gates", ()))
     check_mark(values["mark"], gates)
+    check_target(values["against"], gates)
     check_names(values["fail_on"] or (), origins["fail_on"], gates)
     suites = _suites(values["suites"], origins["suites"], file, raw.cwd, repository)
     endpoints = RawEndpoint(

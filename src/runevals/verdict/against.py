@@ -1,11 +1,15 @@
-"""A run against the same cases measured otherwise: what the skill under test is worth, say."""
+"""A run against the same cases measured otherwise: what a skill is worth, or which target is not worse."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from math import fsum
 
-from runevals.records import AgainstComparison, CaseReport, Outcome, RunReport
+from runevals.lib.statistics.multiple_testing import holm
+from runevals.lib.statistics.non_inferiority import non_inferiority_p_value
+from runevals.records import AgainstComparison, CaseReport, MetricName, Outcome, RunReport
 from runevals.verdict.compare import Sides
 from runevals.verdict.families import metric_test, metrics_of
 from runevals.verdict.matching import Pair
@@ -34,6 +38,60 @@ def against_other(head: RunReport, other: RunReport, name: str) -> AgainstCompar
         deterministic=head.run.target.deterministic,
         other=other,
     )
+
+
+def against_target(
+    reports: Mapping[str, RunReport], reference: str, *, margin: float, alpha: float
+) -> Mapping[str, AgainstComparison]:
+    """Every other target against `reference`: is it at most `margin` worse? Holm over the targets.
+
+    It must be in both metrics, the pass rate and the share if a judge graded; the larger p counts (Berger 1982).
+    What could not be measured counts against the target: as failed here, and as passed on the reference.
+    """
+    compared, losses = {}, {}
+    for name, report in reports.items():
+        comparison = against_other(report, reports[reference], reference) if name != reference else None
+        if comparison is not None:
+            compared[name] = comparison
+            losses[name] = _losses(Sides.of(report, reports[reference]).due)
+
+    def p_value(number: int, at: float) -> float:
+        p_values = [max(non_inferiority_p_value(each, at) for each in metrics) for metrics in losses.values()]
+        return holm(p_values)[number]
+
+    return {
+        name: replace(
+            comparison,
+            margin=margin,
+            margin_p_value=p_value(number, margin),
+            drop_bound=_bound(partial(p_value, number), margin, alpha),
+        )
+        for number, (name, comparison) in enumerate(compared.items())
+    }
+
+
+def _bound(p_value: Callable[[float], float], margin: float, alpha: float) -> float:
+    """The smallest margin at which p is at most alpha; 1 if there is none. p falls with the margin."""
+    low, high = (0.0, margin) if p_value(margin) <= alpha else (margin, 1.0)
+    for _ in range(12):
+        middle = (low + high) / 2
+        if p_value(middle) <= alpha:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _losses(pairs: Sequence[Pair]) -> Sequence[Sequence[float]]:
+    """By metric, what each case lost: its mean on the reference minus its mean here."""
+    return [[_loss(pair, metric) for pair in pairs] for metric in metrics_of(pairs)]
+
+
+def _loss(pair: Pair, metric: MetricName) -> float:
+    there, here = pair.before, pair.now
+    before = there.outcomes if metric == "pass_rate" else there.values
+    now = here.outcomes if metric == "pass_rate" else here.values
+    return (fsum(before) + there.due - len(before)) / there.due - fsum(now) / here.due
 
 
 def _cost_ratio(pairs: Sequence[Pair]) -> float | None:

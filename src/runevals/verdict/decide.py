@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from runevals.records import (
+    AgainstComparison,
     Comparison,
     Conclusion,
     GateRules,
@@ -70,14 +71,18 @@ def since_mark(head: RunReport, mark: MarkRun | None, rule: RegressionRule) -> M
 
 
 def conclusion_of(
-    report: RunReport, comparison: Comparison | None, rules: GateRules, mark: MarkComparison | None = None
+    report: RunReport,
+    comparison: Comparison | None,
+    rules: GateRules,
+    mark: MarkComparison | None = None,
+    against: AgainstComparison | None = None,
 ) -> Conclusion:
     """gate → conclude; a shard alone decides nothing."""
     if report.run.shard is not None:
         return of_shard(report, report.run.shard)
     if comparison is not None:
         comparison = replace(comparison, tool_paths=tool_paths(comparison.base.cases, report.cases))
-    gates = apply_gates(rules, report, comparison, mark)
+    gates = apply_gates(rules, report, comparison, mark, against)
     conclusion = conclude(
         report,
         comparison,
@@ -86,12 +91,11 @@ def conclusion_of(
         on_incomparable=rules.on_incomparable,
         on_inconclusive=rules.on_inconclusive,
     )
-    return replace(conclusion, mark=mark)
+    return replace(conclusion, mark=mark, against=against)
 
 
 def incomplete(conclusion: Conclusion, stopped: Problem, rules: GateRules) -> Conclusion:
     """The same conclusion for a run that was stopped before it was confirmed."""
     run = replace(conclusion.report.run, stopped=stopped)
     report = replace(conclusion.report, run=run, complete=False)
-    stopped_run = conclusion_of(report, conclusion.comparison, rules, conclusion.mark)
-    return replace(stopped_run, against=conclusion.against)
+    return conclusion_of(report, conclusion.comparison, rules, conclusion.mark, conclusion.against)

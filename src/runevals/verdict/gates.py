@@ -9,6 +9,7 @@ from dataclasses import replace
 from runevals.lib.statistics.permutation_test import wilson_upper
 from runevals.lib.text.numbers import plural
 from runevals.records import (
+    AgainstComparison,
     CaseReport,
     Comparison,
     ComparisonVerdict,
@@ -24,7 +25,7 @@ from runevals.records import (
 from runevals.verdict.base_labels import labelled_as_on_base
 from runevals.verdict.gate_metrics import COMPARED, MetricRange, in_scope, mark_drop, measure
 from runevals.verdict.headlines import loss
-from runevals.verdict.wording import since_mark
+from runevals.verdict.wording import about_against, since_mark
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
 _BADNESS = {GateState.PASSED: 0, GateState.WARNED: 1, GateState.NOT_APPLICABLE: 2, GateState.FAILED: 3}
@@ -39,7 +40,11 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 
 
 def apply_gates(
-    rules: GateRules, report: RunReport, comparison: Comparison | None, mark: MarkComparison | None = None
+    rules: GateRules,
+    report: RunReport,
+    comparison: Comparison | None,
+    mark: MarkComparison | None = None,
+    against: AgainstComparison | None = None,
 ) -> tuple[GateResult, ...]:
     """The gates of the rules, and every preset one that applies and is not replaced.
 
@@ -49,7 +54,11 @@ def apply_gates(
         report, comparison = labelled_as_on_base(report, comparison)
     in_sight = _without_quarantined(report)
     own = [
-        _of_mark(gate, in_sight, mark) if gate.metric == "mark_drop" else _own(gate, in_sight, comparison)
+        _of_mark(gate, in_sight, mark)
+        if gate.metric == "mark_drop"
+        else _of_target(gate, against)
+        if gate.metric == "against_drop"
+        else _own(gate, in_sight, comparison)
         for gate in rules.gates
     ]
     replaced = {gate.name for gate in rules.gates}
@@ -135,6 +144,18 @@ def _of_mark(gate: Gate, report: RunReport, mark: MarkComparison | None) -> Gate
         )
     result = _by_number(gate, mark_drop(mark, report.cases))
     result = replace(result, reason=f"{result.reason}; {since_mark(mark)}")
+    return _warned(result) if gate.level == "warn" else result
+
+
+def _of_target(gate: Gate, against: AgainstComparison | None) -> GateResult:
+    """How much worse than another target this one may be; not applicable if it is not compared with one."""
+    if against is None or against.drop_bound is None:
+        reason = "against_drop: it is not compared with another target"
+        return GateResult(
+            name=gate.name, state=GateState.NOT_APPLICABLE, reason=reason, limit=gate.limit, metric=gate.metric
+        )
+    result = _by_number(gate, MetricRange.exactly(against.drop_bound))
+    result = replace(result, reason=f"{result.reason}; {about_against(against)}")
     return _warned(result) if gate.level == "warn" else result
 
 

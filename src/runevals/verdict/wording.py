@@ -129,7 +129,18 @@ def worth(against: AgainstComparison) -> str:
     """ "worth +31.0 points, p = 0.001; 1.7× the cost"; of a deterministic target there is no p."""
     sure = "" if against.deterministic else f", {p_value(against.p_value)}"
     cost = "" if against.cost_ratio is None else f"; {against.cost_ratio:.1f}× the cost"
+    if against.margin is not None:
+        return not_worse(against)
     return f"worth {points(against.gain)}{sure}{cost}"
+
+
+def not_worse(against: AgainstComparison) -> str:
+    """ "at most 3 points worse, p = 0.004, at 0.11× the cost", if that is shown."""
+    assert against.margin is not None and against.margin_p_value is not None  # noqa: S101, PT018 - of a target
+    prefix = "" if against.not_worse else "not shown to be "
+    cost = "" if against.cost_ratio is None else f", at {against.cost_ratio:.2g}× the cost"
+    margin = f"{100 * against.margin:g} point{'' if against.margin == 0.01 else 's'}"
+    return f"{prefix}at most {margin} worse, {p_value(against.margin_p_value)}{cost}"
 
 
 def about_against(against: AgainstComparison) -> str:

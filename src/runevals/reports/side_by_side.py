@@ -1,0 +1,127 @@
+"""Several targets in one table with a column each: on a screen, in Markdown, and as a page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from string import Template
+
+from runevals.lib.text.escape import inert_line, one_line
+from runevals.lib.text.numbers import money, percent, plural, score, seconds
+from runevals.records import Conclusion
+from runevals.verdict.side_by_side import CaseRow, SideBySide, TargetColumn, side_by_side
+from runevals.verdict.wording import not_worse
+
+MOST_CASES = 200
+LONGEST = 60  # of a name or a verdict in a table
+Row = tuple[str, Sequence[str]]  # its name, and a cell for each target
+# The page has no script, and may request nothing.
+POLICY = "default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'"
+
+
+def lines(conclusions: Mapping[str, Conclusion]) -> Iterator[str]:
+    """The table for a screen: aligned columns of plain text."""
+    sides = side_by_side(conclusions)
+    table = [("", [one_line(column.name, LONGEST) for column in sides.columns]), *_rows(sides)]
+    widths = [max(len(cell) for cell in column) for column in zip(*(cells for _, cells in table), strict=True)]
+    first = max(len(name) for name, _ in table)
+    for name, cells in table:
+        aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+        yield f"{name:<{first}}  {'  '.join(aligned)}".rstrip()
+    yield from (one_line(sentence, 500) for sentence in _sentences(sides))
+
+
+def render_markdown(conclusions: Mapping[str, Conclusion]) -> str:
+    """The table for a job page or a comment."""
+    sides = side_by_side(conclusions)
+    head = [inert_line(column.name, LONGEST) for column in sides.columns]
+    table = [
+        f"| | {' | '.join(head)} |",
+        f"|---|{'---:|' * len(head)}",
+        *(f"| {name} | {' | '.join(map(inert_line, cells))} |" for name, cells in _rows(sides)),
+    ]
+    return "\n".join([*table, "", *(f"* {inert_line(sentence)}" for sentence in _sentences(sides))]) + "\n"
+
+
+def render_page(conclusions: Mapping[str, Conclusion], pages: Mapping[str, str]) -> str:
+    """One page with a column for each target; `pages` are the file names of their own pages, if they have any."""
+    sides = side_by_side(conclusions)
+    style = _part("targets.css")
+    names = [one_line(column.name, LONGEST) for column in sides.columns]
+    heads = [_linked(name, pages.get(column.name)) for name, column in zip(names, sides.columns, strict=True)]
+    title = f"{' · '.join(names)}: {plural(sides.cases, 'case')}"
+    return Template(_part("targets.html")).substitute(
+        policy=POLICY.format(style=f"sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}"),
+        style=style,
+        title=html.escape(title),
+        heads="".join(f'<th scope="col">{head}</th>' for head in heads),
+        rows="\n".join(_html_row(name, cells) for name, cells in _rows(sides)),
+        sentences="\n".join(f"<p>{html.escape(one_line(sentence, 500))}</p>" for sentence in _sentences(sides)),
+        differing=html.escape(_about_differing(sides)),
+        cases="\n".join(_html_row(*_case(row)) for row in sides.differing[:MOST_CASES]),
+    )
+
+
+def _rows(sides: SideBySide) -> Iterator[Row]:
+    columns = sides.columns
+    yield "Verdict", [_verdict(column) for column in columns]
+    yield "Pass rate", [percent(column.totals.pass_rate) for column in columns]
+    if any(column.totals.composite is not None for column in columns):
+        yield "Score", [score(column.totals.composite) for column in columns]
+    yield "Cost", [money(column.totals.cost_usd) for column in columns]
+    yield "Latency, median", [seconds(column.latency_median_s) for column in columns]
+    yield "Latency, p95", [seconds(column.totals.latency_p95_s) for column in columns]
+    yield "Calls", [str(column.calls) for column in columns]
+    yield "Not measured", [_errors(column) for column in columns]
+
+
+def _verdict(column: TargetColumn) -> str:
+    return {"unmeasured": "not measured"}.get(outcome := column.conclusion.verdict.outcome, outcome)
+
+
+def _errors(column: TargetColumn) -> str:
+    """The cases that could not be measured; all of them if the target could not be started."""
+    return str(column.unmeasured) if column.totals.cases else "all"
+
+
+def _sentences(sides: SideBySide) -> Iterator[str]:
+    """What is shown of each target against another, and why one was not measured."""
+    for column in sides.columns:
+        conclusion = column.conclusion
+        if conclusion.verdict.outcome in ("failed", "unmeasured"):
+            yield f"{column.name}: {conclusion.verdict.headline}"
+        if conclusion.against is not None and conclusion.against.margin is not None:
+            yield f"{column.name} against {conclusion.against.name}: {not_worse(conclusion.against)}"
+
+
+def _about_differing(sides: SideBySide) -> str:
+    number = len(sides.differing)
+    if not number:
+        return "Cases with different results: none"
+    more = f", of which {MOST_CASES} are shown" if number > MOST_CASES else ""
+    return f"Cases with different results: {number} of {sides.cases}{more}"
+
+
+def _case(row: CaseRow) -> Row:
+    return f"{row.key} ({row.suite})", [_share(runs) for runs in row.runs]
+
+
+def _share(runs: tuple[int, int] | None) -> str:
+    return "–" if runs is None or not runs[1] else f"{runs[0]} of {runs[1]}"
+
+
+def _html_row(name: str, cells: Sequence[str]) -> str:
+    data = "".join(f"<td>{html.escape(one_line(cell))}</td>" for cell in cells)
+    return f'<tr><th scope="row">{html.escape(one_line(name, 2 * LONGEST))}</th>{data}</tr>'
+
+
+def _linked(name: str, page: str | None) -> str:
+    text = html.escape(name)
+    return text if page is None else f'<a href="{html.escape(page, quote=True)}">{text}</a>'
+
+
+def _part(name: str) -> str:
+    return files("runevals.reports").joinpath("page", name).read_text(encoding="utf-8")

@@ -1,0 +1,35 @@
+"""The files of a run with several targets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runevals.cli.run_targets import of_target
+from tests.sample_suites import SUITE
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "own"),
+    [
+        ("out/results.json", "mini", "out/results.mini.json"),
+        ("results.json.gz", "mini", "results.mini.json.gz"),
+        ("v1.2.html", "openai/gpt-5", "v1.2.openai-gpt-5.html"),
+        ("a.md", "../../x", "a...-..-x.md"),
+    ],
+)
+def test_the_file_of_a_target(path, name, own):
+    assert of_target(Path(path), name) == Path(own)
+
+
+def test_results_are_stored_without_an_output_too(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", "def a(prompt):\n return 'Paris'\ndef b(prompt):\n return 'Lima'\n")
+    targets = {name: {"type": "python", "function": f"agent.py:{name}"} for name in "ab"}
+    project.write("runevals.yaml", {"targets": targets})
+    code, out, err = runevals("run", "-q")
+    assert code == 0, out + err
+    names = sorted(path.name.partition(".")[2] for path in (project.path / ".evals/results").iterdir())
+    assert names == ["a.html", "a.json", "b.html", "b.json", "html"]
+    assert "\n== a\n" in out

@@ -1,0 +1,120 @@
+"""Several targets in one run: their documents, the table, and which of them is not worse than another."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.chat_server import Reply, chat_server
+from tests.sample_suites import EXACT
+
+CASES = [{"testId": f"k{number}", "prompt": f"{number}?", "expected_response": "yes"} for number in range(6)]
+TARGETS = {name: {"type": "openai", "model": name} for name in ("mini", "nano", "pico")}
+
+
+@pytest.fixture
+def models(project, monkeypatch):
+    """Three models on a server: mini knows everything, nano but one answer, and pico nothing."""
+
+    def answer(body, _number):
+        model, prompt = body["model"], body["messages"][-1]["content"]
+        if model == "gone":
+            return Reply(status=404, error={"message": "The model does not exist"})
+        knows = {"mini": True, "nano": prompt != "5?"}.get(model, False)
+        return Reply(text="yes" if knows else "no")
+
+    with chat_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        project.server = server
+        project.write("evals.json", {**EXACT, "items": CASES})
+        project.write("runevals.yaml", {"targets": TARGETS, "repeat": 2, "concurrency": 1, "gates": []})
+        yield project
+
+
+def test_a_document_each_and_one_table(models, runevals):
+    """The rounds of all in turn; each target is compared with the one that is named."""
+    output = ("-o", "out.json", "-o", "out.html", "-o", "out.md")
+    code, out, err = runevals("run", "-q", "--against", "mini", "--margin", "0.2", *output)
+    assert code == 0, out + err
+    asked = [body["model"] for body in models.server.requests]
+    assert asked == [name for _ in range(2) for name in TARGETS for _ in CASES]
+    rates = {name: models.document(f"out.{name}.json")["totals"]["pass_rate"] for name in TARGETS}
+    assert rates == {"mini": 1.0, "nano": pytest.approx(5 / 6), "pico": 0.0}
+    assert "against" not in models.document("out.mini.json")
+    found = {name: models.document(f"out.{name}.json")["against"] for name in ("nano", "pico")}
+    assert (found["nano"]["name"], found["nano"]["margin"], found["nano"]["not_worse"]) == ("mini", 0.2, False)
+    assert 0.2 < found["nano"]["drop_bound"] < 1
+    assert (found["pico"]["margin_p_value"], found["pico"]["drop_bound"]) == (1.0, 1.0)
+    table = "Pass rate        100.0 %  83.3 %   0.0 %"
+    assert table in out
+    assert "nano against mini: not shown to be at most 20 points worse, p = " in out
+    markdown = (models.path / "out.md").read_text(encoding="utf-8")
+    assert "| Pass rate | 100.0 % | 83.3 % | 0.0 % |" in markdown
+    page = (models.path / "out.html").read_text(encoding="utf-8")
+    assert '<a href="out.nano.html">nano</a>' in page
+    assert "<td>2 of 2</td><td>0 of 2</td><td>0 of 2</td>" in page
+    assert (models.path / "out.nano.html").exists()
+
+
+def test_one_that_fails_to_start_does_not_end_the_others(models, runevals):
+    """Neither one that has no program nor one whose model is refused."""
+    models.write("runevals.yaml", {"targets": {**TARGETS, "agent": {"type": "python", "function": "none.py:f"}}})
+    code, out, err = runevals("run", "-q", "-o", "out.json")
+    assert code == 3, out + err
+    assert models.document("out.mini.json")["totals"]["pass_rate"] == 1.0
+    assert models.document("out.agent.json")["verdict"]["outcome"] == "unmeasured"
+    assert "agent: Not measured – " in out
+    models.write("runevals.yaml", {"target": "openai"})
+    code, out, err = runevals("run", "-q", "--model", "mini", "--model", "gone", "-o", "out.json")
+    assert code == 3, out + err
+    assert models.document("out.mini.json")["totals"]["pass_rate"] == 1.0
+    assert models.document("out.gone.json")["verdict"]["outcome"] == "unmeasured"
+
+
+def test_each_is_compared_with_its_own_base(models, runevals):
+    models.write("runevals.yaml", {"targets": {name: TARGETS[name] for name in ("mini", "nano")}})
+    assert runevals("run", "-q", "-o", "base.json")[0] == 0
+    code, out, err = runevals("run", "-q", "--baseline", "base.json", "-o", "out.json", "--verify", "off")
+    assert code == 0, out + err
+    drops = [models.document(f"out.{name}.json")["comparison"]["drop"] for name in ("mini", "nano")]
+    assert drops == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("limit", "against", "code", "state"),
+    [
+        pytest.param(0.9, "mini", 0, "passed", id="not worse"),
+        pytest.param(0.03, "mini", 1, "failed", id="worse"),
+        pytest.param(0.03, "nano", 0, "passed", id="better"),
+    ],
+)
+def test_a_gate_on_another_target(models, runevals, limit, against, code, state):
+    gate = {"metric": "against_drop", "op": "<=", "limit": limit, "name": "not worse"}
+    targets = {name: TARGETS[name] for name in ("mini", "nano")}
+    cases = [{**case, "testId": f"{case['testId']}-{part}"} for part in range(30) for case in CASES]
+    models.write("evals.json", {**EXACT, "items": cases})
+    models.write("runevals.yaml", {"targets": targets, "against": against, "gates": [gate], "repeat": 1})
+    found, out, err = runevals("run", "-q", "-o", "out.json", "--concurrency", "16")
+    assert found == code, out + err
+    other = "nano" if against == "mini" else "mini"
+    states = {gate["name"]: gate["state"] for gate in models.document(f"out.{other}.json")["gates"]}
+    assert states["not worse"] == state
+    states = {gate["name"]: gate["state"] for gate in models.document(f"out.{against}.json")["gates"]}
+    assert states["not worse"] == "not_applicable"
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        pytest.param(["--max-calls", "35"], "36 calls of 3 targets", id="calls"),
+        pytest.param(["--baseline", "."], "it is a file (base.json means base.mini.json", id="folder"),
+        pytest.param(["--against", "mini", "--shard", "1/2"], "a shard has only a part of the cases", id="shard"),
+        pytest.param(["--against", "nan"], "must be one of without-skill, none, mini, nano, pico", id="name"),
+        pytest.param(["--format", "eval-document", "-o", "a.json"], "--format is of one target", id="format"),
+        pytest.param(["--open"], "--open is of one target", id="open"),
+    ],
+)
+def test_what_cannot_be_measured_is_a_usage_error(models, runevals, flags, reason):
+    code, _, err = runevals("run", "-q", *flags)
+    assert (code, reason in err) == (2, True), err
+    assert not models.server.requests
