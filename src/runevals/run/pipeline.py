@@ -1,8 +1,9 @@
-"""One run on one page: discover → load → plan → converse → evaluate → score → compare → gate → conclude.
+"""A run, top to bottom: discover → load → plan → converse → evaluate → score → compare → gate → conclude.
 
-`run.load` discovers and loads the suites of a request; `reports.publish` writes what is concluded here. `merge`,
-`gate` and `compare` are the same page for what is measured already: the shards of a run, the results of another
-tool, and two results documents.
+`run.load` discovers and loads the suites of a request before. `verdict.procedure` decides which rounds and fresh
+runs follow a comparison. Afterwards `reports.publish` writes the reports, `github.post_comment` posts the comment.
+`merge`, `gate` and `compare` are the same stages for what is measured already: the shards of a run, the results of
+another tool, and two results documents.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _run(request: RunRequest) -> Conclusion:
 
 
 def merge(report: RunReport, request: RunRequest) -> Conclusion:
-    """The report of all shards compared with the base: the same stations without measuring.
+    """The report of all shards compared with the base: the same stages without measuring.
 
     The base is run here if its stored result cannot be used, and again before a loss blocks, if that is possible.
     """
@@ -115,11 +116,11 @@ def compare(base: Path, head: Path, request: RunRequest, *, rejudge: bool = Fals
     return decision(report, baseline, settings.rules, weakenings=request.weakenings)
 
 
-def within_limits(request: RunRequest, stations: Callable[[RunRequest], Conclusion]) -> Conclusion:
-    """What `stations` conclude within the limits of the settings; incomplete if a limit ended the run."""
+def within_limits(request: RunRequest, stages: Callable[[RunRequest], Conclusion]) -> Conclusion:
+    """What `stages` conclude within the limits of the settings; incomplete if a limit ended the run."""
     budget = Budget(request.settings.limits, Stop())
     with budget.timed():
-        conclusion = stations(replace(request, budget=budget))
+        conclusion = stages(replace(request, budget=budget))
     stop = budget.stop
     if stop.problem is not None and stop.cut_short and conclusion.report.run.stopped is None:
         return incomplete(conclusion, stop.problem, request.settings.rules)  # the fresh run of the base, say
