@@ -150,6 +150,7 @@ SETTINGS_FILES = {
     "NaN": f"{SETTINGS}max_cost: .nan\n",
     "a number of 5,000 digits": f"{SETTINGS}repeat: {'9' * 5000}\n",
     "a negative repeat": f"{SETTINGS}repeat: -1\n",
+    "a price whose sum is no number": f"{SETTINGS}prices: {{tiny: {{input: 1.0e+308, output: 1.0e+308}}}}\n",
     "a pattern that does not parse": f"{SETTINGS}redact: ['(']\n",
     "a gate of another world": f"{SETTINGS}gates: [{{name: g, metric: x, op: '==', limit: 1}}]\n",
     "a prompt file that is no UTF-8": prompted("p.md"),

@@ -52,3 +52,14 @@ def test_a_file_that_ends_too_early_is_never_a_result_of_less(path):
         if path.suffix != ".jsonl":
             with pytest.raises((InvalidDocument, InvalidSuite)):
                 parse_results(part, path, "x")
+
+
+def test_a_message_does_not_repeat_a_long_value(runevals, project):
+    long = "9" * 1_000_000
+    project.write(
+        "junit.xml", f"<testsuites><testsuite><testcase name='a' time='{long}'/></testsuite></testsuites>"
+    )
+    code, out, err = runevals("gate", "junit.xml")
+    assert code == 2
+    assert err.startswith("Error: junit.xml:1: time='999")
+    assert len(out + err) < 10_000

@@ -23,6 +23,7 @@ from runevals.cli.multi_word import split_multi_word_options
 from runevals.records.errors import COULD_NOT_MEASURE, INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR, RunevalsError
 
 REPORT_TO = "the issue tracker of runevals"
+LONGEST_LINE = 2000  # of a message
 
 # name → its line in `--help`; see `_PLACES` for the functions
 COMMANDS: Mapping[str, str] = {
@@ -149,7 +150,7 @@ def call(arguments: Sequence[str]) -> int:
 def explained(error: Exception) -> int:
     """Reports on stderr why a command failed, and what to do → its exit code."""
     if isinstance(error, RunevalsError):
-        return _report_failure(f"Error: {error}", error.exit_code)
+        return _report_failure(f"Error: {_without_long_lines(str(error))}", error.exit_code)
     if isinstance(error, OSError):
         from runevals.lib.text.escape import one_line
 
@@ -158,6 +159,12 @@ def explained(error: Exception) -> int:
         return _report_failure(f"Error: {text}", USAGE_ERROR if wrong else COULD_NOT_MEASURE)
     where = f"This is a bug in runevals {__version__}. Please report it with the lines above to {REPORT_TO}."
     return _report_failure(f"{''.join(traceback.format_exception(error))}{where}", INTERNAL_ERROR)
+
+
+def _without_long_lines(text: str) -> str:
+    """A message may quote a value of a file, of any length."""
+    lines = (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in text.splitlines())
+    return "\n".join(lines)
 
 
 def _thread_failed(failure: threading.ExceptHookArgs) -> None:
