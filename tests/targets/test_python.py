@@ -54,6 +54,13 @@ def test_a_function_can_accept_only_the_prompt(function):
     assert function("def answer(prompt): return prompt.upper()").answer(ASKED).text == "WHY?"
 
 
+def test_calls_of_an_async_function_share_one_event_loop(function):
+    code = "import asyncio\nloops = set()\nasync def answer(prompt):\n    await asyncio.sleep(0)\n"
+    code += "    loops.add(asyncio.get_running_loop())\n    return str(len(loops))"
+    target = function(code)
+    assert [target.answer(ASKED).text for _ in range(2)] == ["1", "1"]
+
+
 def test_a_function_can_return_a_report(function):
     response = function("def answer(prompt): return {'output': 'Yes', 'cost_usd': 0.5}").answer(ASKED)
     assert (response.text, response.cost_usd, response.delivery) == ("Yes", 0.5, None)

@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def _reply(function: Callable[..., Any], request: dict[str, Any], start: Path) -
     """What a call returned or raised; afterwards this process is in `start` again."""
     try:
         os.chdir(request.get("cwd") or start)
-        value = _call(function, request)
+        value = _awaited(_call(function, request))
         json.dumps(value)
     except BaseException as error:  # noqa: BLE001 - SystemExit of a function is a failure of the function
         return {"raised": _last_line(error)}
@@ -75,6 +76,18 @@ def _call(function: Callable[..., Any], request: dict[str, Any]) -> Any:
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     takes_all = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     return function(*(arguments if takes_all else arguments[: len(positional)]))
+
+
+def _awaited(value: Any) -> Any:
+    """The result of an async function; all calls share one event loop, as clients of the agent may."""
+    return _loop().run_until_complete(value) if inspect.isawaitable(value) else value
+
+
+@lru_cache(maxsize=1)
+def _loop() -> Any:
+    import asyncio  # only async functions need it
+
+    return asyncio.new_event_loop()
 
 
 def _last_line(error: BaseException) -> str:
