@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runevals.records import Links, Outcome, ToolCall
+from runevals.records import Links, Outcome, Suspect, ToolCall
 from runevals.reports import comment, console
 from runevals.reports.steps import path
 from tests.reports.conclusions import agents, conclusion, renames
@@ -56,7 +56,9 @@ def test_the_same_error_is_shown_once():
 
 
 def test_what_nothing_was_measured_of_has_no_pass_rate():
-    assert "Pass rate –, score" in console.render(conclusion(report({"a": "e"}), None))
+    shown = console.render(conclusion(report({"a": "e"}), None))
+    assert "No case was measured." in shown
+    assert "Pass rate" not in shown
 
 
 def test_a_renamed_case_is_named_by_both_keys():
@@ -115,3 +117,16 @@ def test_a_long_path_of_steps_is_cut():
     calls = [ToolCall(name=f"tool{number % 2}") for number in range(500)]
     assert path(calls).endswith("tool1 → … 492 more")
     assert path([]) == "no steps"
+
+
+def test_a_suspect_that_failed_its_fresh_runs_is_not_said_to_have_passed_them():
+    made = conclusion(report({"a": "f", "b": "p"}), report({"a": "p", "b": "p"}))
+    assert made.comparison is not None
+    dropped = {"suite": "evals/evals.json", "name": "a", "critical": False, "state": "dropped"}
+    suspects = (
+        Suspect(key="a", head=case("a", "f"), **dropped),
+        Suspect(key="b", head=case("b", "p"), **dropped),
+    )
+    shown = console.render(replace(made, comparison=replace(made.comparison, suspects=suspects)))
+    assert "! 1 case looked lost and passed on fresh runs" in shown
+    assert "! 1 case failed on fresh runs too, too few to confirm a loss" in shown

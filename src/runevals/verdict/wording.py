@@ -64,6 +64,8 @@ _DOUBTFUL = frozenset({ComparisonVerdict.SMALL, ComparisonVerdict.INCONCLUSIVE, 
 
 def alone(report: RunReport) -> str:
     """The numbers of a run without a base; says why cases can pass although the pass rate is lower."""
+    if report.totals.pass_rate is None:
+        return "No case was measured."
     rates = f"Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."
     flaky = [case for case in report.cases if case.flaky]
     if not flaky:
@@ -253,13 +255,16 @@ def fresh_runs(comparison: Comparison, change: Change) -> str:
 
 
 def suspect_notes(comparison: Comparison) -> list[str]:
-    """The reason for every open suspect, and how many suspects are not lost."""
+    """The reason for every open suspect, and how many suspects are not lost or not confirmed as lost."""
     notes = [f"{s.key} may be lost: {s.reason}" for s in comparison.suspects if s.state == "open" and s.reason]
     fine = [suspect for suspect in comparison.suspects if suspect.state in ("dropped", "cleared")]
     notes += [f"{suspect.key} was edited, and its old form still passes" for suspect in fine if suspect.edited]
-    passed = sum(not suspect.edited for suspect in fine)
-    if passed:
+    own = [suspect for suspect in fine if not suspect.edited]
+    failing = sum(suspect.head is not None and suspect.head.status is Outcome.FAILED for suspect in own)
+    if passed := len(own) - failing:
         notes.append(f"{plural(passed, 'case')} looked lost and passed on fresh runs")
+    if failing:
+        notes.append(f"{plural(failing, 'case')} failed on fresh runs too, too few to confirm a loss")
     return notes
 
 
