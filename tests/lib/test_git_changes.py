@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from runevals.lib.git_changes import state_of
+from runevals.lib.git_changes import changed_files, state_of
 
 OTHER = "print('other')"
 STRANGE = os.fsdecode(b"\xe9.py")  # a name that is no UTF-8
@@ -86,3 +86,27 @@ def test_every_kind_of_code_change_is_detected(nested, edit, before):
     assert state_of(nested.path) == state  # the control: nothing but a time
     edit(nested)
     assert state_of(nested.path) != state
+
+
+def test_changed_files_have_their_paths_on_both_sides(repository):
+    repository.write("moved.txt", "\n".join(map(str, range(30))))
+    repository.write("link", "")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "files")
+    repository.git("mv", "moved.txt", "to.txt")
+    repository.write(".gitignore", "ignored\n")
+    repository.write("ignored", "")
+    repository.write("new file", "")
+    edited(repository)
+    (repository.path / "evals.json").unlink()
+    (repository.path / "link").unlink()
+    (repository.path / "link").symlink_to("agent.py")  # neither is a regular file on both sides
+    expected = {
+        (None, ".gitignore"),
+        (None, "new file"),
+        ("agent.py", "agent.py"),
+        ("evals.json", None),
+        ("moved.txt", "to.txt"),
+    }
+    assert set(changed_files(repository.path, "HEAD")) == expected
+    assert changed_files(repository.path, "unknown") is None

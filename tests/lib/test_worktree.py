@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runevals.lib.worktree import share, worktree
+from runevals.lib.worktree import copy_changes, share, worktree
 from runevals.records.errors import InvalidSettings
 
 
@@ -131,3 +131,19 @@ def test_shared_files_still_exist_after_the_worktree_is_removed(ignoring):
     ignoring.write("deps/one/index.js", "1")
     shared(ignoring, "deps")
     assert (ignoring.path / "deps/one/index.js").read_text() == "1"
+
+
+def test_changes_that_are_not_committed_are_copied_and_none_behind_a_link(repository):
+    (repository.path / "out").symlink_to("..")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "link")
+    repository.write("agent.py", "edited")
+    repository.write("new/deep.sh", "new").chmod(0o755)
+    with worktree(repository.path, "HEAD") as checkout:
+        changes = [("agent.py", "agent.py"), (None, "new/deep.sh"), ("evals.json", None)]
+        copy_changes(changes, repository.path, checkout)
+        assert (checkout / "agent.py").read_text() == "edited"
+        assert os.access(checkout / "new/deep.sh", os.X_OK)
+        assert not (checkout / "evals.json").exists()
+        with pytest.raises(InvalidSettings, match="behind a link"):
+            copy_changes([(None, "out/x")], repository.path, checkout)

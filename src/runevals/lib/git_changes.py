@@ -69,6 +69,40 @@ def _attributes(tree: Tree, files: Iterable[str]) -> Iterator[str]:
             yield path
 
 
+def changed_files(repository: Path, commit: str) -> list[tuple[str | None, str | None]] | None:
+    """(path in `commit`, path in the work tree) of each regular file that may differ; None: it is not there.
+
+    Both differ if it was renamed. A file that git neither tracks nor ignores is new. None if git does not answer.
+    """
+    words = ("diff-index", "-z", "--find-renames", "--ignore-submodules=all", "--no-ext-diff", commit, "--")
+    output = git_output(repository, words, settings=_without_filters(repository))
+    others = names(repository, "ls-files", "-z", "--others", "--exclude-standard")
+    if output is None or others is None:
+        return None
+    pairs: list[tuple[str | None, str | None]] = [(None, name) for name in others if _is_regular(repository, name)]
+    words_ = iter(os.fsdecode(output).split("\0"))
+    for entry in words_:
+        if not entry:
+            continue
+        old_mode, mode, *_, status = entry.removeprefix(":").split(" ")
+        old = next(words_)
+        new = next(words_) if status[0] in "RC" else old
+        was = old if old_mode.startswith(FILE) and status[0] not in "AC" else None
+        now = new if mode.startswith(FILE) and status[0] != "D" and _is_regular(repository, new) else None
+        if (was, now) != (None, None) and status[0] != "T":
+            pairs.append((was, now))
+    return pairs
+
+
+def _is_regular(repository: Path, name: str) -> bool:
+    """Whether it is a file, and no link of the repository leads to it."""
+    above = [repository / folder for folder in PurePosixPath(name).parents if str(folder) != "."]
+    try:
+        return stat.S_ISREG((repository / name).lstat().st_mode) and not any(map(Path.is_symlink, above))
+    except OSError:
+        return False
+
+
 def state_of(repository: Path) -> State | None:
     """The state of the tracked files: the commit, the differences from it, and the submodules.
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -60,6 +60,24 @@ def _is_ours(checkout: Path) -> bool:
     except OSError:
         return False
     return is_open_to_programs(info) and stat.S_ISREG(lock.st_mode)
+
+
+def copy_changes(changes: Iterable[tuple[str | None, str | None]], repository: Path, checkout: Path) -> None:
+    """Makes a worktree of HEAD, in which no program ran yet, equal to the work tree, where these files differ.
+
+    (path in HEAD, path in the work tree); None: it is not there. Raises InvalidSettings for a path behind a link
+    that leads out of the worktree.
+    """
+    for old, new in changes:
+        for name in filter(None, (old, new)):
+            target = checkout / name
+            if not target.parent.resolve().is_relative_to(checkout.resolve()):
+                raise InvalidSettings(f"{name} is behind a link that leads out of the repository")
+            if os.path.lexists(target):
+                target.unlink()
+        if new is not None:
+            (checkout / new).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(repository / new, checkout / new, follow_symlinks=False)
 
 
 def share(name: str, repository: Path, checkout: Path) -> None:

@@ -1,6 +1,7 @@
 """The nouns of runevals: frozen records that every stage takes and returns."""
 
 from runevals.records.acceptance import REMOVED, Acceptance, AcceptedLoss
+from runevals.records.blame import Blame, BlamedCase, Hunk, HunkKind
 from runevals.records.comparison import (
     AgainstComparison,
     CategoryChange,
@@ -118,6 +119,8 @@ __all__ = [
     "AgainstComparison",
     "Argv",
     "AttemptReport",
+    "Blame",
+    "BlamedCase",
     "Case",
     "CaseReport",
     "CategoryChange",
@@ -145,6 +148,8 @@ __all__ = [
     "GateResult",
     "GateRules",
     "GateState",
+    "Hunk",
+    "HunkKind",
     "Hypothesis",
     "InconclusiveBy",
     "Keep",

@@ -22,7 +22,7 @@ MOST_COMPARED = 2000  # lines of a file: it takes the square of them
 MOST_LINES = 60  # of a diff
 LONGEST_LINE = 400
 CONTEXT = 1  # unchanged lines around a change
-_PROMPTS = (".prompt.yml", ".prompt.yaml")
+PROMPTS = (".prompt.yml", ".prompt.yaml")
 
 
 def with_prompt_changes(conclusion: Conclusion, settings: Settings, loaded: LoadedSuites) -> Conclusion:
@@ -39,7 +39,7 @@ def with_prompt_changes(conclusion: Conclusion, settings: Settings, loaded: Load
 def _changes(
     settings: Settings, loaded: LoadedSuites, commit: str, redact: Callable[[str], str]
 ) -> Iterator[TextChange]:
-    for path in _prompts(settings, loaded):
+    for path in prompt_files(settings, loaded):
         try:
             before, now = file_at(settings.repository, commit, path), _here(settings.repository / path)
         except (ExternalError, OSError):
@@ -48,10 +48,10 @@ def _changes(
             yield TextChange(path=path, diff=redact(diff))
 
 
-def _prompts(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
-    """Their paths in the repository, each once."""
+def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
+    """The texts that a target reads, and the settings file: their paths in the repository, each once."""
     paths = [] if settings.target is None else [*settings.target.files]
-    paths += [path for path in loaded.files if path.name.endswith(_PROMPTS)]
+    paths += [path for path in loaded.files if path.name.endswith(PROMPTS)]
     paths += [] if settings.file is None or settings.file.path is None else [settings.file.path]
     files = [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
     root = settings.repository.resolve()

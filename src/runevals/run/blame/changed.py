@@ -1,0 +1,78 @@
+"""The changed files that a target reads, with their content on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from runevals.lib.git import file_at
+from runevals.lib.git_changes import changed_files
+from runevals.records.errors import ExternalError
+from runevals.run.acceptance import accepted_file
+from runevals.run.blame.hunks import ChangedFile
+from runevals.run.prompt_changes import PROMPTS, prompt_files
+from runevals.settings.resolve import Settings
+from runevals.suites.load import LoadedSuites
+
+# What a program may read as a prompt, settings or the description of a tool; the others are code.
+TEXTS = (
+    *(".md", ".mdx", ".txt", ".prompt", ".j2", ".jinja", ".jinja2", ".tmpl", ".mustache", ".hbs", ".liquid"),
+    *(".yaml", ".yml", ".json", ".toml", ".xml"),
+)
+RUNS = ".evals/"
+_RESULTS = (".json", ".jsonl", ".json.gz", ".xml", ".csv", ".html", ".pyc")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedFiles:
+    """The files of a change; `left_out` are those that only `--code` puts back."""
+
+    files: tuple[ChangedFile, ...]
+    left_out: tuple[str, ...]
+    uncommitted: bool  # some of them have changes that are in no commit
+
+
+def files_since(commit: str, settings: Settings, loaded: LoadedSuites, *, code: bool) -> ChangedFiles:
+    """What the target reads and differs from `commit`; all files but those of the suites if `code`.
+
+    Raises ExternalError if git does not answer.
+    """
+    pairs, since_head = (changed_files(settings.repository, one) for one in (commit, "HEAD"))
+    if pairs is None or since_head is None:
+        raise ExternalError(f"git cannot tell what changed since {commit[:7]}")
+    prompts, suites = {*prompt_files(settings, loaded)}, {*_files_of_suites(settings, loaded)}
+    by_name = settings.target is not None and settings.target.reads_other_files
+    files, left_out = [], []
+    for old, new in sorted(pairs, key=lambda pair: pair[1] or pair[0] or ""):
+        names = {name for name in (old, new) if name is not None}
+        if not names & prompts and (names & suites or ((old, new) in since_head and _is_of_a_run(old, new))):
+            continue
+        is_text = any(name.endswith(TEXTS) for name in names) and (by_name or new is None)
+        if not (code or is_text or names & prompts):
+            left_out.append(new or old or "")
+            continue
+        file = _read(old, new, commit, settings.repository)
+        files += [file] if file.before != file.now or old != new else []
+    own = {file.path for file in files} & {new for _, new in since_head}
+    return ChangedFiles(files=tuple(files), left_out=tuple(left_out), uncommitted=bool(own))
+
+
+def _is_of_a_run(old: str | None, new: str | None) -> bool:
+    """Whether a file that is in no commit is a result of a run rather than part of the change."""
+    return old is None and new is not None and (new.startswith(RUNS) or new.endswith(_RESULTS))
+
+
+def _read(old: str | None, new: str | None, commit: str, repository: Path) -> ChangedFile:
+    before = None if old is None else file_at(repository, commit, old)
+    now = None if new is None else (repository / new).read_bytes()
+    return ChangedFile(old_path=old, path=new, before=before, now=now)
+
+
+def _files_of_suites(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
+    """The cases of a run, and what decides over them: paths in the repository."""
+    yield from (suite.path for suite in loaded.suites if not suite.path.endswith(PROMPTS))
+    paths = [path for path in loaded.files if not path.name.endswith(PROMPTS)]
+    for path in (*paths, settings.quarantine, accepted_file(settings)):
+        if path.resolve().is_relative_to(settings.repository.resolve()):
+            yield path.resolve().relative_to(settings.repository.resolve()).as_posix()

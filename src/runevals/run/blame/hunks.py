@@ -1,0 +1,154 @@
+"""The hunks of a change, each of which can be put back alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
+from runevals.records import Hunk
+from runevals.verdict.blame_search import HunkSet
+
+MOST_BYTES = 1_000_000  # of a file that is compared by lines
+MOST_LINES = 5_000  # of it: the comparison takes the square of them
+
+# Files of sentences, list items and settings; of code, neighbouring lines rarely work one by one.
+_BY_SENTENCE = (
+    ".md",
+    ".mdx",
+    ".txt",
+    ".prompt",
+    ".j2",
+    ".jinja",
+    ".jinja2",
+    ".tmpl",
+    ".mustache",
+    ".yml",
+    ".yaml",
+)
+_BEGINS = re.compile(rb"\s*(?:[-*+#>|]|\d+[.)]\s)")  # a list item, a heading, a quotation, a row of a table
+_ENDS = re.compile(rb"[.!?:;|]\s*$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedFile:
+    """A file on both sides. None: it is not there; a renamed file has two paths."""
+
+    old_path: str | None
+    path: str | None
+    before: bytes | None
+    now: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a file on both sides; `hunk` None: it is the same."""
+
+    before: Sequence[bytes]
+    now: Sequence[bytes]
+    hunk: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeHunks:
+    """All hunks of a change, by number, and the files that they are in."""
+
+    hunks: tuple[Hunk, ...]
+    files: tuple[tuple[ChangedFile, tuple[_Part, ...]], ...]  # without parts: the file is the next hunk
+
+    def contents(self, put_back: HunkSet) -> dict[str, bytes | None]:
+        """Every changed file with these hunks put back: path → content; None: it is not there."""
+        contents: dict[str, bytes | None] = {}
+        whole = {hunk.path: number for number, hunk in enumerate(self.hunks) if hunk.kind == "file"}
+        for file, parts in self.files:
+            name = file.path or file.old_path or ""
+            if parts:
+                contents[name] = b"".join(line for part in parts for line in _side(part, put_back))
+            elif whole[name] in put_back:
+                contents |= {file.path or "": None, file.old_path or "": file.before}
+            else:
+                contents |= {file.old_path or "": None, file.path or "": file.now}
+        contents.pop("", None)
+        return contents
+
+
+def hunks_of(files: Iterable[ChangedFile]) -> ChangeHunks:
+    """The hunks of these files. A file that was renamed, added or removed, or is not text, is one hunk."""
+    hunks: list[Hunk] = []
+    parts_of = []
+    for file in files:
+        parts: list[_Part] = []
+        for part, hunk in _compared(file):
+            number = len(hunks) if hunk is not None else None
+            hunks += [] if hunk is None else [hunk]
+            parts.append(replace(part, hunk=number))
+        if not parts:
+            hunks.append(Hunk(path=file.path or file.old_path or "", kind="file"))
+        parts_of.append((file, tuple(parts)))
+    return ChangeHunks(hunks=tuple(hunks), files=tuple(parts_of))
+
+
+def _side(part: _Part, put_back: HunkSet) -> Sequence[bytes]:
+    return part.before if part.hunk is not None and part.hunk in put_back else part.now
+
+
+def _compared(file: ChangedFile) -> Iterator[tuple[_Part, Hunk | None]]:
+    """The parts of a file in order, those that differ with their hunk; nothing for a file that is one hunk."""
+    before, now, path = file.before, file.now, file.path
+    if path is None or path != file.old_path or before is None or now is None:
+        return
+    if not (_is_text(before) and _is_text(now)):
+        return
+    old, new = before.splitlines(keepends=True), now.splitlines(keepends=True)
+    if max(len(old), len(new)) > MOST_LINES:
+        return
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield _Part(old[a:b], new[c:d]), None
+            continue
+        at, old_at = c, a
+        whole = _Part(old[a:b], new[c:d])
+        for part in _units(whole) if path.lower().endswith(_BY_SENTENCE) else [whole]:
+            yield part, _hunk(path, part, at, old_at)
+            at, old_at = at + len(part.now), old_at + len(part.before)
+
+
+def _hunk(path: str, part: _Part, at: int, old_at: int) -> Hunk:
+    """The hunk of a part that begins after so many lines of the head and of the base."""
+    if part.now:
+        return Hunk(path=path, first=at + 1, last=at + len(part.now))
+    return Hunk(path=path, first=old_at + 1, last=old_at + len(part.before), kind="removed")
+
+
+def _units(part: _Part) -> Iterator[_Part]:
+    """The sentences or list items of changed lines, if both sides have as many, or one side has none."""
+    old, new = [*_paragraphs(part.before)], [*_paragraphs(part.now)]
+    if not old or not new:
+        yield from (_Part(a, b) for a, b in ([(one, []) for one in old] or [([], one) for one in new]))
+    elif len(old) == len(new):
+        yield from (_Part(a, b) for a, b in zip(old, new, strict=True))
+    else:
+        yield part
+
+
+def _paragraphs(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """The lines in groups that belong together: a sentence may be wrapped, and blank lines follow it."""
+    start = 0
+    for number in range(1, len(lines)):
+        line, before = lines[number], lines[number - 1]
+        if line.strip() and (not before.strip() or _BEGINS.match(line) or _ENDS.search(before)):
+            yield lines[start:number]
+            start = number
+    if lines:
+        yield lines[start:]
+
+
+def _is_text(content: bytes) -> bool:
+    if len(content) > MOST_BYTES or b"\0" in content:
+        return False
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
