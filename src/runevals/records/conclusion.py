@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from runevals.records.acceptance import Acceptance
+from runevals.records.blame import Blame
 from runevals.records.comparison import AgainstComparison, Comparison, MarkComparison
 from runevals.records.report import RunReport
 
@@ -64,3 +65,4 @@ class Conclusion:
     against: AgainstComparison | None = None
     prompt_changes: tuple[TextChange, ...] = ()  # since the base's commit
     acceptance: Acceptance | None = None  # of losses that the comparison found
+    blame: Blame | None = None  # which hunks lost its cases, if that was searched

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, money, plural, seconds
 from runevals.records import AgainstComparison, CaseReport, Change, Comparison, Conclusion, GateState
-from runevals.reports import coverage
+from runevals.reports import blame, coverage
 from runevals.reports.identity import measured
 from runevals.reports.steps import changed_steps
 from runevals.verdict.wording import (
@@ -65,6 +65,8 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     if comparison is not None:
         yield f"  {in_short(comparison)}"
         yield from _changed(comparison)
+        if conclusion.blame is not None:
+            yield from ("", *blame.plain(conclusion.blame))
         yield from _prompts(conclusion)
     if conclusion.mark is not None:
         yield f"  {'! ' if conclusion.mark.sure else ''}{one_line(about_mark(conclusion.mark), 500)}"

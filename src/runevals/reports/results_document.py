@@ -25,6 +25,7 @@ from runevals.records import (
     Acceptance,
     AgainstComparison,
     AttemptReport,
+    Blame,
     CaseReport,
     Change,
     Comparison,
@@ -73,6 +74,7 @@ def written(conclusion: Conclusion) -> Iterator[str]:
         **({} if conclusion.against is None else {"against": replace(conclusion.against, other=None)}),
         **({"prompt_changes": conclusion.prompt_changes} if conclusion.prompt_changes else {}),
         **({} if conclusion.acceptance is None else {"acceptance": conclusion.acceptance}),
+        **({} if conclusion.blame is None else {"blame": conclusion.blame}),
     }
     yield json_text(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
     for number, case in enumerate(conclusion.report.cases):
@@ -241,6 +243,7 @@ def _conclusion(document: Json, cases: tuple[CaseReport, ...]) -> Conclusion:
         against=None if document.get("against") is None else build(document["against"], AgainstComparison),
         prompt_changes=build(document.get("prompt_changes", []), tuple[TextChange, ...]),
         acceptance=None if document.get("acceptance") is None else build(document["acceptance"], Acceptance),
+        blame=None if document.get("blame") is None else build(document["blame"], Blame),
     )
 
 

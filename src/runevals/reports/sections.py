@@ -21,7 +21,7 @@ from runevals.records import (
     MarkComparison,
     RunReport,
 )
-from runevals.reports import coverage
+from runevals.reports import blame, coverage
 from runevals.reports.answer_diff import answer_diff
 from runevals.reports.identity import suite_names, target_name
 from runevals.reports.steps import changed_steps
@@ -199,6 +199,8 @@ def _changed(conclusion: Conclusion, comparison: Comparison, links: Links) -> It
     notes = [f"* {inert_line(text, 300)}" for text in suspect_notes(comparison)[:MOST_ROWS]]
     if notes:
         yield Section("\n".join(notes), "the fresh runs of single cases", 3)
+    if conclusion.blame is not None and (text := blame.markdown(conclusion.blame)):
+        yield Section(text, "which lines lost it", 3)
     if lost or unsure or conclusion.verdict.outcome == "failed":
         for change in conclusion.prompt_changes:
             text = f"**What changed in the prompt** {code_cell(change.path, 120)}\n{fenced(change.diff, 'diff')}"

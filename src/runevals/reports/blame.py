@@ -1,0 +1,71 @@
+"""Which hunks lost which cases, one line for each set of hunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from math import fsum
+
+from runevals.lib.text.escape import code_cell, inert_line, one_line
+from runevals.lib.text.numbers import money, plural, short_list
+from runevals.records import Blame, BlamedCase, Hunk
+
+MOST_LINES = 20
+MOST_KEYS = 5
+LONGEST_PLACE = 120
+
+
+def plain(blame: Blame) -> Iterator[str]:
+    """The lines for a terminal."""
+    files = plural(blame.files, "file")
+    own = ", and what is not committed yet" if blame.uncommitted else ""
+    yield f"Put back: {plural(blame.hunks, 'hunk')} in {files} since {one_line(blame.base[:7])}{own}"
+    groups = _groups(blame)
+    for cases in groups[:MOST_LINES]:
+        yield f"  {_line(cases, partial(one_line, limit=300), partial(one_line, limit=LONGEST_PLACE))}"
+    if len(groups) > MOST_LINES:
+        yield f"  … and {len(groups) - MOST_LINES} more"
+
+
+def markdown(blame: Blame) -> str:
+    """The lines of a comment; empty if there is none."""
+    lines = [
+        f"* {_line(cases, partial(inert_line, limit=300), partial(code_cell, limit=LONGEST_PLACE))}"
+        for cases in _groups(blame)[:MOST_LINES]
+    ]
+    return "\n".join(["**Which lines lost it**\n", *lines]) if lines else ""
+
+
+def _groups(blame: Blame) -> list[list[BlamedCase]]:
+    """The cases by what lost them; those without an answer come last, by their reason."""
+    groups: dict[tuple[tuple[Hunk, ...], tuple[Hunk, ...], str], list[BlamedCase]] = {}
+    for case in sorted(blame.cases, key=lambda case: not case.hunks):
+        groups.setdefault((case.hunks, case.put_back, case.reason), []).append(case)
+    return list(groups.values())
+
+
+def _line(cases: Sequence[BlamedCase], safe: Callable[[str], str], place_of: Callable[[str], str]) -> str:
+    """One line on cases with the same answer; `safe` and `place_of` make texts and places harmless."""
+    case, keys = cases[0], safe(short_list([case.key for case in cases], MOST_KEYS))
+    if not case.hunks:
+        return f"{keys}: not found: {safe(case.reason)} ({_effort(cases)})"
+    places = [place_of(hunk.place) for hunk in case.hunks]
+    together = " together" if len(case.hunks) > len(case.put_back) else ""
+    what = "put back"
+    if len(places) > 1:
+        all_of_them = "both" if len(places) == 2 else "all of them"
+        what = f"{all_of_them if len(case.put_back) > 1 else place_of(case.put_back[0].place)} put back"
+    runs = f"{what}: {_of(cases, 'head')} → {_of(cases, 'restored')}"
+    return f"{keys}: lost by {' and '.join(places)}{together} ({runs}; {_effort(cases)})"
+
+
+def _of(cases: Sequence[BlamedCase], side: str) -> str:
+    passed, runs = (sum(getattr(case, f"{side}_{name}") for case in cases) for name in ("passed", "runs"))
+    return f"{passed} of {runs}"
+
+
+def _effort(cases: Sequence[BlamedCase]) -> str:
+    costs = [case.cost_usd for case in cases]
+    known = [cost for cost in costs if cost is not None]
+    cost = f", {money(fsum(known))}" if len(known) == len(costs) and any(known) else ""
+    return f"{plural(sum(case.calls for case in cases), 'call')}{cost}"
