@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,24 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runevals.cli.options import KEPT_RESULTS, resolved_settings, settings_options
-from runevals.lib.git import commit_of, names
+from runevals.cli.compared_results import newest_comparison, require_of_head
+from runevals.cli.options import resolved_settings, settings_options
 from runevals.lib.storage.files import require_no_link, write_whole
 from runevals.lib.terminal import say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
-from runevals.reports.past_results import newest, readable
 from runevals.run.acceptance import accepted_file
 from runevals.suites.accepted import MAX_REASON, content_of, read_entries, written
 from runevals.verdict.accepted import lost_cases
 
 if TYPE_CHECKING:
-    from runevals.records import AcceptedLoss, Conclusion, RunInfo
-
-_MERGE = re.compile(r"refs/pull/[0-9]+/merge")
-LAST = 50  # results that are searched for a comparison
+    from runevals.records import AcceptedLoss, Conclusion
 
 
 @click.command("accept")
@@ -53,40 +48,14 @@ def command(cases: tuple[str, ...], reason: str, results: Path | None, **options
     reason = reason.strip()
     if not reason or len(reason) > MAX_REASON or not reason.isprintable():
         raise InvalidSettings(f"--reason must be one line of 1 to {MAX_REASON} characters")
-    path, conclusion = _comparison(results)
+    path, conclusion = newest_comparison(results, "--results ")
     settings = resolved_settings(options)
     file = accepted_file(settings)
-    _require_of_head(conclusion.report.run, path, settings.repository, file)
+    require_of_head(conclusion.report.run, path, settings.repository, file)
     lost = _lost(conclusion)
     losses = [loss for key in dict.fromkeys(cases) for loss in _of(key, lost, conclusion, path)]
     chosen = [replace(loss, reason=reason) for loss in losses]
     _write(file, chosen, lost)
-
-
-def _comparison(results: Path | None) -> tuple[Path, Conclusion]:
-    """The newest results that were compared with a base. Raises InvalidSettings."""
-    files = newest(KEPT_RESULTS, LAST) if results is None else [results]
-    for path, conclusion in readable(reversed(files)):
-        if conclusion.comparison is not None:
-            return path, conclusion
-    where = KEPT_RESULTS.as_posix() if results is None else str(results)
-    elsewhere = "\nif you ran with -o, name the document: --results results.json" if results is None else ""
-    raise InvalidSettings(
-        f"there are no results of a comparison in {where}; `runevals --base origin/main` makes them{elsewhere}"
-    )
-
-
-def _require_of_head(run: RunInfo, path: Path, repository: Path, file: Path) -> None:
-    """Raises InvalidSettings for a comparison of another commit: its losses are not those of this change."""
-    head = commit_of(repository, "HEAD")
-    merged = _MERGE.fullmatch(run.ref or "")  # GitHub's test merge of a pull request, which is in no clone
-    if head is None or run.commit in (None, head) or merged:
-        return
-    measured = commit_of(repository, run.commit)
-    changed = measured and names(repository, "diff-tree", "-r", "--name-only", "-z", measured, head)
-    if changed and [(repository / name).resolve() for name in changed] == [file.resolve()]:
-        return  # written by an earlier acceptance
-    raise InvalidSettings(f"{path} compares commit {run.commit[:7]}, HEAD is {head[:7]}; run again")
 
 
 def _lost(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:

@@ -1,0 +1,50 @@
+"""The results of the newest run that was compared with a base."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runevals.cli.options import KEPT_RESULTS
+from runevals.lib.git import commit_of, names
+from runevals.records.errors import InvalidSettings
+from runevals.reports.past_results import newest, readable
+
+if TYPE_CHECKING:
+    from runevals.records import Conclusion, RunInfo
+
+_MERGE = re.compile(r"refs/pull/[0-9]+/merge")
+LAST = 50  # results that are searched for a comparison
+
+
+def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Conclusion]:
+    """The newest results that were compared with a base, or this document. Raises InvalidSettings.
+
+    `option` is how the command takes a document.
+    """
+    files = newest(KEPT_RESULTS, LAST) if results is None else [results]
+    for path, conclusion in readable(reversed(files)):
+        if conclusion.comparison is not None:
+            return path, conclusion
+    where = KEPT_RESULTS.as_posix() if results is None else str(results)
+    elsewhere = f"\nif you ran with -o, name the document: {option}results.json" if results is None else ""
+    raise InvalidSettings(
+        f"there are no results of a comparison in {where}; `runevals --base origin/main` makes them{elsewhere}"
+    )
+
+
+def require_of_head(run: RunInfo, path: Path, repository: Path, apart_from: Path | None = None) -> None:
+    """Raises InvalidSettings for a comparison of another commit: its losses are not those of this change.
+
+    `apart_from` is a file that may have changed since.
+    """
+    head = commit_of(repository, "HEAD")
+    merged = _MERGE.fullmatch(run.ref or "")  # GitHub's test merge of a pull request, which is in no clone
+    if head is None or run.commit in (None, head) or merged:
+        return
+    measured = commit_of(repository, run.commit)
+    changed = measured and names(repository, "diff-tree", "-r", "--name-only", "-z", measured, head)
+    if changed and apart_from and [(repository / name).resolve() for name in changed] == [apart_from.resolve()]:
+        return
+    raise InvalidSettings(f"{path} compares commit {run.commit[:7]}, HEAD is {head[:7]}; run again")

@@ -1,0 +1,38 @@
+"""The results of a comparison that other commands start from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runevals.cli.compared_results import newest_comparison, require_of_head
+from runevals.records.errors import InvalidSettings
+from tests.sample_reports import case, report
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        (None, "in .evals/results; .*\nif you ran with -o, name the document: --results results.json"),
+        (Path("none.json"), "in none.json; `runevals --base origin/main` makes them$"),
+    ],
+)
+def test_without_a_comparison_the_way_to_one_is_said(project, results, message):
+    project.write("none.json", "{}")
+    with pytest.raises(InvalidSettings, match=message):
+        newest_comparison(results, "--results ")
+
+
+def test_results_of_another_commit_are_refused_unless_only_one_file_changed(repository):
+    run = replace(report([case("A", "p")]).run, commit=repository.git("rev-parse", "HEAD"), ref=None)
+    path, file = Path("r.json"), repository.path / "accepted.yaml"
+    require_of_head(run, path, repository.path)
+    repository.write("accepted.yaml", "")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "accepted")
+    require_of_head(run, path, repository.path, file)
+    with pytest.raises(InvalidSettings, match="; run again"):
+        require_of_head(run, path, repository.path)
+    require_of_head(replace(run, ref="refs/pull/7/merge"), path, repository.path)
