@@ -79,6 +79,12 @@ def test_a_single_hunk_takes_only_the_runs_of_both_sides():
     assert (search(model, 1).lost_by, model.runs) == ({0}, 16)
 
 
+def test_a_search_that_is_stopped_says_so_for_the_cases_that_are_left():
+    model = StubModel(lambda p: 5 not in p)
+    found = searched({"C1": search_case(8)}, lambda *words: model.measure(*words) if model.runs < 40 else None)
+    assert (found["C1"].why_not, found["C1"].lost_by) == ("stopped", frozenset())
+
+
 def test_cases_that_need_the_same_hunks_put_back_share_it():
     model = StubModel(lambda p: 5 not in p)
     cases = {key: search_case(8) for key in ("C1", "C2", "C3")}

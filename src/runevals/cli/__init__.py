@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "init": "Write a first suite, settings and workflow, and run it once.",
     "compare": "Compare two results documents.",
     "gate": "Compare the results of another tool with those of the base.",
+    "blame": "Find the changed lines that lost the cases of a failing run.",
     "merge": "Merge the results of all shards.",
     "accept": "Accept losses of this change, if a reviewer agrees.",
     "validate": "Check suites without running anything.",

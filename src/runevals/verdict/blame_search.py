@@ -27,7 +27,7 @@ AT_ONCE = 4  # runs of one side, before those of the other side
 
 HunkSet = frozenset[int]
 NOTHING: HunkSet = frozenset()
-WhyNot = Literal["passes", "elsewhere", "noise", "limit", "unmeasured"]
+WhyNot = Literal["passes", "elsewhere", "noise", "limit", "unmeasured", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class SearchResult:
     """Putting `put_back` back restores the case; it was lost by `lost_by`, together. Both are empty if not known.
 
     `why_not`: it passes on the head; the cause is elsewhere; the ends differ too little; the limit was reached; an
-    end could not be measured.
+    end could not be measured; the whole search was stopped.
     """
 
     put_back: HunkSet = NOTHING
@@ -54,7 +54,7 @@ class SearchResult:
 
 
 CaseSearch = Generator[RunsNeeded, Sequence[float], SearchResult]
-Measure = Callable[[HunkSet, Mapping[K, int]], Mapping[K, Sequence[float]]]
+Measure = Callable[[HunkSet, Mapping[K, int]], Mapping[K, Sequence[float]] | None]
 
 
 def most_runs(hunks: int) -> int:
@@ -66,7 +66,7 @@ def searched(searches: Mapping[K, CaseSearch], measure: Measure[K]) -> dict[K, S
     """The searches of all cases, side by side: a set of hunks is put back once for all cases that need it next.
 
     `measure` returns the values of the runs that it could make, 0 to 1 each: with none, the set counts as one that
-    does not restore the case.
+    does not restore the case. None in place of all ends the search.
     """
     results: dict[K, SearchResult] = {}
     waiting: dict[K, RunsNeeded] = {}
@@ -85,6 +85,8 @@ def searched(searches: Mapping[K, CaseSearch], measure: Measure[K]) -> dict[K, S
         put_back = next(iter(waiting.values())).put_back
         needed = {key: one.runs for key, one in waiting.items() if one.put_back == put_back}
         values = measure(put_back, needed)
+        if values is None:
+            return results | {key: SearchResult(why_not="stopped") for key in waiting}
         for key in needed:
             go_on(key, values.get(key, ()))
     return results

@@ -1,0 +1,121 @@
+"""`runevals blame`: which changed lines lost the cases of a failing run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runevals.cli import finish
+from runevals.cli.compared_results import newest_comparison, require_of_head
+from runevals.cli.help import GroupedCommand
+from runevals.cli.options import environment_option, raw_settings, settings_options
+from runevals.cli.progress import progress
+from runevals.github.job import change_event, require_own_code
+from runevals.lib.git import common_ancestor, merge_base
+from runevals.lib.terminal import say
+from runevals.records.errors import INTERRUPTED, InvalidSettings
+from runevals.reports.blame import plain
+from runevals.reports.publish import check_outputs, publish
+from runevals.run.baseline.protected_side import base_side
+from runevals.run.blame.search import blamed, lost_cases
+from runevals.run.load import load_suites
+from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.request import RunRequest
+from runevals.run.world.budget import Budget, Stop
+from runevals.settings.resolve import resolve
+
+if TYPE_CHECKING:
+    from runevals.records import Conclusion
+    from runevals.settings.resolve import RawSettings
+
+
+@click.command("blame", cls=GroupedCommand)
+@click.argument("results", required=False, metavar="[RESULTS]", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--base", metavar="REF", help="Put back what changed since the merge base of HEAD and REF.")
+@click.option("--code", is_flag=True, help="Put back code, too, not only prompts, settings and other texts.")
+@click.option("--suite", multiple=True, metavar="PATH", help="The suites, if the run named them; repeatable.")
+@click.option(
+    "-o", "--output", multiple=True, metavar="FILE", help="Write RESULTS with what was found: .json, .html, .md."
+)
+@settings_options()
+@environment_option
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
+def command(
+    results: Path | None,
+    base: str | None,
+    suite: tuple[str, ...],
+    output: tuple[str, ...],
+    *,
+    code: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Find the changed lines that lost the cases of a failing run.
+
+    RESULTS is the results document of the run (default: the newest comparison in .evals/results). Its base is what
+    is put back, hunk by hunk, in a worktree; only the lost cases run.
+
+    \b
+    Examples:
+      runevals --base main
+      runevals blame
+      runevals blame results.json --max-cost 0.50 -o blame.md
+    """
+    require_usable_plugins()
+    outputs = [Path(name) for name in output]
+    check_outputs(outputs)
+    words = raw_settings(options, paths=suite)
+    _require_local(words)
+    path, conclusion = newest_comparison(results)
+    assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
+    if not lost_cases(conclusion.comparison):
+        say(f"No case was lost in {path}: there is nothing to look for.")
+        finish(0)
+    request = _request(words, base, quiet=quiet)
+    require_of_head(conclusion.report.run, path, request.settings.repository)
+    commit = _base_commit(base, conclusion, request)
+    blame = blamed(conclusion, commit, request, code=code)
+    say("\n".join(plain(blame)))
+    publish(replace(conclusion, blame=blame), outputs, was_read=True)
+    stop = request.budget.stop.problem
+    finish(INTERRUPTED if stop is not None and stop.code == "interrupted" else 0)
+
+
+def _require_local(words: RawSettings) -> None:
+    """Raises InvalidSettings in a job of a change: the settings in the worktree are all of the change itself."""
+    require_own_code(words)
+    elsewhere = words.environment.get("CI") and not words.environment.get("GITHUB_EVENT_NAME")
+    if elsewhere or change_event(words).untrusted:
+        raise InvalidSettings(
+            "runevals blame runs a change with its own settings, which must not decide in a job of the change; "
+            "run it on your machine, with the results of the job: runevals blame results.json"
+        )
+
+
+def _request(words: RawSettings, base: str | None, *, quiet: bool) -> RunRequest:
+    side = base_side(words, change_event(words), base)
+    settings = replace(resolve(replace(words, base_side=side)), repeat=1, cache_target=False)
+    return RunRequest(
+        settings=settings,
+        suites=load_suites(settings),
+        raw=words,
+        base=base,
+        budget=Budget(settings.limits, Stop()),
+        progress=partial(progress, detail="none" if quiet else "counts"),
+    )
+
+
+def _base_commit(ref: str | None, conclusion: Conclusion, request: RunRequest) -> str:
+    """The commit whose lines are put back. Raises InvalidSettings."""
+    repository = request.settings.repository
+    if ref is not None:
+        return merge_base(repository, ref)
+    assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
+    commit = conclusion.comparison.base.run.commit
+    if commit is None:
+        raise InvalidSettings("the base's result does not say its commit; name it: runevals blame --base REF")
+    return common_ancestor(repository, commit) or commit  # the base's branch may have gone on

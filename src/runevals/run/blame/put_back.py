@@ -1,0 +1,177 @@
+"""Runs of lost cases in a worktree of the head, with hunks put back; the user's checkout is only read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from math import fsum
+from pathlib import Path
+
+from runevals.lib.git_changes import changed_files
+from runevals.lib.storage.files import remove_files, write_whole
+from runevals.lib.worktree import copy_changes
+from runevals.records import AttemptReport, Outcome
+from runevals.records.errors import ExternalError, InvalidSettings, RunevalsError
+from runevals.run.baseline.checkout import base_checkout
+from runevals.run.baseline.prepare import prepare
+from runevals.run.baseline.relocate import rerooted
+from runevals.run.blame.hunks import ChangeHunks
+from runevals.run.default_target import with_target
+from runevals.run.load import load_suites
+from runevals.run.measurement import Measurement
+from runevals.run.request import RunRequest
+from runevals.run.sides import head_side
+from runevals.settings.resolve import RawSettings, Settings, resolve
+from runevals.settings.target import TargetSettings
+from runevals.verdict.blame_search import HunkSet
+
+Key = tuple[str, str]  # suite and key of a case
+
+DEPLOYED = (
+    "the target would be asked at the same address with the hunks put back, and answers as it is deployed now; "
+    "nothing can be found out like this"
+)
+
+
+@dataclass(kw_only=True)
+class PutBackRunner:
+    """Runs cases with hunks put back. One set of hunks is put back at a time."""
+
+    request: RunRequest
+    words: RawSettings  # of the worktree
+    checkout: Path
+    change: ChangeHunks
+    calls: Counter[Key] = field(default_factory=Counter)  # of the target
+    costs: dict[Key, float | None] = field(default_factory=dict)
+    trouble: str = ""  # the last error of a run
+    _here: HunkSet | None = None  # the set that is put back now
+    _side: Measurement | None = None
+    _target: TargetSettings | None = None  # of the head
+    _opened: ExitStack = field(default_factory=ExitStack)
+
+    def measure(self, put_back: HunkSet, needed: Mapping[Key, int]) -> Mapping[Key, Sequence[float]] | None:
+        """The outcomes of so many runs of these cases, without those that errored; None: the run is to stop.
+
+        Raises RunevalsError if the head, or the head with everything put back, cannot be run.
+        """
+        if self.request.budget.stop.problem is not None:
+            return None
+        try:
+            side = self._with(put_back)
+            attempts = self._attempts(side, needed)
+        except RunevalsError as error:
+            self._close()
+            self.trouble = error.first_line
+            if len(put_back) in (0, len(self.change.hunks)):
+                what = "with all hunks put back" if put_back else "in a worktree"
+                raise ExternalError(f"the change cannot be run {what}: {self.trouble}") from None
+            return {}
+        if self.request.budget.stop.problem is not None:
+            return None
+        return {
+            key: [float(one.status is Outcome.PASSED) for one in runs if one.status.measured]
+            for key, runs in attempts.items()
+        }
+
+    def _attempts(self, side: Measurement, needed: Mapping[Key, int]) -> dict[Key, tuple[AttemptReport, ...]]:
+        measured = side.of_cases(list(needed), max(needed.values()))
+        trials = [
+            trial for trial in measured.plan.trials if trial.attempt <= needed[trial.case.suite, trial.case.key]
+        ]
+        phase = f"{sum(self.calls.values())} calls so far"
+        for _ in self.request.progress(measured, phase=phase, total=len(trials))(measured.measured(trials)):
+            pass
+        attempts = {(case.suite, case.key): case.attempts for case in measured.report().cases}
+        for key, runs in attempts.items():
+            self.calls[key] += sum(len(run.turns) for run in runs)
+            self.costs[key] = _sum([self.costs.get(key, 0.0), *map(_cost, runs)])
+            errors = [turn.error.message for run in runs for turn in run.turns if turn.error is not None]
+            self.trouble = errors[-1] if errors else self.trouble
+        return attempts
+
+    def _with(self, put_back: HunkSet) -> Measurement:
+        """The head with these hunks put back, opened to be measured."""
+        if self._side is None or self._here != put_back:
+            self._close()
+            self._write(put_back)
+            settings = self._settings()
+            if self._target is None:
+                self._target = settings.target
+            elif len(put_back) == len(self.change.hunks):
+                _require_other_target(settings.target, self._target)
+            suites = load_suites(settings)
+            request = replace(
+                self.request,
+                settings=with_target(settings, suites.suites),
+                suites=suites,
+                notices=(),
+                journal=None,
+            )
+            self._side = self._opened.enter_context(head_side(request, "with hunks put back"))
+            self._here = put_back
+        return self._side
+
+    def _write(self, put_back: HunkSet) -> None:
+        for name, content in self.change.contents(put_back).items():
+            path = self.checkout / name
+            if content is not None:
+                write_whole(path, [content])
+            elif path.parent.is_dir():
+                remove_files(path.parent, [path.name])
+
+    def _settings(self) -> Settings:
+        """The settings of the worktree as it is now; judge and limits stay those of the run."""
+        run = self.request.settings
+        return replace(
+            resolve(self.words),
+            not_from=run.repository,
+            judges=run.judges,
+            no_judge=run.no_judge,
+            limits=run.limits,
+            rules=run.rules,
+            redact_patterns=run.redact_patterns,
+            cache=run.cache,
+            cache_target=False,
+            baseline=None,
+            against=None,
+            repeat=1,
+        )
+
+    def _close(self) -> None:
+        self._here = self._side = None
+        self._opened.close()
+
+
+@contextmanager
+def put_back_runner(request: RunRequest, head: str, change: ChangeHunks) -> Iterator[PutBackRunner]:
+    """The runner in a worktree of the commit `head`, with what is not committed yet. Raises RunevalsError."""
+    settings = request.settings
+    with base_checkout(settings, head, request.raw) as there:
+        copy_changes(changed_files(settings.repository, head) or (), settings.repository, there.repository)
+        prepare(settings, there, request.budget.stop)
+        words = rerooted(request.raw, there.cwd)
+        # Two versions of a file, written in one second, would have the same compiled form.
+        words = replace(words, environment={**words.environment, "PYTHONDONTWRITEBYTECODE": "1"})
+        runner = PutBackRunner(request=request, words=words, checkout=there.repository, change=change)
+        try:
+            yield runner
+        finally:
+            runner._close()
+
+
+def _require_other_target(restored: TargetSettings | None, head: TargetSettings) -> None:
+    if restored is not None and restored.is_deployed_as(head):
+        raise InvalidSettings(DEPLOYED)
+
+
+def _cost(attempt: AttemptReport) -> float | None:
+    costs = [turn.cost_usd for turn in attempt.turns]
+    return _sum([*costs, *(result.cost_usd or 0.0 for turn in attempt.turns for result in turn.results)])
+
+
+def _sum(costs: Sequence[float | None]) -> float | None:
+    """None if any of them is unknown."""
+    known = [cost for cost in costs if cost is not None]
+    return fsum(known) if len(known) == len(costs) else None

@@ -1,0 +1,172 @@
+"""Which hunks of a change lost its cases: they are put back, and the cases run again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from runevals.lib.git import commit_of
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import plural
+from runevals.records import Blame, BlamedCase, Comparison, Conclusion, Outcome
+from runevals.records.errors import ExternalError, InvalidSettings
+from runevals.run.baseline.checkout import is_here
+from runevals.run.blame.changed import ChangedFiles, files_since
+from runevals.run.blame.hunks import ChangeHunks, hunks_of
+from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner
+from runevals.run.call_limit import planned_calls
+from runevals.run.default_target import with_target
+from runevals.run.preflight import require_present
+from runevals.run.redaction.redactors import without_either
+from runevals.run.request import RunRequest
+from runevals.run.sides import can_run_again
+from runevals.settings.resolve import Settings
+from runevals.suites.load import LoadedSuites
+from runevals.suites.plan import is_selected
+from runevals.verdict.blame_search import SearchResult, most_runs, search_case, searched
+
+MOST_CASES = 10  # that are searched in one go
+
+
+def lost_cases(comparison: Comparison) -> list[Key]:
+    """The cases that passed on the base and fail now, confirmed ones first."""
+    confirmed = {(suspect.suite, suspect.key) for suspect in comparison.suspects if suspect.state == "confirmed"}
+    lost = [
+        (change.suite, change.key)
+        for change in comparison.changes
+        if change.head is not None
+        and change.head.status is Outcome.FAILED
+        and (change.change == "regressed" or (change.suite, change.key) in confirmed)
+    ]
+    return sorted(dict.fromkeys(lost), key=lambda key: key not in confirmed)
+
+
+def blamed(conclusion: Conclusion, base: str, request: RunRequest, *, code: bool) -> Blame:
+    """The hunks since the commit `base` that lost the cases of a comparison. Raises RunevalsError."""
+    assert conclusion.comparison is not None  # noqa: S101 - the caller chose it for that
+    request = replace(request, settings=with_target(request.settings, request.suites.suites))
+    settings, head = request.settings, commit_of(request.settings.repository, "HEAD") or ""
+    keys = _searched_cases(lost_cases(conclusion.comparison), request)
+    _require_runnable(settings, base)
+    files = files_since(base, settings, request.suites, code=code)
+    change = hunks_of(files.files)
+    _require_hunks(change, files, base)
+    limit = min(most_runs(len(change.hunks)), _allowed_runs(settings, request.suites, keys))
+    what = f"{plural(len(change.hunks), 'hunk')} in {plural(len(files.files), 'file')}"
+    request.tell(
+        f"Searching {what} for what lost {plural(len(keys), 'case')}: at most {plural(limit, 'run')} a case"
+    )
+    deterministic = conclusion.comparison.deterministic
+    searches = {key: search_case(len(change.hunks), deterministic=deterministic, limit=limit) for key in keys}
+    with request.budget.timed(), put_back_runner(request, head, change) as runner:
+        results = searched(searches, runner.measure)
+    if all(result.why_not == "unmeasured" for result in results.values()):
+        raise ExternalError(f"the lost cases could not be run again: {one_line(runner.trouble, 300)}")
+    cases = [_case(key, result, runner, files) for key, result in results.items()]
+    blame = Blame(
+        base=base,
+        hunks=len(change.hunks),
+        files=len(files.files),
+        uncommitted=files.uncommitted,
+        cases=tuple(cases),
+    )
+    return without_either(blame, settings)
+
+
+def _searched_cases(lost: Sequence[Key], request: RunRequest) -> list[Key]:
+    """Those of the suites that are here and that the filters leave in, ten at most. Raises InvalidSettings."""
+    selection = request.settings.selection
+    here = {
+        (case.suite, case.key): is_selected(case, selection)
+        for suite in request.suites.suites
+        for case in suite.cases
+    }
+    if missing := [key for key in lost if key not in here]:
+        raise InvalidSettings(f"no suite here has the lost case {missing[0][1]}; name its suite with --suite PATH")
+    chosen = [key for key in lost if here[key]]
+    if not chosen:
+        raise InvalidSettings("no lost case is left by --category, --tag and --filter")
+    if len(chosen) > MOST_CASES:
+        request.tell(
+            f"Of {len(chosen)} lost cases, the first {MOST_CASES} are searched; choose others with --filter"
+        )
+    return chosen[:MOST_CASES]
+
+
+def _require_runnable(settings: Settings, base: str) -> None:
+    if not can_run_again(settings):
+        raise InvalidSettings("recorded answers cannot be asked again with hunks put back; name a target")
+    if not is_here(settings, base):
+        raise InvalidSettings(
+            f"the base commit {base[:7]} is not in this checkout; fetch it, or name another: --base"
+        )
+    require_present(settings)
+
+
+def _require_hunks(change: ChangeHunks, files: ChangedFiles, base: str) -> None:
+    if not change.hunks:
+        others = f"; {plural(len(files.left_out), 'other file')} changed: --code puts these back" * bool(
+            files.left_out
+        )
+        raise InvalidSettings(f"nothing that the target reads changed since {base[:7]}{others}")
+
+
+def _allowed_runs(settings: Settings, loaded: LoadedSuites, keys: Sequence[Key]) -> int:
+    """How often each case may run so that `max_calls` holds."""
+    most = settings.limits.calls
+    if most is None:
+        return most_runs(1_000_000)
+    suites = [
+        replace(suite, cases=tuple(case for case in suite.cases if (case.suite, case.key) in keys))
+        for suite in loaded.suites
+    ]
+    of_cases = replace(loaded, suites=tuple(suite for suite in suites if suite.cases))
+    return most // max(1, planned_calls(replace(settings, repeat=1, against=None), of_cases))
+
+
+def _case(key: Key, result: SearchResult, runner: PutBackRunner, files: ChangedFiles) -> BlamedCase:
+    hunks = runner.change.hunks
+    return BlamedCase(
+        suite=key[0],
+        key=key[1],
+        hunks=tuple(hunks[number] for number in sorted(result.lost_by)),
+        put_back=tuple(hunks[number] for number in sorted(result.put_back)),
+        head_passed=_passed(result.head),
+        head_runs=len(result.head),
+        restored_passed=_passed(result.restored),
+        restored_runs=len(result.restored),
+        calls=runner.calls[key],
+        cost_usd=runner.costs.get(key),
+        reason=_reason(result, runner, files),
+    )
+
+
+def _passed(values: Sequence[float]) -> int:
+    return sum(value >= 1.0 for value in values)
+
+
+def _reason(result: SearchResult, runner: PutBackRunner, files: ChangedFiles) -> str:
+    """Why nothing was found."""
+    stop = runner.request.budget.stop.problem
+    all_hunks = f"all {len(runner.change.hunks)} hunks" if len(runner.change.hunks) > 1 else "the only hunk"
+    match result.why_not:
+        case None:
+            return ""
+        case "stopped":
+            return "the search was stopped" if stop is None else stop.message
+        case "limit":
+            return "it takes more runs than may be made"
+        case "unmeasured":
+            return "its runs errored"
+        case "passes":
+            return f"it passes now, {_of(result.head)}"
+        case "elsewhere":
+            code = f"; --code also puts back {plural(len(files.left_out), 'other file')}" if files.left_out else ""
+            return f"still lost with {all_hunks} put back, {_of(result.restored)}{code}"
+        case "noise":
+            both = f"{_of(result.head)} now, {_of(result.restored)} with {all_hunks} put back"
+            return f"its runs differ too little to tell: {both}"
+
+
+def _of(values: Sequence[float]) -> str:
+    return f"{_passed(values)} of {len(values)}"

@@ -1,0 +1,137 @@
+"""`runevals blame`: the changed lines that lost the cases of a failing run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.against_base import on_main, pull_request_event
+from tests.ending import ended
+from tests.sample_suites import EXACT
+
+AGENT = """
+import pathlib
+RULES = {"warranty": "24 months", "refund": "30 days"}
+def answer(prompt):
+    text = pathlib.Path("prompts/support.md").read_text()
+    if prompt == "tone":
+        return "yes" if "Be kind." in text or "Say please." in text else "no"
+    if prompt == "place":
+        return "yes" if "Berlin" in text and "Paris" in text else "no"
+    return "yes" if RULES.get(prompt, "") in text else "no"
+"""
+SETTINGS = "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer', deterministic: true}\n"
+PROMPT = """# Support
+
+- The warranty is 24 months.
+- A refund is possible within 30 days.
+- Be kind.
+- Say please.
+- Offices: Berlin.
+- Also in Paris.
+- We ship.
+"""
+CHANGED = """# Support team
+
+- The warranty is two years.
+- A refund is possible.
+- Be brief.
+- Say less.
+- Offices: Bern.
+- Also in Pisa.
+- We ship everywhere.
+"""
+PLACE = "prompts/support.md"
+
+
+@pytest.fixture
+def change(repository):
+    """A change of a prompt, of which two lines lose a case each, two only together, and two each alone."""
+    keys = ("warranty", "refund", "tone", "place", "other")
+    items = [{"testId": key, "prompt": key, "expected_response": "yes"} for key in keys]
+    repository.write("evals.json", {**EXACT, "items": items})
+    repository.write("agent.py", AGENT)
+    repository.write("runevals.yaml", SETTINGS)
+    repository.write(".gitignore", ".evals/\n*.json\n!evals.json\n*.md\n!prompts/*\n")
+    on_main(repository, PLACE, PROMPT)
+    repository.write(PLACE, CHANGED)
+    repository.git("commit", "-qam", "change")
+    return repository
+
+
+def test_each_lost_case_names_its_lines(change, runevals):
+    code, *_ = runevals("--base", "main", "-q")
+    assert code == 1
+    code, out, _ = runevals("blame", "-o", "out.json", "-o", "out.md")
+    lines = [
+        "Put back: 8 hunks in 1 file since ",
+        f"warranty: lost by {PLACE}:3 (put back: 0 of 1 → 1 of 1; ",
+        f"refund: lost by {PLACE}:4 (put back: ",
+        f"tone: lost by {PLACE}:5 and {PLACE}:6 together ({PLACE}:",
+        f"place: lost by {PLACE}:7 and {PLACE}:8 (both put back: 0 of 1 → 1 of 1; ",
+    ]
+    ended(code, 0, out, *lines)
+    assert (change.git("status", "--porcelain"), (change.path / PLACE).read_text()) == ("", CHANGED)
+    assert len(change.git("worktree", "list").splitlines()) == 1
+    assert [case["key"] for case in change.document()["blame"]["cases"]] == ["warranty", "refund", "tone", "place"]
+    assert "* warranty: lost by <code>prompts" in (change.path / "out.md").read_text()
+    assert f"lost by {PLACE}:3" in runevals("report", "out.json")[1]
+
+
+def test_what_code_lost_is_found_if_it_is_put_back_too_also_if_it_is_not_committed(change, runevals):
+    change.write(PLACE, PROMPT.replace("We ship.", "We ship everywhere."))
+    change.write("agent.py", AGENT.replace("24 months", "36 months"))
+    runevals("--base", "main", "-q")
+    code, out, _ = runevals("blame", "-q")
+    expected = (
+        "warranty: not found: still lost with the only hunk put back, 0 of 1; --code also puts back 1 other file"
+    )
+    ended(code, 0, out, "1 hunk in 1 file since", "and what is not committed yet", expected)
+    code, out, _ = runevals("blame", "-q", "--code")
+    ended(code, 0, out, "2 hunks in 2 files since", "warranty: lost by agent.py:3 (put back: 0 of 1 → 1 of 1")
+    assert "36 months" in (change.path / "agent.py").read_text()
+
+
+def test_noise_takes_more_runs_and_a_limit_ends_the_search(change, runevals):
+    on_main(change, "runevals.yaml", SETTINGS.replace(", deterministic: true", ", reuse: true") + "repeat: 5\n")
+    change.write(PLACE, PROMPT.replace("24 months", "two years").replace("We ship", "We walk"))
+    assert runevals("--base", "main", "-q")[0] == 1
+    code, out, _ = runevals("blame", "-q")
+    ended(code, 0, out, f"warranty: lost by {PLACE}:3 (put back: 0 of 8 → 8 of 8; 38 calls)")
+    code, out, _ = runevals("blame", "-q", "--max-calls", "20")
+    ended(code, 0, out, "warranty: not found: it takes more runs than may be made (19 calls)")
+
+
+def test_a_line_that_cannot_be_put_back_alone_does_not_end_the_search(change, runevals):
+    """Of the settings: without its first line, the list is not YAML."""
+    on_main(change, "runevals.yaml", SETTINGS + "depends_on:\n  - prompts/**\n")
+    change.write("runevals.yaml", SETTINGS)
+    change.write(PLACE, PROMPT.replace("24 months", "two years"))
+    runevals("--base", "main", "-q")
+    code, out, _ = runevals("blame", "-q")
+    ended(code, 0, out, "3 hunks in 2 files", f"warranty: lost by {PLACE}:3 (put back")
+
+
+def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
+    def refused(text, *words):
+        code, _, err = runevals("blame", *words)
+        assert (code, text in err) == (2, True), err
+
+    refused("there are no results of a comparison in .evals/results; `runevals --base origin/main` makes them")
+    runevals("--base", "main", "-q", "-o", "lost.json")
+    refused("git knows no such commit here", "lost.json", "--base", "nowhere")
+    refused("nothing that the target reads changed since", "lost.json", "--base", "HEAD")
+    refused("no lost case is left by --category, --tag and --filter", "lost.json", "--filter", "oth*")
+    refused("recorded answers cannot be asked again", "lost.json", "--target", "recorded:agent.py")
+    change.write("other.json", {**EXACT, "items": [{"testId": "x", "prompt": "x", "expected_response": "yes"}]})
+    refused("name its suite with --suite PATH", "lost.json", "--suite", "other.json")
+    change.git("commit", "-q", "--allow-empty", "-m", "next")
+    refused("run again", "lost.json")
+    change.git("checkout", "-q", "main")
+    runevals("--base", "main", "-q", "-o", "same.json")
+    code, out, _ = runevals("blame", "same.json")
+    ended(code, 0, out, "No case was lost in same.json: there is nothing to look for.")
+    pull_request_event(change.path, monkeypatch, change.git("rev-parse", "main"))
+    refused("run it on your machine", "lost.json")
+    monkeypatch.delenv("GITHUB_EVENT_NAME")
+    monkeypatch.setenv("CI", "true")
+    refused("run it on your machine", "lost.json")

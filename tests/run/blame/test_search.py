@@ -1,0 +1,23 @@
+"""Which cases are searched, and why nothing was found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runevals.records import Suspect
+from runevals.run.blame.search import lost_cases
+from tests.reports.conclusions import conclusion
+from tests.sample_reports import case, report
+
+
+def test_confirmed_cases_come_first_and_those_that_pass_are_left_out():
+    base = report([case(key, "ppp") for key in ("A", "B", "C", "D")])
+    head = report([case("A", "fff"), case("B", "fff"), case("C", "ppp"), case("D", "ffp", quarantined=True)])
+    comparison = conclusion(head, base).comparison
+    suspects = [
+        Suspect(suite=one.suite, key=one.key, name="", critical=False, state="confirmed")
+        for one in head.cases
+        if one.key in ("B", "C")
+    ]
+    found = lost_cases(replace(comparison, suspects=tuple(suspects)))
+    assert [key for _, key in found] == ["B", "A"]
