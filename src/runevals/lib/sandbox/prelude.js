@@ -106,7 +106,7 @@
   const defaults = (module) => (module && module.__esModule && "default" in module ? module.default : module);
 
   let state = { done: false };
-  function told(error) {
+  function reported(error) {
     let shown;
     let stack = "";
     try {
@@ -146,11 +146,11 @@
         try {
           state = { done: true, text: stringify(settle(value)) };
         } catch (error) {
-          state = { done: true, text: stringify({ contract: told(error).message }) };
+          state = { done: true, text: stringify({ contract: reported(error).message }) };
         }
       };
       const fail = (error) => {
-        state = { done: true, text: stringify(told(error)) };
+        state = { done: true, text: stringify(reported(error)) };
       };
       const run = () => {
         const grader = defaults(module.exports);

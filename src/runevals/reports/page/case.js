@@ -291,11 +291,11 @@ function bar(check, before) {
     drawn.push(svg("line", { class: "needs", x1: x(threshold), x2: x(threshold), y1: 1, y2: 15 }));
   if (typeof before?.value === "number")
     drawn.push(svg("circle", { class: "before", cx: x(before.value), cy: 8, r: 4 }));
-  const told = `${number(value)} of ${low}–${high}${needs}`;
+  const summary = `${number(value)} of ${low}–${high}${needs}`;
   return el(
     "div",
     { class: "scale" },
-    svg("svg", { height: 16, role: "img", "aria-label": told }, drawn),
-    el("span", { "aria-hidden": "true" }, told),
+    svg("svg", { height: 16, role: "img", "aria-label": summary }, drawn),
+    el("span", { "aria-hidden": "true" }, summary),
   );
 }

@@ -149,7 +149,7 @@ function drawStrip(rows, open) {
     point(current, false);
   }
 
-  function point(index, told = true) {
+  function point(index, announce = true) {
     current = Math.max(0, Math.min(rows.length - 1, index));
     const row = rows[current];
     if (!row) return;
@@ -158,7 +158,7 @@ function drawStrip(rows, open) {
     slider.setAttribute("aria-valuetext", name);
     const [x, y] = [(current % across) * pitch, Math.floor(current / across) * pitch];
     picture.lastChild.setAttribute("d", box(x + 0.5, y + 0.5, pitch - 1));
-    if (!told) return;
+    if (!announce) return;
     const place = picture.getBoundingClientRect();
     hint(name, place.left + x, place.top + y + pitch / 2);
   }
@@ -228,7 +228,7 @@ function histogram(chart) {
   const wide = 100 / chart.bars.length;
   const height = (count) => (count ? Math.max(2, (70 * count) / most) : 0);
   const drawn = chart.bars.flatMap((bar, i) => {
-    const told = `${bar.label}: ${bar.head} cases${chart.compared ? `, base ${bar.base}` : ""}`;
+    const summary = `${bar.label}: ${bar.head} cases${chart.compared ? `, base ${bar.base}` : ""}`;
     const x = (share) => `${(wide * (i + share)).toFixed(2)}%`;
     const inside = svg("rect", {
       class: "bar",
@@ -242,18 +242,18 @@ function histogram(chart) {
     const catcher = svg(
       "rect",
       { class: "catch", x: x(0), width: `${wide}%`, y: 0, height: 74 },
-      svg("title", {}, told),
+      svg("title", {}, summary),
     );
     return [inside, ...(bar.base ? [line] : []), catcher];
   });
-  const told = chart.bars.map((bar) => `${bar.label}: ${bar.head}`).join(", ");
+  const summary = chart.bars.map((bar) => `${bar.label}: ${bar.head}`).join(", ");
   const first = chart.bars[0].label;
   const last = chart.bars[chart.bars.length - 1].label;
   return el(
     "figure",
     { class: "panel" },
     el("figcaption", {}, chart.title),
-    svg("svg", { class: "histogram", height: 74, role: "img", "aria-label": `${chart.title}: ${told}` }, drawn),
+    svg("svg", { class: "histogram", height: 74, role: "img", "aria-label": `${chart.title}: ${summary}` }, drawn),
     el(
       "div",
       { class: "axis", "aria-hidden": "true" },

@@ -32,7 +32,7 @@ function trend({ name, axis, points, scale }) {
   points.forEach((point, place) => {
     if (point.value !== null) drawn.push(dot(point, x(place), y(point.value)));
   });
-  const told = points.map((point) => point.text).join(", ");
+  const label = points.map((point) => point.text).join(", ");
   return el(
     "figure",
     { class: "trend" },
@@ -42,7 +42,7 @@ function trend({ name, axis, points, scale }) {
       { class: "levels", "aria-hidden": "true" },
       levels.map((level) => el("span", {}, axis === "%" ? `${100 * level} %` : `${level}`)).reverse(),
     ),
-    svg("svg", { height: HIGH, role: "img", "aria-label": `${name}, the oldest run first: ${told}` }, drawn),
+    svg("svg", { height: HIGH, role: "img", "aria-label": `${name}, the oldest run first: ${label}` }, drawn),
     el(
       "div",
       { class: "ends", "aria-hidden": "true" },

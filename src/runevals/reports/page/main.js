@@ -67,9 +67,9 @@ function toTheCases() {
 /** The case that the address names, null where it names none. */
 function addressed() {
   if (!location.hash.startsWith("#case=")) return null;
-  const told = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
-  const rows = places.get(told.get("case")) ?? [];
-  return rows.find((row) => row.suite === told.get("suite")) ?? rows[0] ?? null;
+  const wanted = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
+  const rows = places.get(wanted.get("case")) ?? [];
+  return rows.find((row) => row.suite === wanted.get("suite")) ?? rows[0] ?? null;
 }
 
 function follow() {
