@@ -63,7 +63,10 @@ def test_the_results_are_stored_by_name_and_the_page_by_itself():
     assert all(upload["if"].startswith("always()") for upload in (results, page))
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "workflows").glob("*.yml")), ids=lambda path: path.name)
+OF_ACTION = sorted({*(ROOT / "docs" / "workflows").glob("*.yml")} - {ROOT / "docs/workflows/change-model.yml"})
+
+
+@pytest.mark.parametrize("path", OF_ACTION, ids=lambda path: path.name)
 def test_documented_workflows_are_linked_and_say_only_what_the_action_takes(path):
     for page in ("action.md", "github.md"):
         assert f"(workflows/{path.name})" in (ROOT / "docs" / page).read_text(encoding="utf-8")
