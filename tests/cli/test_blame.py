@@ -122,6 +122,7 @@ def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
     refused("nothing that the target reads changed since", "lost.json", "--base", "HEAD")
     refused("no lost case is left by --category, --tag and --filter", "lost.json", "--filter", "oth*")
     refused("recorded answers cannot be asked again", "lost.json", "--target", "recorded:agent.py")
+    refused("several targets are set, m1, m2; name one", "lost.json", *("--model", "m1", "--model", "m2"))
     change.write("other.json", {**EXACT, "items": [{"testId": "x", "prompt": "x", "expected_response": "yes"}]})
     refused("name its suite with --suite PATH", "lost.json", "--suite", "other.json")
     change.git("commit", "-q", "--allow-empty", "-m", "next")

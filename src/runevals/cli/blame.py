@@ -12,7 +12,7 @@ import click
 from runevals.cli import finish
 from runevals.cli.compared_results import newest_comparison, require_of_head
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, raw_settings, settings_options
+from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
 from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
 from runevals.lib.git import common_ancestor, merge_base
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 @click.option("--base", metavar="REF", help="Put back what changed since the merge base of HEAD and REF.")
 @click.option("--code", is_flag=True, help="Put back code, too, not only prompts, settings and other texts.")
 @click.option("--suite", multiple=True, metavar="PATH", help="The suites, if the run named them; repeatable.")
-@click.option(
-    "-o", "--output", multiple=True, metavar="FILE", help="Write RESULTS with what was found: .json, .html, .md."
-)
+@output_option
 @settings_options()
 @environment_option
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")

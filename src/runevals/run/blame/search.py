@@ -94,6 +94,8 @@ def _searched_cases(lost: Sequence[Key], request: RunRequest) -> list[Key]:
 
 
 def _require_runnable(settings: Settings, base: str) -> None:
+    if settings.targets:
+        raise InvalidSettings(f"several targets are set, {', '.join(settings.targets)}; name one: --target NAME")
     if not can_run_again(settings):
         raise InvalidSettings("recorded answers cannot be asked again with hunks put back; name a target")
     if not is_here(settings, base):
