@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from json.decoder import JSONDecodeError
 from pathlib import Path
+from threading import Lock
 from typing import cast
 
 from runevals.lib.parsing.schema import complaints
@@ -25,7 +26,6 @@ LANGUAGES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".
 
 Step = str | int
 JsonPath = tuple[Step, ...]
-_Offsets = Mapping[Step, tuple[int, int]] | Sequence[int]  # of the members of an object, of the entries of a list
 
 _VALUES = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -44,7 +44,7 @@ class Source:
     marks: Mapping[JsonPath, tuple[int, int]] = field(
         default_factory=dict
     )  # (key offset, offset), if known from parsing
-    _inside: dict[JsonPath, _Offsets] = field(default_factory=dict, init=False, repr=False)
+    _inside: dict[JsonPath, _Inside] = field(default_factory=dict, init=False, repr=False)
 
     def locate(self, json_path: JsonPath, *, key: bool = False) -> Location:
         """The location of the value at `json_path`, or of its key; of the nearest enclosing value."""
@@ -66,8 +66,8 @@ class Source:
         for depth, step in enumerate(json_path):
             outer = json_path[:depth]
             if outer not in self._inside:  # each is scanned once, and only on demand
-                self._inside[outer] = _offsets_inside(self.text, offsets[1])
-            inner = _offsets_of(step, self._inside[outer])
+                self._inside[outer] = _Inside(self.text, offsets[1])
+            inner = self._inside[outer].offsets(step)
             if inner is None:
                 break
             offsets = inner
@@ -231,33 +231,49 @@ def _past(text: str, offset: int) -> int:
         raise
 
 
-def _offsets_inside(text: str, offset: int) -> _Offsets:
-    """Of an object's members: (offset of the key, offset of the value); of a list's entries: their offsets."""
-    members: dict[Step, tuple[int, int]] = {}
-    entries = array("I")
-    bracket = text[offset : offset + 1]
-    if bracket not in ("{", "["):
-        return entries
-    at = _after_space(text, offset + 1)
-    while text[at] not in "}]":
-        if bracket == "{":
+class _Inside:
+    """The offsets of an object's members, or of a list's entries, scanned as far as they are looked for.
+
+    What is behind the last one is not: the list of all cases is the last member of most suites.
+    """
+
+    def __init__(self, text: str, offset: int) -> None:
+        self._members: dict[Step, tuple[int, int]] = {}  # offset of the key, offset of the value
+        self._entries = array("I")
+        self._rest = self._scan(text, offset)
+        self._lock = Lock()
+
+    def offsets(self, step: Step) -> tuple[int, int] | None:
+        """Of the key and of the value; an entry of a list has no key. None if it is not there."""
+        with self._lock:
+            while (known := self._known(step)) is None:
+                if not next(self._rest, False):
+                    return None
+            return known
+
+    def _known(self, step: Step) -> tuple[int, int] | None:
+        if isinstance(step, int) and step < len(self._entries):
+            return (self._entries[step],) * 2
+        return self._members.get(step)
+
+    def _scan(self, text: str, offset: int) -> Iterator[bool]:
+        """Yields as soon as it knows one more."""
+        bracket = text[offset : offset + 1]
+        if bracket not in ("{", "["):
+            return
+        at = _after_space(text, offset + 1)
+        while text[at] not in "}]":
             key = at
-            name, end = _VALUES.raw_decode(text, at)
-            at = _after_space(text, _after_space(text, end) + 1)
-            members[name] = (key, at)
-        else:
-            entries.append(at)
-        at = _after_space(text, _past(text, at))
-        if text[at] == ",":
-            at = _after_space(text, at + 1)
-    return members if bracket == "{" else entries
-
-
-def _offsets_of(step: Step, inside: _Offsets) -> tuple[int, int] | None:
-    """The offsets of a key and its value; an entry of a list has no key. None if it is not there."""
-    if isinstance(inside, Mapping):
-        return inside.get(step)
-    return (inside[step],) * 2 if isinstance(step, int) and step < len(inside) else None
+            if bracket == "{":
+                name, end = _VALUES.raw_decode(text, at)
+                at = _after_space(text, _after_space(text, end) + 1)
+                self._members[name] = (key, at)
+            else:
+                self._entries.append(at)
+            yield True
+            at = _after_space(text, _past(text, at))
+            if text[at] == ",":
+                at = _after_space(text, at + 1)
 
 
 def _duplicates(text: str) -> Iterator[tuple[JsonPath, int]]:

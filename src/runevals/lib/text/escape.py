@@ -37,6 +37,8 @@ _WORKFLOW_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 
 def visible(text: str) -> str:
     """`text` with invisible and cursor-moving characters as escapes; lines and tabs stay."""
+    if text.isascii() and text.isprintable():  # far quicker than the pattern
+        return text
     return _INVISIBLE.sub(_escape, text.replace("\r\n", "\n"))
 
 
