@@ -16,11 +16,6 @@ from runevals.settings.table import SETTINGS, Setting
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT_RESULTS = Path(RESULTS)
-# `base` has none, because `--base REF` is another option.
-_NO_FLAG = frozenset({"suites", "base", "errors_limit", "baseline_required", "output_dir"}) | {
-    *("accept_label", "base_setup", "rerun", "share", "baseline_wait", "baseline_workflow", "suspects_max_runs"),
-    *("baseline_artifact", "baseline_branch", "comment", "comment_id", "annotations", "require_credentials"),
-}
 _TYPES: Mapping[str, Any] = {
     "text": click.STRING,
     "texts": click.STRING,
@@ -37,7 +32,7 @@ def settings_options(*names: str) -> Callable[[F], F]:
 
     def add(function: F) -> F:
         for setting in reversed(SETTINGS):
-            if setting.name not in _NO_FLAG and (not names or setting.name in names):
+            if setting.as_flag and (not names or setting.name in names):
                 function = _option(setting)(function)
         return function
 
@@ -79,7 +74,7 @@ def raw_settings(
     flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False
 ) -> RawSettings:
     """The settings of a command line, before they are resolved."""
-    flags_set = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS} - _NO_FLAG}
+    flags_set = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS if s.as_flag}}
     if paths:
         flags_set["suites"] = list(paths)
     cwd = Path.cwd()

@@ -22,12 +22,13 @@ class Setting:
     minimum: float | None = None
     maximum: float | None = None
     choices: tuple[str, ...] = ()
+    as_flag: bool = True  # also a flag of the command line
     as_input: bool = True  # also an input of the action
     metavar: str = ""  # the placeholder of its value in help
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting(name="suites", kind="texts", help="Suite files, folders and globs.", default=()),
+    Setting(name="suites", kind="texts", help="Suite files, folders and globs.", default=(), as_flag=False),
     Setting(name="all", kind="yes_no", help="Run every suite found, not only the first.", default=False),
     Setting(name="config", metavar="FILE", kind="text", help="The settings file (default: runevals.yaml)."),
     Setting(
@@ -123,6 +124,7 @@ SETTINGS: tuple[Setting, ...] = (
         "or run (the base's commit is run now).",
         default="stored",
         choices=("stored", "run"),
+        as_flag=False,  # `--base REF` is another option
     ),
     Setting(
         name="base_setup",
@@ -131,6 +133,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="A program and its arguments that prepare the worktree of a base; from the base's side only.",
         default=(),
         as_input=False,
+        as_flag=False,
     ),
     Setting(
         name="rerun",
@@ -139,6 +142,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="A program and its arguments that run one case of another tool again; from the base's side only.",
         default=(),
         as_input=False,
+        as_flag=False,
     ),
     Setting(
         name="share",
@@ -147,6 +151,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="Paths that git ignores and that the worktree of a base gets from here; from the base's side only.",
         default=(),
         as_input=False,
+        as_flag=False,
     ),
     Setting(
         name="verify",
@@ -239,6 +244,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="The most fresh runs of single cases that look lost (default: 96, or one per case if that is more).",
         minimum=0,
         as_input=False,
+        as_flag=False,
     ),
     Setting(
         name="quarantine",
@@ -255,6 +261,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="The label with which a reviewer accepts the losses that a pull request lists; from the base's side "
         "only.",
         as_input=False,
+        as_flag=False,
     ),
     Setting(
         name="sandbox",
@@ -299,6 +306,7 @@ SETTINGS: tuple[Setting, ...] = (
         minimum=0,
         maximum=1,
         as_input=False,
+        as_flag=False,
     ),
     Setting(
         name="baseline_required",
@@ -306,6 +314,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="Fail if there is no baseline.",
         default=False,
         as_input=False,
+        as_flag=False,
     ),
     Setting(
         name="redact",
@@ -358,11 +367,18 @@ SETTINGS: tuple[Setting, ...] = (
         default=False,
         as_input=False,
     ),
-    Setting(name="output_dir", kind="text", help="Where the action writes its files.", default=".evals/results"),
+    Setting(
+        name="output_dir",
+        kind="text",
+        help="Where the action writes its files.",
+        default=".evals/results",
+        as_flag=False,
+    ),
     Setting(
         name="baseline_artifact",
         kind="text",
         help="The artifact that results are stored in and the base's are found in (default: by comment_id).",
+        as_flag=False,
     ),
     Setting(
         name="baseline_branch",
@@ -370,6 +386,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="The branch whose newest result is used if no commit of the base has one; auto: the base's.",
         default="auto",
         as_input=False,
+        as_flag=False,
     ),
     Setting(
         name="baseline_workflow",
@@ -377,6 +394,7 @@ SETTINGS: tuple[Setting, ...] = (
         kind="text",
         help="The workflow file whose runs have the base's results (default: this job's, then any).",
         as_input=False,
+        as_flag=False,
     ),
     Setting(
         name="baseline_wait",
@@ -387,6 +405,7 @@ SETTINGS: tuple[Setting, ...] = (
         minimum=0,
         maximum=3600,
         as_input=False,
+        as_flag=False,
     ),
     Setting(
         name="comment",
@@ -394,24 +413,28 @@ SETTINGS: tuple[Setting, ...] = (
         help="When the pull request is commented on: always, on-change, on-failure or never.",
         default="always",
         choices=("always", "on-change", "on-failure", "never"),
+        as_flag=False,
     ),
     Setting(
         name="comment_id",
         kind="text",
         help="What distinguishes this comment from other runevals comments "
         "(default: workflow, job, leg and step).",
+        as_flag=False,
     ),
     Setting(
         name="annotations",
         kind="yes_no",
         help="Mark regressed cases in the files of the pull request.",
         default=True,
+        as_flag=False,
     ),
     Setting(
         name="require_credentials",
         kind="yes_no",
         help="Fail if a pull request from a fork cannot be measured, instead of skipping it.",
         default=False,
+        as_flag=False,
     ),
 )
 
