@@ -109,10 +109,10 @@ def test_secrets_and_content_stay_out(results, runevals, monkeypatch):
     ("words", "message"),
     [
         pytest.param(["absent.xml"], "absent.xml: there is no such file", id="absent"),
-        pytest.param(["html.xml"], "html.xml:1: the root is <html>", id="unknown dialect"),
+        pytest.param(["html.xml"], "html.xml:1: the root element is <html>", id="unknown dialect"),
         pytest.param(["main.xml", "-o", "main.xml"], "--output main.xml is one of the results", id="overwritten"),
         pytest.param(["main.xml", "--filter", "none"], "no case of the results is left", id="filtered"),
-        pytest.param(["main.xml", "--baseline", "html.xml"], "html.xml:1: the root is <html>", id="base"),
+        pytest.param(["main.xml", "--baseline", "html.xml"], "html.xml:1: the root element is <html>", id="base"),
     ],
 )
 def test_what_cannot_be_read_ends_before_anything_is_written(results, runevals, words, message):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runevals.github.without_secrets import not_measured
-from runevals.run.baseline.protected_side import ChangeEvent, base_side
+from runevals.run.baseline.protected_side import ChangeEvent, protected_side
 from runevals.settings.resolve import RawSettings, resolve
 from tests.against_base import on_main
 from tests.sample_suites import SETTINGS
@@ -33,7 +33,7 @@ def test_the_base_decides(repository, of_base, of_change, environment, outcome):
     on_main(repository, "runevals.yaml", of_base)
     repository.write("runevals.yaml", of_change)
     told = RawSettings(cwd=repository.path, environment=environment)
-    side = base_side(told, ChangeEvent(untrusted=True, base=repository.git("rev-parse", "main")))
+    side = protected_side(told, ChangeEvent(untrusted=True, base=repository.git("rev-parse", "main")))
     found = not_measured(resolve(replace(told, base_side=side)), told)
     assert (None if found is None else found.verdict.outcome) == outcome
 
@@ -66,6 +66,6 @@ def test_a_model_that_a_prompt_file_names_needs_a_key_as_one_of_the_settings(
     on_main(repository, "runevals.yaml", of_base)
     repository.write("runevals.yaml", of_change)
     told = RawSettings(cwd=repository.path, environment=environment)
-    side = base_side(told, ChangeEvent(untrusted=True, base=repository.git("rev-parse", "main")))
+    side = protected_side(told, ChangeEvent(untrusted=True, base=repository.git("rev-parse", "main")))
     found = not_measured(resolve(replace(told, base_side=side)), told)
     assert (None if found is None else found.verdict.outcome) == outcome

@@ -50,7 +50,7 @@ from runevals.records.errors import (
 )
 from runevals.reports.publish import publish
 from runevals.run import pipeline
-from runevals.run.baseline.protected_side import base_side
+from runevals.run.baseline.protected_side import protected_side
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.load import load_suites, plan_of
 from runevals.run.nothing_measured import ended_by
@@ -144,7 +144,7 @@ def _resolved(raw: RawSettings) -> tuple[Settings, RunevalsError | None]:
     """
     side: BaseSide | None = None
     try:
-        side = base_side(raw, change_event(raw))
+        side = protected_side(raw, change_event(raw))
         return resolve(replace(raw, base_side=side)), None
     except RunevalsError as error:
         left = None if side is None else side.file

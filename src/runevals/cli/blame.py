@@ -20,7 +20,7 @@ from runevals.lib.terminal import say
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.reports.blame import plain
 from runevals.reports.publish import check_outputs, publish
-from runevals.run.baseline.protected_side import base_side
+from runevals.run.baseline.protected_side import protected_side
 from runevals.run.blame.search import blamed, lost_cases
 from runevals.run.load import load_suites
 from runevals.run.preflight_plugins import require_usable_plugins
@@ -95,7 +95,7 @@ def _require_local(words: RawSettings) -> None:
 
 
 def _request(words: RawSettings, base: str | None, *, quiet: bool) -> RunRequest:
-    side = base_side(words, change_event(words), base)
+    side = protected_side(words, change_event(words), base)
     settings = replace(resolve(replace(words, base_side=side)), repeat=1, cache_target=False)
     return RunRequest(
         settings=settings,

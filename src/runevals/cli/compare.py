@@ -15,7 +15,7 @@ from runevals.cli.progress import progress
 from runevals.github.job import change_event
 from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
-from runevals.run.baseline.protected_side import base_side
+from runevals.run.baseline.protected_side import protected_side
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import ignored_changes, resolve
 
@@ -44,7 +44,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
     words = raw_settings(options)
-    words = replace(words, base_side=base_side(words, change_event(words)))
+    words = replace(words, base_side=protected_side(words, change_event(words)))
     request = RunRequest(settings=resolve(words), raw=words, weakenings=ignored_changes(words), progress=progress)
     conclusion = pipeline.compare(base, head, request, rejudge=rejudge)
 

@@ -17,7 +17,7 @@ from runevals.records.errors import InvalidSettings
 from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
-from runevals.run.baseline.protected_side import base_side
+from runevals.run.baseline.protected_side import protected_side
 from runevals.run.request import RunRequest
 from runevals.run.tool_results import ResultsRequest, report_of_tool
 from runevals.settings.resolve import ignored_changes, resolve
@@ -65,7 +65,7 @@ def command(
     for path in {path.resolve() for path in outputs} & {path.resolve() for path in results}:
         raise InvalidSettings(f"--output {path.name} is one of the results; it would be overwritten")
     words = raw_settings(options)
-    of_change = replace(words, base_side=base_side(words, change_event(words)))
+    of_change = replace(words, base_side=protected_side(words, change_event(words)))
     settings = resolve(of_change)
     read = ResultsRequest(
         paths=results, deterministic=deterministic, parameters_are_attempts=parameters_are_attempts

@@ -17,7 +17,7 @@ from runevals.github.job import change_event, require_own_code
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import documents_in, read
-from runevals.run.baseline.protected_side import base_side
+from runevals.run.baseline.protected_side import protected_side
 from runevals.run.pipeline import merge
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
@@ -56,7 +56,7 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **options: Any
     for path in {path.resolve() for path in outputs} & {path.resolve() for path in files}:
         raise InvalidSettings(f"--output {path.name} is one of the shards; it would be overwritten")
     words = raw_settings(options)
-    of_change = replace(words, base_side=base_side(words, change_event(words)))
+    of_change = replace(words, base_side=protected_side(words, change_event(words)))
     request = RunRequest(
         settings=resolve(of_change), raw=words, weakenings=ignored_changes(of_change), progress=progress
     )

@@ -36,7 +36,7 @@ from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
-from runevals.run.baseline.protected_side import base_side
+from runevals.run.baseline.protected_side import protected_side
 from runevals.run.cluster.setup import on_cluster
 from runevals.run.export_suite import exportable, exported, separated
 from runevals.run.load import load_suites, plan_of
@@ -147,7 +147,7 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     _reject_conflicting_options(paths, options)
     if project is None:
         require_own_code(words)
-    side = base_side(words, change_event(words), options["base"]) if project is None else project.base_side
+    side = protected_side(words, change_event(words), options["base"]) if project is None else project.base_side
     of_change = replace(words, base_side=side)
     settings, display = resolve(of_change), partial(progress, detail=_detail(options))
     if options["init_only"]:

@@ -13,7 +13,7 @@ from runevals.cli.terminal import tell
 from runevals.github.job import change_event, require_own_code
 from runevals.lib.terminal import say
 from runevals.records.errors import InvalidSettings
-from runevals.run.baseline.protected_side import base_side
+from runevals.run.baseline.protected_side import protected_side
 from runevals.run.projects import in_words, projects_in, removed, require_apart, settings_of, worst
 from runevals.settings.resolve import resolve
 
@@ -36,11 +36,12 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
     words = raw_settings(options)
     require_own_code(words)
     event, ref = change_event(words), options["base"]
-    side = base_side(words, event, ref)
+    side = protected_side(words, event, ref)
     projects = projects_in(words.cwd, None if side is None else side.commit)
     require_apart(projects, words)
     inside = [
-        settings_of(project, words, base_side(settings_of(project, words), event, ref)) for project in projects
+        settings_of(project, words, protected_side(settings_of(project, words), event, ref))
+        for project in projects
     ]
     codes: dict[str, int] = {}
     for project, of_project in zip(projects, inside, strict=True):

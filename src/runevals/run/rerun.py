@@ -56,13 +56,13 @@ def concluded(
     rules = request.settings.rules
     if baseline is None or not request.settings.rerun:
         return decision(report, baseline, rules, mark=request.mark, weakenings=request.weakenings)
-    with runner_of(report, baseline, request, parameters_are_attempts=parameters_are_attempts) as runner:
+    with tool_runner(report, baseline, request, parameters_are_attempts=parameters_are_attempts) as runner:
         report, comparison = compare_in_rounds(runner, baseline.report, baseline.source, rules.regression)
     comparison = with_weakenings(comparison, request.weakenings)
     return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))
 
 
-def runner_of(
+def tool_runner(
     report: RunReport, baseline: Baseline, request: RunRequest, *, parameters_are_attempts: bool
 ) -> ToolRunner:
     """What runs cases again, on both sides if the base's commit is in this checkout."""

@@ -19,7 +19,7 @@ from runevals.records import (
 from runevals.verdict.comparability import caveats_of, judges_differ, other_target, without_judge
 from runevals.verdict.families import families
 from runevals.verdict.matching import MatchedRuns, Pair, case_changes, change_of, match, one_sided
-from runevals.verdict.per_case import confirmed, flaky_cases, flips
+from runevals.verdict.per_case import flaky_cases, flips, significant_alone
 from runevals.verdict.regression import (
     Evidence,
     Strictness,
@@ -169,7 +169,7 @@ def _sure_losses(evidence: Evidence) -> Container[int]:
         return {place for place, state in enumerate(states) if state in (None, "confirmed")}
     sure = {place for place, state in enumerate(states) if state == "confirmed"}
     if any(hypothesis.finding == "lost" for hypothesis in evidence.hypotheses):
-        sure |= confirmed(evidence.pairs)
+        sure |= significant_alone(evidence.pairs)
     return sure
 
 

@@ -62,7 +62,7 @@ def _beta_binomial(k: int, n: int, a: float, b: float) -> float:
     return comb(n, k) * exp(logs)
 
 
-def confirmed(pairs: Sequence[Pair]) -> frozenset[int]:
+def significant_alone(pairs: Sequence[Pair]) -> frozenset[int]:
     """The places of the regressed pairs that are significant alone: Benjamini-Hochberg at 0.10 over all pairs.
 
     Only regressed ones are candidates, so that at most a tenth of the result are expected to be false.

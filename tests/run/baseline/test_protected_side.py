@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from runevals.records.errors import ExternalError
-from runevals.run.baseline.protected_side import ChangeEvent, base_side
+from runevals.run.baseline.protected_side import ChangeEvent, protected_side
 from runevals.settings.resolve import RawSettings
 
 
 @pytest.fixture
 def side_of(repository):
     """What decides over the repository's change, by an event that says this."""
-    return lambda **said: base_side(RawSettings(cwd=repository.path, environment={}), ChangeEvent(**said))
+    return lambda **said: protected_side(RawSettings(cwd=repository.path, environment={}), ChangeEvent(**said))
 
 
 def test_where_no_change_is_checked_out_nothing_else_decides(repository, side_of):

@@ -32,7 +32,7 @@ from runevals.records.errors import (
 )
 from runevals.reports.publish import unwritable
 from runevals.run.baseline.from_files import read_baseline
-from runevals.run.baseline.protected_side import base_side
+from runevals.run.baseline.protected_side import protected_side
 from runevals.run.resume.unfinished import OPTIONS, RUNS
 from runevals.run.world.build import may_be_reduced
 from runevals.run.world.build_cache import require_cache
@@ -52,7 +52,7 @@ def versions_of() -> Diagnosis:
 def base_of(settings: Settings, raw: RawSettings) -> Diagnosis:
     """The base that a run would be compared with."""
     try:
-        side = base_side(raw, change_event(raw))
+        side = protected_side(raw, change_event(raw))
         baseline, notices = read_baseline(replace(settings, base_side=side))
     except RunevalsError as error:
         return stopped("base", error, "check out with fetch-depth: 0, or name another with --baseline")

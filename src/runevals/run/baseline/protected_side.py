@@ -31,7 +31,7 @@ class ChangeEvent:
     base: str | None = None  # the commit that decides over it
 
 
-def base_side(raw: RawSettings, event: ChangeEvent, ref: str | None = None) -> BaseSide | None:
+def protected_side(raw: RawSettings, event: ChangeEvent, ref: str | None = None) -> BaseSide | None:
     """The side that decides over a change: of `ref` if it is given, else of the pull request's `event`.
 
     None if nothing says that this is a change. Raises InvalidSettings for a ref that git does not know,
