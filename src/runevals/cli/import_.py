@@ -66,7 +66,7 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
         say(str(remark), err=True)
     if not converted.samples:
         raise UsageError(f"{file}: nothing of it can be converted; see the list above")
-    prompts = _placed(converted.prompts, output, settings_file)
+    prompts = _placed(converted, output, settings_file)
     texts = _texts(converted, prompts, output, file)
     _write(texts, force=force)
     lost = sum(remark.level == "lost" for remark in converted.remarks)
@@ -81,11 +81,12 @@ class _Placed:
     """A prompt, its file, and the settings of the target that is asked with it."""
 
     prompt: Prompt
+    target: Mapping[str, Any] | None
     path: Path
     settings: Path
 
 
-def _placed(prompts: Sequence[Prompt], output: Path, settings_file: Path) -> list[_Placed]:
+def _placed(converted: ConvertedConfig, output: Path, settings_file: Path) -> list[_Placed]:
     """Each prompt with its own file if the settings may name that, else with a new file beside the suite.
 
     A run has one prompt: those after the first have settings of their own.
@@ -93,13 +94,14 @@ def _placed(prompts: Sequence[Prompt], output: Path, settings_file: Path) -> lis
     root = repository_root(_base_of(settings_file).resolve())
     placed: list[_Placed] = []
     taken: set[str] = set()
-    for prompt in prompts:
+    for prompt, target in zip(converted.prompts, converted.targets, strict=True):
         name = _free_name(prompt.label, taken)
         path = prompt.file
         if path is None or not path.is_relative_to(root):
             path = output.parent / PROMPTS / f"{name}{prompt.suffix}"
         beside = settings_file.with_name(f"{settings_file.stem}.{name}{settings_file.suffix}")
-        placed.append(_Placed(prompt=prompt, path=path, settings=beside if placed else settings_file))
+        settings = beside if placed else settings_file
+        placed.append(_Placed(prompt=prompt, target=target, path=path, settings=settings))
     return placed
 
 
@@ -115,12 +117,12 @@ def _free_name(label: str, taken: set[str]) -> str:
 def _summary(converted: ConvertedConfig, prompts: Sequence[_Placed], tool: str, lost: int) -> Iterator[str]:
     """The summary; only a complete conversion with a target is marked ✓."""
     checks = sum(len(sample.get("assertions", ())) + ("rubric" in sample) for sample in converted.samples)
-    has_target = "target" in converted.settings
+    first, *others = prompts
+    has_target = first.target is not None
     mark = "✓" if has_target and not lost else "⚠"
     yield f"{mark} {tool}: {plural(len(converted.samples), 'case')}, {plural(checks, 'check')}"
     if lost:
         yield f"  {plural(lost, 'thing')} could not be converted, and {'is' if lost == 1 else 'are'} listed above"
-    first, *others = prompts
     if not has_target:
         yield f"  No target: no provider has an equal here. A comment in {first.settings} says what to add"
     yield f"  Prompt: {os.path.relpath(first.path)}"
@@ -147,9 +149,9 @@ def _texts(converted: ConvertedConfig, prompts: Sequence[_Placed], output: Path,
         settings: dict[str, Any] = {"version": 1, "suites": [_relative(output, base)]}
         if converted.tagged:
             settings["tag"] = [placed.prompt.label]
+        if placed.target is not None:
+            settings["target"] = {**placed.target, "prompt_file": path}
         settings |= converted.settings
-        if "target" in settings:
-            settings["target"] = {**settings["target"], "prompt_file": path}
         texts[placed.settings] = _yaml(settings) + ("" if "target" in settings else _no_target(config, path))
         if placed.path != placed.prompt.file:
             texts[placed.path] = placed.prompt.text

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from runevals.suites.importing.providers import target_of
+from runevals.suites.importing.files import Files
+from runevals.suites.importing.providers import read_providers
 from runevals.suites.importing.remarks import Remarks
 from tests.ending import ended
 
@@ -127,8 +128,8 @@ def prompted(project, name="runevals.yaml"):
     ],
 )
 def test_providers_that_speak_the_same_api_become_targets(provider, target):
-    found = target_of(provider, Remarks())
-    assert found == target
+    (found,) = read_providers(provider, Files(folder=HERE, root=HERE), Remarks())
+    assert found.target == target
 
 
 def test_a_prefix_that_differs_between_tests_becomes_a_variable(project, runevals):
@@ -190,3 +191,26 @@ def test_without_a_target_the_prompt_is_written_and_the_settings_say_what_to_add
 def test_strict_fails_if_the_provider_was_not_converted(imported):
     code, out, _ = imported("several-prompts", "--strict")
     ended(code, 2, out, "⚠ promptfoo: 2 cases")
+
+
+def test_a_provider_keeps_its_prompts_and_a_prompt_its_config(project, runevals):
+    schema = {"type": "json_schema", "json_schema": {"name": "s", "schema": {}}}
+    prompts = [
+        {"label": "short", "raw": "{{n}}?", "config": {"response_format": schema}},
+        {"label": "long", "raw": "What is {{n}}?", "config": {"top_p": 0.5, "stream": True}},
+    ]
+    providers = [
+        {"id": "openai:small", "prompts": ["short"], "config": {"temperature": 0, "top_p": 1}},
+        {"id": "openai:large", "prompts": ["short", "long"]},
+        {"id": "openai:idle", "prompts": ["short"]},
+    ]
+    project.write("p.json", {"prompts": prompts, "providers": providers, "tests": [{"vars": {"n": 1}}]})
+    code, _, err = runevals("import", "promptfoo", "p.json")
+    short, long = (
+        yaml.safe_load((project.path / name).read_text(encoding="utf-8"))["target"]
+        for name in ("runevals.yaml", "runevals.long.yaml")
+    )
+    assert (short["model"], long["model"]) == ("small", "large")
+    assert short["parameters"] == {"temperature": 0, "top_p": 1, "response_format": schema}
+    assert long["parameters"] == {"top_p": 0.5}
+    ended(code, 0, err, "lost: prompt long: config.stream", "lost: provider openai:idle: a run has one target")

@@ -19,9 +19,9 @@ TIMEOUT_S = 30.0
 class Custom(Scripted):
     """Passes when the assertion's function says so.
 
-    JavaScript: `export default function (output, {sample, assertion})`; Python:
+    JavaScript: `export default function (output, {sample, assertion, toolCalls})`; Python:
     `check(output, sample, assertion)`. It returns true, false or `{pass, message}`, within 30 seconds, locked in
-    as graders are.
+    as graders are. `toolCalls` are objects with `name` and `input`, or null if the target does not report them.
 
     Options:
         code: the source; a suite names its file as `fn`.
@@ -52,6 +52,7 @@ class Custom(Scripted):
                 "output": subject.response.text,
                 "sample": dict(subject.metadata),
                 "assertion": dict(self.assertion),
+                "tool_calls": _calls(subject),
             },
             timeout_s=TIMEOUT_S,
         )
@@ -59,3 +60,8 @@ class Custom(Scripted):
     def verdict(self, answer: Answer) -> Verdict:
         logs = {"logs": answer.logs} if answer.logs else {}
         return Verdict(float(bool(answer.passed)), answer.reason, logs, passed=answer.passed)
+
+
+def _calls(subject: Subject) -> list[dict[str, object]] | None:
+    calls = subject.response.tool_calls
+    return None if calls is None else [{"name": call.name, "input": call.input} for call in calls]

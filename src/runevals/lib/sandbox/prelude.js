@@ -155,13 +155,13 @@
       const run = () => {
         const grader = defaults(module.exports);
         if (typeof grader !== "function") {
-          const wanted = kind === "assertion" ? "(output, {sample, assertion})" : "(input, output, expected, metadata)";
+          const wanted = kind === "assertion" ? "(output, {sample, assertion, toolCalls})" : "(input, output, expected, metadata)";
           finish(undefined);
           state = { done: true, text: stringify({ contract: `the code exports no function ${wanted}` }) };
           return undefined;
         }
         return kind === "assertion"
-          ? grader(given.output, { sample: given.sample, assertion: given.assertion })
+          ? grader(given.output, { sample: given.sample, assertion: given.assertion, toolCalls: given.tool_calls ?? null })
           : grader(given.input, given.output, given.expected, given.metadata);
       };
       const load = async (name) => ({ ...require(name), default: defaults(require(name)) });

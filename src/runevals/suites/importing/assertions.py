@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,15 +14,18 @@ from runevals.evaluators.text.ngrams import too_short
 from runevals.lib.parsing.source import read_yaml
 from runevals.records.errors import UsageError
 from runevals.suites.dialects.variables import as_text
-from runevals.suites.importing.files import PREFIX, Files
+from runevals.suites.importing.code import AnswerShape, CodeFiles, NoEquivalent, is_trim, reads_fields
+from runevals.suites.importing.comparisons import FUNCTION_CALLS, comparison, valid_calls
+from runevals.suites.importing.files import PREFIX
 from runevals.suites.importing.remarks import Remarks
 from runevals.suites.importing.templates import NotPlain, rendered
 
-CHECKS = "checks"
 WITHOUT_EQUAL = "has no equivalent in runevals"
 _OWN_GRADER = "its own grader is not converted; name judges in the settings"
 MOST_NESTED = 8
-_READ = frozenset({"type", "value", "threshold", "weight", "assert", "metric", "provider"})
+_READ = frozenset({"type", "value", "threshold", "weight", "assert", "metric", "provider", "transform"})
+_WITHOUT_OUTPUT = ("latency", "cost", "trajectory:", "skill-used")
+_JUDGED_AS_IT_IS = "a judge and this check see the answer, and not what its transform makes of it"
 # All types that a cell of a table can name.
 _TYPES = """
 agent-rubric answer-relevance bleu classifier contains contains-all contains-any contains-html contains-json
@@ -52,8 +54,13 @@ _MEANS_MORE = {
 }
 
 
-class NoEquivalent(Exception):
-    """An assertion without an equivalent; the message says why."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssertedTest:
+    """The test that assertions are of: its variables, and what it makes of an answer before it is checked."""
+
+    location: str
+    values: Mapping[str, Any]
+    transforms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,35 +74,36 @@ class ConvertedAssertions:
 
 @dataclass(frozen=True, kw_only=True)
 class Assertions:
-    """Converts assertions; their code becomes files, by name in `code`."""
+    """Converts assertions; `functions` are those that the model may call."""
 
-    files: Files
+    code: CodeFiles
     remarks: Remarks
     templates: Mapping[str, Any]
-    code: dict[str, str] = field(default_factory=dict)
+    shape: AnswerShape = field(default_factory=AnswerShape)
+    functions: Sequence[Mapping[str, Any]] = ()
 
-    def of(self, raw_assertions: Sequence[Any], values: Mapping[str, Any], location: str) -> ConvertedAssertions:
-        """All assertions of one test, whose variables have these values."""
+    def of(self, raw_assertions: Sequence[Any], test: AssertedTest) -> ConvertedAssertions:
+        """All assertions of one test."""
         converted: list[dict[str, Any]] = []
         rubrics: list[str] = []
         thresholds: list[float] = []
         for number, raw in enumerate(raw_assertions, start=1):
-            at = f"{location}, assertion {number}"
+            at = f"{test.location}, assertion {number}"
             try:
                 assertion = self._resolve(raw)
                 at = f"{at} ({assertion['type']})"
                 if assertion["type"] in _RUBRICS:
-                    rubrics.append(self._rubric(assertion, values, at))
+                    rubrics.append(self._rubric(assertion, test, at))
                     thresholds += (
                         [_on_five(assertion["threshold"])] if _is_number(assertion.get("threshold")) else []
                     )
                 else:
-                    converted.append(self._convert(assertion, values, at))
+                    converted.append(self._convert(assertion, test, at))
             except (NoEquivalent, NotPlain, UsageError) as reason:
                 self.remarks.not_converted(at, str(reason))
         if len(rubrics) > 1:
             message = f"{len(rubrics)} rubrics became one that asks for all of them"
-            self.remarks.differs(location, message)
+            self.remarks.differs(test.location, message)
         return ConvertedAssertions(
             assertions=tuple(converted), rubrics=tuple(rubrics), rubric_threshold=max(thresholds, default=None)
         )
@@ -116,7 +124,7 @@ class Assertions:
         return assertion
 
     def _convert(
-        self, assertion: Mapping[str, Any], values: Mapping[str, Any], at: str, depth: int = 0
+        self, assertion: Mapping[str, Any], test: AssertedTest, at: str, depth: int = 0
     ) -> dict[str, Any]:
         kind: str = assertion["type"]
         negated = kind.startswith("not-")
@@ -126,16 +134,12 @@ class Assertions:
         for key in assertion.keys() - _READ:
             raise NoEquivalent(f"'{key}' {WITHOUT_EQUAL}")
         if plain == "assert-set":
-            converted = self._set(assertion, values, at, depth)
+            converted = self._set(assertion, test, at, depth)
+        elif (name := self._as_code(plain, assertion, test, at)) is not None:
+            value = None if plain in _PROGRAMS else self._expected(plain, assertion, test)
+            converted = {"type": "custom", "fn": name, **({} if value is None else {"value": value})}
         else:
-            convert = _CONVERTED.get(plain)
-            if convert is None:
-                raise NoEquivalent(_MEANS_MORE.get(plain, WITHOUT_EQUAL))
-            evidence = {"reference": self._context(values)} if plain == "context-faithfulness" else {}
-            converted = {
-                **convert(self, {**assertion, "value": self._value(assertion.get("value"), plain, values)}, at),
-                **evidence,
-            }
+            converted = self._as_evaluator(plain, assertion, test, at)
         if "metric" in assertion:
             self.remarks.differs("metric", "names of metrics are not converted; reports use the name of the check")
         if "provider" in assertion:
@@ -144,28 +148,92 @@ class Assertions:
             converted["weight"] = assertion["weight"]
         return converted | ({"not": not converted.get("not", False)} if negated else {})
 
-    def _value(self, value: Any, kind: str, values: Mapping[str, Any]) -> Any:
+    def _as_evaluator(
+        self, plain: str, assertion: Mapping[str, Any], test: AssertedTest, at: str
+    ) -> dict[str, Any]:
+        convert = _CONVERTED.get(plain)
+        if convert is None:
+            raise NoEquivalent(_MEANS_MORE.get(plain, WITHOUT_EQUAL))
+        if not plain.startswith(_WITHOUT_OUTPUT):
+            self._require_as_it_is(assertion, test)
+        evidence = {"reference": self._context(test.values)} if plain == "context-faithfulness" else {}
+        value = self._value(assertion.get("value"), test.values)
+        return {**convert(self, {**assertion, "value": value}, at), **evidence}
+
+    def _as_code(self, plain: str, assertion: Mapping[str, Any], test: AssertedTest, at: str) -> str | None:
+        """The file of an assertion that is code, or that looks at more than the answer's text; None for others."""
+        transforms = _transforms(assertion, test)
+        if plain in _PROGRAMS:
+            name = self._program(plain, assertion, test, transforms)
+            self.remarks.differs(at, f"became {name}, which sees output and context.vars, and nothing outside")
+            return name
+        if plain in FUNCTION_CALLS:
+            if not self.functions:
+                raise NoEquivalent("the provider's config declares no functions to compare calls with")
+            calls = self.shape if self.shape.calls is not None else AnswerShape(calls="all")
+            return self.code.javascript(valid_calls(self.functions), calls)
+        check = comparison(plain)
+        if check is None or (not transforms and self.shape.calls is None):
+            return None
+        return self.code.javascript(check, self.shape, transforms)
+
+    def _program(
+        self, plain: str, assertion: Mapping[str, Any], test: AssertedTest, transforms: tuple[str, ...]
+    ) -> str:
+        source, threshold = _text(assertion), assertion.get("threshold")
+        if plain == "python":
+            if not all(map(is_trim, transforms)):
+                raise NoEquivalent("a transform in JavaScript before a check in Python")
+            check = self.code.python_function(source, test.values)
+        else:
+            check = self.code.function(source, "check", test.values)
+        shape = self.shape
+        if shape.is_text and not transforms and reads_fields(check):
+            shape = AnswerShape(
+                parsed=True
+            )  # promptfoo's providers may return objects; here, all answers are texts
+        if plain == "python":
+            return self.code.python(check, shape, threshold)
+        return self.code.javascript(check, shape, transforms, threshold)
+
+    def _expected(self, plain: str, assertion: Mapping[str, Any], test: AssertedTest) -> Any:
+        """What a comparison in JavaScript compares with."""
+        value = self._value(assertion.get("value"), test.values)
+        if plain in FUNCTION_CALLS:
+            return None
+        if plain.endswith(("-any", "-all")):
+            return _texts({"value": value})
+        if plain == "is-json":
+            return self._is_json({"value": value}, "").get("schema")
+        return value if plain == "equals" and isinstance(value, Mapping | list) else _text({"value": value})
+
+    def _require_as_it_is(self, assertion: Mapping[str, Any], test: AssertedTest) -> None:
+        if not all(map(is_trim, _transforms(assertion, test))):
+            raise NoEquivalent(_JUDGED_AS_IT_IS)
+
+    def _value(self, value: Any, values: Mapping[str, Any]) -> Any:
         """The value with variables filled in; of a file of data, what is in it."""
         if isinstance(value, str) and value.startswith(PREFIX):
-            path = self.files.referenced(value)[0]
+            path = self.code.files.referenced(value)[0]
             if path.suffix in (".json", ".yaml", ".yml"):
-                return self.files.value(path)
+                return self.code.files.value(path)
             if path.suffix in (".txt", ".md"):
-                return rendered(self.files.text(path), values)
+                return rendered(self.code.files.text(path), values)
             raise NoEquivalent(f"{value} is a program; write it as a grader (docs/graders.md)")
-        if isinstance(value, str) and kind not in ("javascript", "python"):
+        if isinstance(value, str):
             return rendered(value, values)
         if isinstance(value, list):
             return [rendered(item, values) if isinstance(item, str) else item for item in value]
         return value
 
-    def _rubric(self, assertion: Mapping[str, Any], values: Mapping[str, Any], at: str) -> str:
-        for key in ("rubricPrompt", "transform", "contextTransform"):
+    def _rubric(self, assertion: Mapping[str, Any], test: AssertedTest, at: str) -> str:
+        for key in ("rubricPrompt", "contextTransform"):
             if key in assertion:
                 raise NoEquivalent(f"'{key}' {WITHOUT_EQUAL}")
+        self._require_as_it_is(assertion, test)
         if assertion.get("weight") == 0:
             raise NoEquivalent("weight 0 only measures; a check here counts, or is not there")
-        value = self._value(assertion.get("value"), assertion["type"], values)
+        value = self._value(assertion.get("value"), test.values)
         if not value:
             raise NoEquivalent("has no value")
         text = "\n".join(map(as_text, value)) if isinstance(value, list) else as_text(value)
@@ -173,7 +241,7 @@ class Assertions:
             self.remarks.differs(at, _OWN_GRADER)
         return _RUBRICS[assertion["type"]].format(text)
 
-    def _set(self, assertion: Mapping[str, Any], values: Mapping[str, Any], at: str, depth: int) -> dict[str, Any]:
+    def _set(self, assertion: Mapping[str, Any], test: AssertedTest, at: str, depth: int) -> dict[str, Any]:
         parts = assertion.get("assert")
         if not isinstance(parts, list) or not parts or depth >= MOST_NESTED:
             raise NoEquivalent("has no assertions, or too many within each other")
@@ -185,7 +253,7 @@ class Assertions:
             member = self._resolve(part)
             if member["type"] in _RUBRICS:
                 raise NoEquivalent(f"{member['type']} stands inside a set; a rubric here stands beside them")
-            children.append(self._convert(member, values, f"{at}, {number}", depth + 1))
+            children.append(self._convert(member, test, f"{at}, {number}", depth + 1))
         return {"type": "assert-set", "mode": "all" if threshold == 1 else "any", "children": children}
 
     def _context(self, values: Mapping[str, Any]) -> str:
@@ -323,24 +391,14 @@ class Assertions:
             return {**_all(children), "not": True}  # turned round again by its type
         return _all([{"type": "skill_triggered", "skill": name} for name in names])
 
-    def _javascript(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
-        """Code in the configuration → a file, which runs in the sandbox."""
-        body = _text(assertion).rstrip()
-        if "context." in body and re.search(r"context\.(?!vars\b)", body):
-            raise NoEquivalent("it reads more of its context than vars")
-        if "require(" in body or "process." in body or "import(" in body:
-            raise NoEquivalent("it reaches outside; write it as a grader (docs/graders.md)")
-        if "\n" not in body and not re.search(r"\breturn\b", body):
-            body = f"return {body.rstrip(';')}"
-        threshold = assertion.get("threshold")
-        limit = "value > 0" if threshold is None else f"value >= {json.dumps(threshold)}"
-        lines = "\n".join(f"  {line}" for line in body.splitlines())
-        text = _WRAPPED.replace("BODY", lines).replace("LIMIT", limit)
-        names = {code: name for name, code in self.code.items()}
-        name = names.get(text, f"{CHECKS}/check-{len(self.code) + 1}.mjs")
-        self.code[name] = text
-        self.remarks.differs(at, f"became {name}, which sees output and context.vars, and nothing outside")
-        return {"type": "custom", "fn": name}
+
+def _transforms(assertion: Mapping[str, Any], test: AssertedTest) -> tuple[str, ...]:
+    """The transforms of an answer before an assertion. Raises NoEquivalent for one that is not code."""
+    own = assertion.get("transform")
+    transforms = (*test.transforms, *(() if own is None else (own,)))
+    if not all(isinstance(one, str) and one.strip() for one in transforms):
+        raise NoEquivalent("its transform is not text")
+    return transforms
 
 
 def _tool(value: Any) -> str:
@@ -356,18 +414,7 @@ def _all(children: list[dict[str, Any]]) -> dict[str, Any]:
     return children[0] if len(children) == 1 else {"type": "assert-set", "mode": "all", "children": children}
 
 
-_WRAPPED = """function check(output, context) {
-BODY
-}
-
-export default async function (output, { sample }) {
-  const value = await check(output, { vars: sample.vars });
-  if (typeof value === "number") return LIMIT;
-  if (typeof value === "boolean") return value;
-  return { pass: value.pass, message: value.reason };
-}
-"""
-
+_PROGRAMS = frozenset({"javascript", "python"})
 _Convert = Callable[[Assertions, Mapping[str, Any], str], dict[str, Any]]
 _CONVERTED: Mapping[str, _Convert] = {
     "contains": Assertions._cased,
@@ -394,7 +441,6 @@ _CONVERTED: Mapping[str, _Convert] = {
     "trajectory:tool-sequence": Assertions._tool_sequence,
     "trajectory:step-count": Assertions._step_count,
     "skill-used": Assertions._skill_used,
-    "javascript": Assertions._javascript,
 }
 _CELL = re.compile(
     rf"(?s)(?P<type>(?:not-)?(?:{'|'.join(_TYPES.split())}))(?:\((?P<threshold>\d+(?:\.\d+)?)\))?(?::(?P<value>.*))?"

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from runevals.suites.dialects.variables import texts_of
-from runevals.suites.importing.assertions import Assertions, ConvertedAssertions
+from runevals.suites.importing.assertions import AssertedTest, Assertions, ConvertedAssertions
 from runevals.suites.importing.cases import Test, read_tests
+from runevals.suites.importing.code import CodeFiles
 from runevals.suites.importing.files import Files
 from runevals.suites.importing.prompts import Prompt, read_prompts
-from runevals.suites.importing.providers import judge_of, target_of
+from runevals.suites.importing.providers import (
+    Provider,
+    judge_of,
+    parameters_of,
+    read_providers,
+    targets_for,
+    with_files,
+)
 from runevals.suites.importing.remarks import Remark, Remarks
 from runevals.suites.importing.templates import NotPlain, rendered
 
@@ -23,19 +31,19 @@ _IGNORED_KEYS = frozenset(
 )
 _OPTIONS = frozenset({"prefix", "suffix", "provider", "disableVarExpansion"})
 AFFIXES = ("__prefix", "__suffix")  # as columns of promptfoo's tables are called
-_WITHOUT_OUTPUT = frozenset({"latency", "cost", "not-latency", "not-cost"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertedConfig:
-    """`code` are the files of assertions, by their path beside the suite.
+    """`targets` are those of the prompts, and `code` the files of assertions, by their path beside the suite.
 
-    Where samples are `tagged`, each prompt is for those that have its label as a tag.
+    If samples are `tagged`, each prompt is for those that have its label as a tag.
     """
 
     samples: tuple[dict[str, Any], ...]
     settings: dict[str, Any]
     prompts: tuple[Prompt, ...]
+    targets: tuple[dict[str, Any] | None, ...]
     tagged: bool
     code: Mapping[str, str]
     remarks: tuple[Remark, ...]
@@ -47,16 +55,28 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
     for key in config.keys() - _READ - _IGNORED_KEYS:
         remarks.not_converted(key, "has no equivalent in runevals")
     templates = config.get("assertionTemplates")
+    prompts = [
+        replace(prompt, config=with_files(prompt.config, f"prompt {prompt.label}", files, remarks))
+        for prompt in read_prompts(config.get("prompts", []), files, remarks)
+    ]
+    providers = read_providers(config.get("providers") or config.get("targets"), files, remarks)
+    targets = targets_for([_names(prompt) for prompt in prompts], providers, remarks)
+    provider = next((one for one in providers if one.target is not None), next(iter(providers), Provider()))
+    code = CodeFiles(files=files)
     assertions = Assertions(
-        files=files, remarks=remarks, templates=templates if isinstance(templates, Mapping) else {}
+        code=code,
+        remarks=remarks,
+        templates=templates if isinstance(templates, Mapping) else {},
+        shape=provider.shape([prompt.config for prompt in prompts]),
+        functions=provider.functions,
     )
-    prompts = read_prompts(config.get("prompts", []), files, remarks)
     tests = read_tests(config, files, remarks)
     shared = _shared_affixes(tests)
     prompts = _with_affixes(prompts, shared, remarks)
     samples = _Samples(
         prompts=prompts,
         assertions=assertions,
+        transforms=provider.transforms,
         remarks=remarks,
         tagged=len(prompts) > 1 and any(test.prompts for test in tests),
         affixes=shared is None,
@@ -64,9 +84,6 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
     )
     samples.add(tests)
     settings: dict[str, Any] = {}
-    target = target_of(config.get("providers") or config.get("targets"), remarks)
-    if target is not None:
-        settings["target"] = target
     judge = _judge(tests, remarks)
     if judge is not None:
         settings["judge"] = judge
@@ -75,10 +92,28 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
         samples=tuple(samples.samples),
         settings=settings,
         prompts=tuple(prompts),
+        targets=tuple(
+            _with_config(target, prompt, remarks) for target, prompt in zip(targets, prompts, strict=True)
+        ),
         tagged=samples.tagged,
-        code=dict(assertions.code),
+        code=code.code,
         remarks=tuple(sorted(remarks.entries, key=lambda remark: remark.level != "lost")),
     )
+
+
+def _names(prompt: Prompt) -> tuple[str, ...]:
+    """The names by which a provider may say that it is asked a prompt."""
+    return prompt.label, prompt.source, f"./{prompt.source}"
+
+
+def _with_config(target: dict[str, Any] | None, prompt: Prompt, remarks: Remarks) -> dict[str, Any] | None:
+    """A target with the parameters of its prompt; without a target, they are remarked."""
+    if target is None:
+        for key in sorted(map(str, prompt.config)):
+            remarks.not_converted(f"prompt {prompt.label}", f"config.{key} is lost with its provider")
+        return None
+    parameters = parameters_of(prompt.config, f"prompt {prompt.label}", remarks)
+    return target | ({"parameters": {**target.get("parameters", {}), **parameters}} if parameters else {})
 
 
 def _affixes(test: Test) -> tuple[str, str]:
@@ -115,6 +150,7 @@ class _Samples:
 
     prompts: Sequence[Prompt]
     assertions: Assertions
+    transforms: tuple[str, ...]  # of the provider
     remarks: Remarks
     tagged: bool  # with the labels of the prompts that ask them
     affixes: bool  # of each its own
@@ -146,19 +182,10 @@ class _Samples:
                 "conversationId: the tests of a conversation are asked one by one; write a thread (eval document)"
             )
             self.remarks.not_converted(test.location, message)
-        assertions = test.asserted
-        if "transform" in test.options or "postprocess" in test.options:
-            assertions = tuple(
-                assertion
-                for assertion in assertions
-                if isinstance(assertion, Mapping) and str(assertion.get("type")) in _WITHOUT_OUTPUT
-            )
-            dropped = len(test.asserted) - len(assertions)
-            self.remarks.not_converted(
-                test.location,
-                f"options.transform: what is checked is not the answer; {dropped} assertions left out",
-            )
-        return self.assertions.of(assertions, test.values, test.location)
+        own = test.options.get("transform", test.options.get("postprocess"))
+        transforms = (*self.transforms, *(() if own is None else (own,)))
+        asserted_test = AssertedTest(location=test.location, values=test.values, transforms=transforms)
+        return self.assertions.of(test.asserted, asserted_test)
 
     def _sample(self, test: Test, prompts: Sequence[Prompt], name: str, asserted: ConvertedAssertions) -> None:
         try:

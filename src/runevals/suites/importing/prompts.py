@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from runevals.suites.importing.templates import NotPlain, rendered, variables_of
 _TEXTS = (".txt", ".md", ".j2")
 _CHATS = (".json", ".yaml", ".yml")
 _ROLES = ("system", "developer", "user", "assistant")
-_READ = frozenset({"raw", "id", "label", "description"})
+_READ = frozenset({"raw", "id", "label", "description", "config"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,7 @@ class Prompt:
     messages: tuple[tuple[str, str], ...]  # (role, content), the last of them the user's
     source: str = ""  # the file that it was read from
     file: Path | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)  # of the requests with it
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -63,7 +64,7 @@ def read_prompts(value: Any, files: Files, remarks: Remarks) -> list[Prompt]:
     """The prompts of a configuration; those that cannot be read, or that compute, are remarked."""
     prompts: list[Prompt] = []
     number = 0
-    for position, (reference, label, rest) in enumerate(_entries(value), start=1):
+    for position, (reference, label, config, rest) in enumerate(_entries(value), start=1):
         location = f"prompt {position}" + (f" ({label})" if label else "")
         for key in rest:
             remarks.not_converted(location, f"'{key}' has no equivalent in runevals")
@@ -73,25 +74,29 @@ def read_prompts(value: Any, files: Files, remarks: Remarks) -> list[Prompt]:
                 name = label or own or f"prompt-{number}"
                 prompt = _prompt(text, name, location if label or not own else f"{location} ({own})", remarks)
                 if prompt is not None:
-                    prompts.append(replace(prompt, source=_source(reference), file=_usable(file, prompt, files)))
+                    usable = _usable(file, prompt, files)
+                    prompts.append(replace(prompt, source=_source(reference), file=usable, config=config))
         except UsageError as reason:
             remarks.not_converted(location, str(reason))
     return prompts
 
 
-def _entries(value: Any) -> Iterator[tuple[str, str, list[str]]]:
-    """(text or reference, label, the other fields), from a text, a list, or an object of file → label."""
+def _entries(value: Any) -> Iterator[tuple[str, str, Mapping[str, Any], list[str]]]:
+    """(text or reference, label, config, the other fields), from a text, a list, or an object of file → label."""
     if isinstance(value, str):
-        yield value, "", []
+        yield value, "", {}, []
     elif isinstance(value, Mapping):
-        yield from ((str(reference), str(label), []) for reference, label in value.items())
+        yield from ((str(reference), str(label), {}, []) for reference, label in value.items())
     elif isinstance(value, list):
         for item in value:
             if isinstance(item, Mapping):
                 rest = sorted(str(key) for key in item.keys() - _READ)
-                yield str(item.get("raw") or item.get("id") or ""), str(item.get("label") or ""), rest
+                config = item.get("config")
+                reference, label = (str(item.get(key) or "") for key in ("raw", "label"))
+                reference = reference or str(item.get("id") or "")
+                yield reference, label, config if isinstance(config, Mapping) else {}, rest
             else:
-                yield str(item), "", []
+                yield str(item), "", {}, []
 
 
 def _source(reference: str) -> str:

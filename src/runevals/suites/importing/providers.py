@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from runevals.records.errors import UsageError
+from runevals.suites.importing.code import AnswerShape
+from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.remarks import Remarks
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
@@ -14,8 +18,11 @@ _PROVIDERS = {
     **{name: name for name in ("anthropic", "openrouter", "groq", "mistral", "deepseek", "ollama")},
     "google": "gemini",
 }
-_NO_CHAT = ("embedding", "assistant", "image", "realtime", "tts", "moderation", "completion:", "claude-agent-sdk")
-_READ = frozenset({"id", "label", "config"})
+_NO_CHAT = (
+    *("embedding", "assistant", "image", "realtime", "tts", "moderation", "completion:", "claude-agent-sdk"),
+    *("agents:", "chatkit:", "codex"),
+)
+_READ = frozenset({"id", "label", "config", "prompts", "transform"})
 # What of a provider's config is sent with each request as it stands.
 _PARAMETERS = frozenset(
     (
@@ -25,22 +32,76 @@ _PARAMETERS = frozenset(
 )
 
 
-def target_of(value: Any, remarks: Remarks) -> dict[str, Any] | None:
-    """The first provider that is a chat model we can ask; the others are remarked."""
-    result: dict[str, Any] | None = None
-    for name, config in _entries(value, remarks):
-        target = _target(name)
-        if target is None:
-            without = f"; its config ({', '.join(sorted(map(str, config)))}) is lost with it" if config else ""
-            remarks.not_converted(f"provider {name}", f"{_advice(name)}{without}")
-        elif result is not None:
-            model = target["model"]
-            remarks.not_converted(
-                f"provider {name}", f"a run has one target; run it by `runevals --model {model}`"
-            )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """One provider; `target` is None if it has no equal here."""
+
+    name: str = ""
+    target: dict[str, Any] | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+    prompts: frozenset[str] = frozenset()  # labels or files; empty: all of them
+    transforms: tuple[str, ...] = ()
+
+    def asks(self, *names: str) -> bool:
+        """Whether it is asked the prompt with these names."""
+        return not self.prompts or not self.prompts.isdisjoint(names)
+
+    def shape(self, prompt_configs: Sequence[Mapping[str, Any]]) -> AnswerShape:
+        """What it makes of an answer, with the config of its prompts."""
+        configs = [_with_plain_keys(config) for config in (self.config, *prompt_configs)]
+        keys = {key for config in configs for key, value in config.items() if value}
+        return AnswerShape(
+            parsed=any(_has_schema(config.get("response_format")) for config in configs),
+            calls="first" if "functions" in keys else "all" if keys & {"tools", "tool_config"} else None,
+        )
+
+    @property
+    def functions(self) -> list[dict[str, Any]]:
+        """The functions that the model may call, each with a name and a schema of its parameters."""
+        entries = [*_list(self.config.get("tools")), *_list(self.config.get("functions"))]
+        declared = [inner for one in entries for inner in _list(one.get("functionDeclarations")) or [one]]
+        functions = [one.get("function", one) for one in declared]
+        return [
+            {"name": one["name"], "parameters": _lower_types(one.get("parameters", one.get("input_schema", {})))}
+            for one in functions
+            if isinstance(one, Mapping) and isinstance(one.get("name"), str)
+        ]
+
+
+def read_providers(value: Any, files: Files, remarks: Remarks) -> list[Provider]:
+    """The providers of a configuration, with what their configs name in files."""
+    return [_provider(name, entry, files, remarks) for name, entry in _entries(value, remarks)]
+
+
+def targets_for(
+    prompts: Sequence[tuple[str, ...]], providers: Sequence[Provider], remarks: Remarks
+) -> list[dict[str, Any] | None]:
+    """For each prompt, by its names, the first provider that is asked it and has an equal; others are remarked."""
+    able = [provider for provider in providers if provider.target is not None]
+    chosen = [next((one for one in able if one.asks(*names)), None) for names in prompts] or able[:1]
+    converted = {one.name: _configured(one, remarks) for one in able if one in chosen}
+    for provider in providers:
+        if provider.target is None:
+            config = ", ".join(sorted(map(str, provider.config)))
+            without = f"; its config ({config}) is lost with it" if config else ""
+            remarks.not_converted(f"provider {provider.name}", f"{_advice(provider.name)}{without}")
+        elif provider not in chosen:
+            message = f"a run has one target; run it by `runevals --model {provider.target['model']}`"
+            remarks.not_converted(f"provider {provider.name}", message)
+    return [None if one is None else converted[one.name] for one in chosen[: len(prompts)]]
+
+
+def parameters_of(config: Mapping[str, Any], location: str, remarks: Remarks) -> dict[str, Any]:
+    """The parameters of requests in a config; the rest is remarked."""
+    parameters: dict[str, Any] = {}
+    for key, value in _with_plain_keys(config).items():
+        if isinstance(value, str) and value.startswith(PREFIX):
+            continue  # it could not be read, and was remarked
+        if key in _PARAMETERS:
+            parameters[key] = value
         else:
-            result = {**target, **_configured(name, config, remarks)}
-    return result
+            remarks.not_converted(location, f"config.{key} has no equivalent in runevals")
+    return parameters
 
 
 def judge_of(raw: Any, remarks: Remarks, location: str) -> dict[str, Any] | None:
@@ -58,20 +119,43 @@ def judge_of(raw: Any, remarks: Remarks, location: str) -> dict[str, Any] | None
 
 
 def _entries(value: Any, remarks: Remarks) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Name → the object around its config; a key that is not read is remarked."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, str):
             yield item, {}
         elif isinstance(item, Mapping) and isinstance(item.get("id"), str):
             for key in sorted(item.keys() - _READ):
                 remarks.not_converted(f"provider {item['id']}", f"'{key}' has no equivalent in runevals")
-            own = item.get("config")
-            yield item["id"], own if isinstance(own, Mapping) else {}
+            yield item["id"], item
         elif isinstance(item, Mapping) and len(item) == 1:
             name, rest = next(iter(item.items()))
-            config = rest.get("config") if isinstance(rest, Mapping) else None
-            yield str(name), config if isinstance(config, Mapping) else {}
+            yield str(name), rest if isinstance(rest, Mapping) else {}
         elif item is not None:
             yield "without a name", {}
+
+
+def _provider(name: str, entry: Mapping[str, Any], files: Files, remarks: Remarks) -> Provider:
+    config = entry.get("config")
+    transform = entry.get("transform")
+    return Provider(
+        name=name,
+        target=_target(name),
+        config=with_files(config, f"provider {name}", files, remarks) if isinstance(config, Mapping) else {},
+        prompts=frozenset(str(one).removeprefix(PREFIX) for one in _list(entry.get("prompts"))),
+        transforms=(transform,) if isinstance(transform, str) and transform.strip() else (),
+    )
+
+
+def with_files(config: Mapping[str, Any], location: str, files: Files, remarks: Remarks) -> dict[str, Any]:
+    """A config with its tools, functions and schemas, which may be in files of data; others are remarked."""
+    result = dict(config)
+    for key, value in config.items():
+        if isinstance(value, str) and value.startswith(PREFIX):
+            try:
+                result[key] = files.value(files.referenced(value)[0])
+            except UsageError as reason:
+                remarks.not_converted(location, f"config.{key}: {reason}")
+    return result
 
 
 def _target(name: str) -> dict[str, Any] | None:
@@ -90,17 +174,39 @@ def _advice(name: str) -> str:
     return "ask it through an endpoint that speaks OpenAI's chat API: target.base_url or OPENAI_BASE_URL"
 
 
-def _configured(name: str, config: Mapping[str, Any], remarks: Remarks) -> dict[str, Any]:
-    target: dict[str, Any] = {}
-    parameters: dict[str, Any] = {}
-    for key, value in config.items():
-        plain = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", key)
-        if plain in _PARAMETERS and not (isinstance(value, str) and value.startswith("file://")):
-            parameters[plain] = value
-        elif key == "apiKeyEnvar" and isinstance(value, str):
-            target["api_key_env"] = value
-        elif key == "apiBaseUrl" and isinstance(value, str):
-            target["base_url"] = value
-        else:
-            remarks.not_converted(f"provider {name}", f"config.{key} has no equivalent in runevals")
+def _configured(provider: Provider, remarks: Remarks) -> dict[str, Any]:
+    target = dict(provider.target or {})
+    rest = dict(provider.config)
+    for key, name in (("apiKeyEnvar", "api_key_env"), ("apiBaseUrl", "base_url")):
+        if isinstance(rest.get(key), str):
+            target[name] = rest.pop(key)
+    if "tools" not in rest and (functions := _list(rest.get("functions"))):  # the same, in the present form
+        rest["tools"] = [{"type": "function", "function": one} for one in functions]
+        del rest["functions"]
+    parameters = parameters_of(rest, f"provider {provider.name}", remarks)
     return target | ({"parameters": parameters} if parameters else {})
+
+
+def _with_plain_keys(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {_CAPITAL.sub(lambda match: f"_{match[0].lower()}", str(key)): value for key, value in config.items()}
+
+
+def _has_schema(response_format: Any) -> bool:
+    kind = response_format.get("type") if isinstance(response_format, Mapping) else response_format
+    return kind == "json_schema"
+
+
+def _lower_types(schema: Any) -> Any:
+    """A JSON Schema with types in small letters; Google's are in capitals."""
+    if isinstance(schema, list):
+        return [_lower_types(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        key: value.lower() if key == "type" and isinstance(value, str) else _lower_types(value)
+        for key, value in schema.items()
+    }
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,9 +1,27 @@
 function check(output, context) {
-  return JSON.parse(output.arguments).location === 'Boston, MA'
+  return output.name === 'get_current_weather'
 }
 
-export default async function (output, { sample }) {
-  const value = await check(output, { vars: sample.vars });
+function calls(output, toolCalls, first = false) {
+  const all = (toolCalls ?? []).map(({ name, input }) => {
+    const text = JSON.stringify(input);
+    const call = { name, arguments: text };
+    return { type: "function", ...call, function: call, functionCall: { name, args: input } };
+  });
+  if (all.length === 0) return output;
+  if (output) return { content: output, tool_calls: all };
+  return first ? all[0] : all;
+}
+
+export default async function (output, { sample, assertion, toolCalls }) {
+  const context = { vars: sample.vars, prompt: "" };
+  let value = calls(output, toolCalls, true);
+  try {
+    value = await check(value, context, assertion.value);
+  } catch (error) {
+    if (error instanceof ReferenceError || assertion.not) throw error;
+    return { pass: false, message: String(error) };
+  }
   if (typeof value === "number") return value > 0;
   if (typeof value === "boolean") return value;
   return { pass: value.pass, message: value.reason };

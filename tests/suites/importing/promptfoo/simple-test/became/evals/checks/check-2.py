@@ -1,0 +1,16 @@
+def main(output, context):
+    return max(0, len(output) - 300)
+
+
+def check(output, sample, assertion):
+    try:
+        value = main(output, {"vars": sample.get("vars", {}), "prompt": ""})
+    except Exception as error:
+        if isinstance(error, (NameError, ImportError)) or assertion.get("not"):
+            raise
+        return {"pass": False, "message": f"{type(error).__name__}: {error}"}
+    if isinstance(value, dict):
+        return {"pass": bool(value.get("pass", value.get("pass_"))), "message": str(value.get("reason", ""))}
+    if isinstance(value, bool):
+        return value
+    return value > 0
