@@ -163,27 +163,11 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
     section = _written(value or {"type": "openai"})
     if model is not None:
         section["model"] = model
-    if "cwd" in section:
-        folder = resolved_path(base / section["cwd"])
-        if folder is None or not folder.is_dir() or not folder.is_relative_to(repository.resolve()):
-            raise InvalidSettings(f"target.cwd: {section['cwd']} is not a folder inside the repository")
-    system_prompt, files = section.get("system_prompt"), []
-    if "system_prompt_file" in section:
-        prompt_file = path_inside(
-            repository, section["system_prompt_file"], base=base, what="target.system_prompt_file"
-        )
-        system_prompt = read_text(prompt_file, section["system_prompt_file"])
-        files += [prompt_file, base / section["system_prompt_file"]]
-    if system_prompt is not None and section["type"] in _WITHOUT_SYSTEM_PROMPT:
-        raise InvalidSettings(f"target.system_prompt: a {section['type']} target is not sent one; remove it")
+    folder = _working_folder(section, base, repository)
+    system_prompt, files = _system_prompt(section, base, repository)
     files += [base / section["prompt_file"]] if "prompt_file" in section else []
-    path = base / section.get("skills_dir", SKILLS) if section["type"] == "skill" else None
-    files += [] if path is None else [path]
-    if path is not None and from_file and not lies_inside(repository, path):
-        raise InvalidSettings(f"target.skills_dir: {section['skills_dir']} is not a folder inside the repository")
-    if section["type"] == "recorded":
-        path = _recording(section.get("path"), base, repository if from_file else None, "target")
-        files += [path, base / section["path"]]
+    path, files_of_path = _skills_or_recording(section, base, repository if from_file else None)
+    files += files_of_path
     base_target = raw.base_values.get("target")
     web = None
     if section["type"] in ("http", "a2a"):
@@ -196,7 +180,7 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
     servers = servers_under_test(section, (base / section.get("cwd", ".")).resolve(), repository)
     settings = TargetSettings(
         type=section["type"],
-        base=(base / section["cwd"]).resolve() if "cwd" in section else base,
+        base=base if folder is None else folder.resolve(),
         model=_model(section, environment),
         base_url=base_url,
         api_key_env="" if web is not None else _key_name(section, "target"),
@@ -216,7 +200,7 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
         ),
         timeout_s=float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
         files=tuple(files),
-        folder=base / section["cwd"] if "cwd" in section else None,
+        folder=folder,
         reads_other_files=section["type"] not in (*PROVIDERS, "recorded") or bool(servers),
         web=web,
         agent=agent,
@@ -228,6 +212,45 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
     if from_file and (settings.type in PROVIDERS or web is not None or agent is not None):
         _require_sendable(settings, raw, "target")
     return settings
+
+
+def _working_folder(section: Mapping[str, Any], base: Path, repository: Path) -> Path | None:
+    """The folder that the target runs in; None if none is named. Raises InvalidSettings."""
+    if "cwd" not in section:
+        return None
+    folder = base / str(section["cwd"])
+    real = resolved_path(folder)
+    if real is None or not real.is_dir() or not real.is_relative_to(repository.resolve()):
+        raise InvalidSettings(f"target.cwd: {section['cwd']} is not a folder inside the repository")
+    return folder
+
+
+def _system_prompt(section: Mapping[str, Any], base: Path, repository: Path) -> tuple[str | None, list[Path]]:
+    """(the system prompt, the files it is read from). Raises InvalidSettings, UsageError."""
+    text, files = section.get("system_prompt"), []
+    if "system_prompt_file" in section:
+        name = section["system_prompt_file"]
+        path = path_inside(repository, name, base=base, what="target.system_prompt_file")
+        text, files = read_text(path, name), [path, base / name]
+    if text is not None and section["type"] in _WITHOUT_SYSTEM_PROMPT:
+        raise InvalidSettings(f"target.system_prompt: a {section['type']} target is not sent one; remove it")
+    return text, files
+
+
+def _skills_or_recording(
+    section: Mapping[str, Any], base: Path, inside: Path | None
+) -> tuple[Path | None, list[Path]]:
+    """(the folder of skills or the recorded answers, the files to read), which must lie in `inside`, if given."""
+    if section["type"] == "skill":
+        path = base / section.get("skills_dir", SKILLS)
+        if inside is not None and not lies_inside(inside, path):
+            name = section["skills_dir"]
+            raise InvalidSettings(f"target.skills_dir: {name} is not a folder inside the repository")
+        return path, [path]
+    if section["type"] == "recorded":
+        path = _recording(section.get("path"), base, inside, "target")
+        return path, [path, base / section["path"]]
+    return None, []
 
 
 def _trace(section: Mapping[str, Any]) -> Literal["otlp"] | None:
