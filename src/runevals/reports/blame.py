@@ -20,11 +20,15 @@ def plain(blame: Blame) -> Iterator[str]:
     files = plural(blame.files, "file")
     own = ", and what is not committed yet" if blame.uncommitted else ""
     yield f"Put back: {plural(blame.hunks, 'hunk')} in {files} since {one_line(blame.base[:7])}{own}"
+    yield from (f"  {line}" for line in lines(blame))
+
+
+def lines(blame: Blame) -> list[str]:
+    """One line of plain text for each set of hunks."""
+    safe, place = partial(one_line, limit=300), partial(one_line, limit=LONGEST_PLACE)
     groups = _groups(blame)
-    for cases in groups[:MOST_LINES]:
-        yield f"  {_line(cases, partial(one_line, limit=300), partial(one_line, limit=LONGEST_PLACE))}"
-    if len(groups) > MOST_LINES:
-        yield f"  … and {len(groups) - MOST_LINES} more"
+    more = [f"… and {len(groups) - MOST_LINES} more"] if len(groups) > MOST_LINES else []
+    return [*(_line(cases, safe, place) for cases in groups[:MOST_LINES]), *more]
 
 
 def markdown(blame: Blame) -> str:

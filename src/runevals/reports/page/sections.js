@@ -25,6 +25,14 @@ function drawSections(overview) {
   for (const { path, diff } of overview.prompts)
     at("prompts").append(el("h3", {}, el("code", {}, el("bdi", {}, path))), unifiedDiff(diff));
   at("prompts").hidden = !overview.prompts.length;
+  at("blame").append(
+    el(
+      "ul",
+      {},
+      overview.blame.map((line) => el("li", {}, line)),
+    ),
+  );
+  at("blame").hidden = !overview.blame.length;
   at("cut").hidden = !overview.without_texts;
   at("cut").textContent =
     `The page is limited in size: ${overview.without_texts} of ${ROWS.length} cases, the least important ones, are ` +
