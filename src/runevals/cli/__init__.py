@@ -41,7 +41,7 @@ COMMANDS: Mapping[str, str] = {
     "plan": "Show what would run.",
     "evaluators": "List the evaluators, or explain one.",
     "schema": "Print the JSON Schema of a suite format, or of the settings.",
-    "import": "Convert the configuration of another tool.",
+    "import": "Convert the configuration of another tool, or a log, into a suite.",
     "upgrade": "Convert suites of an older format to the current one.",
     "comment": "Post a results document as a comment on a pull request.",
     "settings": "Show every setting and where it came from.",

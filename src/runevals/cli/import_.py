@@ -1,4 +1,4 @@
-"""`runevals import`: other tools' configurations → suites and settings."""
+"""`runevals import`: other tools' configurations and logs → suites and settings."""
 
 from __future__ import annotations
 
@@ -14,33 +14,37 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.cli import finish
+from runevals.cli.options import resolved_settings, settings_options
 from runevals.lib.parsing.source import read_source, read_yaml
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import USAGE_ERROR, InvalidSettings, UsageError
-from runevals.settings.resolve import repository_root
+from runevals.run.redaction.redactors import without_either
+from runevals.settings.resolve import Settings, repository_root
 from runevals.suites.importing.files import Files
+from runevals.suites.importing.logs import NAMES, read_log
+from runevals.suites.importing.logs.cases import as_document
 from runevals.suites.importing.promptfoo import convert
 
 if TYPE_CHECKING:
     from runevals.suites.importing.promptfoo import ConvertedConfig
     from runevals.suites.importing.prompts import Prompt
 
+PROMPTFOO = "promptfoo"
+LOG_OUTPUT = Path("evals/imported.json")
 PROMPTS = "prompts"  # the folder beside the suite
 LONGEST_NAME = 60
 
 
 @click.command("import")
-@click.argument("tool", type=click.Choice(["promptfoo"]))
+@click.argument("tool", type=click.Choice(["promptfoo", *NAMES]))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    default=Path("evals/eval-samples.json"),
-    show_default=True,
-    help="The suite to write; files of its assertions go beside it.",
+    help="The suite to write: evals/eval-samples.json for promptfoo, else evals/imported.json.",
 )
 @click.option(
     "--settings",
@@ -48,19 +52,68 @@ LONGEST_NAME = 60
     type=click.Path(path_type=Path),
     default=Path("runevals.yaml"),
     show_default=True,
-    help="The settings to write.",
+    help="The settings to write, for promptfoo.",
 )
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option("--strict", is_flag=True, help="Exit with 2 if something cannot be converted.")
-def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: bool, strict: bool) -> None:
-    """Convert the configuration FILE of another tool into a suite and settings.
+@click.option("--expected", is_flag=True, help="Of a log: what was answered is also the expected response.")
+@settings_options("config")
+def command(
+    tool: str,
+    file: Path,
+    *,
+    output: Path | None,
+    settings_file: Path,
+    expected: bool,
+    **options: Any,
+) -> None:
+    """Convert the configuration FILE of another tool into a suite and settings, or a log FILE into cases.
 
-    What has no equal here is listed, never dropped in silence.
+    What has no equal here is listed, never dropped in silence. Logs are requests in the form of OpenAI's API, OTLP
+    traces, transcripts of Claude Code and exports of Langfuse. Keys, and what redact.patterns of the settings
+    match, are removed.
 
     \b
-    Example:
+    Examples:
       runevals import promptfoo promptfooconfig.yaml
+      runevals import openai-log requests.jsonl -o evals/imported.json
     """
+    force, strict = options.pop("force"), options.pop("strict")
+    if tool != PROMPTFOO:
+        _import_log(tool, file, output or LOG_OUTPUT, resolved_settings(options), expected=expected, force=force)
+        return
+    if expected:
+        raise UsageError("--expected is for logs; assertions of promptfoo say what they expect")
+    _import_promptfoo(file, output or Path("evals/eval-samples.json"), settings_file, force=force, strict=strict)
+
+
+def _import_log(tool: str, file: Path, output: Path, settings: Settings, *, expected: bool, force: bool) -> None:
+    log = read_log(file, tool)
+    left_out = ", ".join(f"{number} {reason}" for reason, number in sorted(log.left_out.items()))
+    if not log.conversations:
+        raise UsageError(
+            f"{file}: no conversation can be read of it" + (f"; left out: {left_out}" if left_out else "")
+        )
+    conversations = without_either(log.conversations, settings)
+    document = as_document(conversations, expected=expected)
+    cases = len(document["items"])
+    _write({output: json.dumps(document, ensure_ascii=False, indent=2) + "\n"}, force=force)
+    folded = len(conversations) - cases
+    say(f"✓ {tool}: {plural(cases, 'case')} from {plural(len(conversations), 'conversation')}")
+    if folded:
+        say(f"  Folded: {plural(folded, 'near-duplicate')}, counted in the notes of their cases")
+    if left_out:
+        say(f"  Left out: {left_out}")
+    systems = len({one.system for one in conversations if one.system})
+    if systems:
+        say(f"  Not in the cases: {plural(systems, 'system prompt')}; the target's own is used")
+    if not settings.redact_patterns:
+        say("  Removed: keys. Set redact.patterns in the settings to remove personal data too")
+    say("  No case has a check yet. Read them, delete what must not be stored, add checks: `runevals validate`")
+    say(f"  Written: {output}")
+
+
+def _import_promptfoo(file: Path, output: Path, settings_file: Path, *, force: bool, strict: bool) -> None:
     converted = _converted(file)
     for remark in converted.remarks:
         say(str(remark), err=True)
@@ -70,7 +123,7 @@ def command(tool: str, file: Path, *, output: Path, settings_file: Path, force: 
     texts = _texts(converted, prompts, output, file)
     _write(texts, force=force)
     lost = sum(remark.level == "lost" for remark in converted.remarks)
-    say("\n".join(_summary(converted, prompts, tool, lost)))
+    say("\n".join(_summary(converted, prompts, PROMPTFOO, lost)))
     say(f"  Written: {', '.join(map(str, texts))}")
     if lost and strict:
         finish(USAGE_ERROR)

@@ -43,6 +43,12 @@ class _Prompts:
 
 def near_duplicates(cases: Sequence[Case]) -> Iterator[Hint]:
     """A case that asks what an earlier one asks; nearly the same only where both want the same answer."""
+    for case, earlier, same in similar_cases(cases):
+        yield _finding(case, earlier, "asks the same as" if same else "asks nearly the same as")
+
+
+def similar_cases(cases: Sequence[Case]) -> Iterator[tuple[Case, Case, bool]]:
+    """(a case, an earlier one that asks the same or nearly the same, whether it is the same)."""
     every = [_Prompts(case, _text(case)) for case in cases]
     words = [set(tokens(prompts.ends)) for prompts in every]
     frequency = Counter(word for tokens_ in words for word in tokens_)
@@ -52,13 +58,13 @@ def near_duplicates(cases: Sequence[Case]) -> Iterator[Hint]:
         group = prompts.case.group
         first = same.setdefault((group, prompts.text), prompts)
         if first is not prompts:
-            yield _finding(prompts.case, first.case, "asks the same as")
+            yield prompts.case, first.case, True
             continue
         rarest = sorted(tokens_, key=lambda word: (frequency[word], word))[:RAREST]
         buckets = [by_word[group, word] for word in rarest]
         like = _like(prompts, dict.fromkeys(candidate for bucket in buckets for candidate in bucket))
         if like is not None:
-            yield _finding(prompts.case, like.case, "asks nearly the same as")
+            yield prompts.case, like.case, False
         for bucket in buckets:
             bucket.append(prompts)
 

@@ -1,0 +1,115 @@
+"""Exports of Langfuse: traces and observations, as JSON or JSON Lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from runevals.suites.importing.logs.conversations import (
+    Log,
+    LoggedMessage,
+    LoggedRequest,
+    conversations_of,
+    first_fields,
+    messages_of,
+    records_of,
+)
+from runevals.suites.importing.results.fields import Json
+from runevals.suites.importing.results.opened import OpenedResults
+
+NAME = "langfuse"
+_TYPES = (
+    "GENERATION",
+    "SPAN",
+    "EVENT",
+    "AGENT",
+    "TOOL",
+    "CHAIN",
+    "RETRIEVER",
+    "EVALUATOR",
+    "EMBEDDING",
+    "GUARDRAIL",
+)
+_QUESTIONS = ("question", "query", "prompt", "message", "input", "text", "user_input")
+
+
+def recognises(file: OpenedResults) -> bool:
+    """Observations with a type and a trace, or traces with input and output."""
+    return any(_is_observation(fields) or _is_trace(fields) for fields in first_fields(file))
+
+
+def read(file: OpenedResults) -> Log:
+    """Each generation is a request; a trace without observations is one itself."""
+    requests = []
+    without = 0
+    for record in _generations(records_of(file)):
+        messages = tuple(_messages(record["input"].value))
+        if messages:
+            answers = tuple(_answers(record["output"].value))
+            requests.append(LoggedRequest(place=record.place, messages=messages, answers=answers))
+        else:
+            without += 1
+    log = conversations_of(requests)
+    counts = {**log.left_out, **({"inputs that are not messages": without} if without else {})}
+    return Log(conversations=log.conversations, left_out=counts)
+
+
+def _is_observation(fields: Mapping[str, object]) -> bool:
+    return fields.get("type") in _TYPES and ("traceId" in fields or "trace_id" in fields)
+
+
+def _is_trace(fields: Mapping[str, object]) -> bool:
+    return isinstance(fields.get("observations"), list) or (
+        "input" in fields
+        and "output" in fields
+        and bool({"sessionId", "session_id", "userId", "user_id"} & fields.keys())
+    )
+
+
+def _generations(records: list[Json]) -> Iterator[Json]:
+    for record in records:
+        fields = record.fields
+        observations = record["observations"].entries if isinstance(fields.get("observations"), list) else []
+        inner = [
+            one for one in observations if isinstance(one.value, dict) and one.fields.get("type") == "GENERATION"
+        ]
+        if inner:
+            yield from inner
+        elif fields.get("type") in (None, "GENERATION"):
+            yield record
+
+
+def _parsed(value: object) -> object:
+    """JSON in a text, as exports have it."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _messages(value: object) -> Iterator[LoggedMessage]:
+    value = _parsed(value)
+    if isinstance(value, Mapping):
+        if isinstance(value.get("messages"), list):
+            value = value["messages"]
+        else:
+            value = next((value[name] for name in _QUESTIONS if isinstance(value.get(name), str)), None)
+    if isinstance(value, str):
+        yield LoggedMessage(role="user", text=value)
+    yield from messages_of(value)
+
+
+def _answers(value: object) -> Iterator[LoggedMessage]:
+    value = _parsed(value)
+    if isinstance(value, Mapping):
+        choices = value.get("choices")
+        if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
+            value = choices[0].get("message")
+        names = ("content", "answer", "output", "response", "text")
+        if isinstance(value, Mapping) and "role" not in value:
+            value = next((value[name] for name in names if isinstance(value.get(name), str)), None)
+    if isinstance(value, str):
+        yield LoggedMessage(role="assistant", text=value)
+    yield from messages_of(value if isinstance(value, list) else [value])
