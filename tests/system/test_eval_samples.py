@@ -287,3 +287,14 @@ def test_the_files_of_a_folder_are_one_suite(project, runevals):
     code, _, err = runevals(*words)
     assert code == 2
     assert "the key 'a' is already used by the case at cases/one.json, line 3" in err
+
+
+def test_a_target_that_does_not_get_the_working_folder_is_named(project, runevals):
+    checks = [{"type": "contains", "value": "x"}]
+    samples = [{"sample_id": key, "prompt": "p", "cwd": "work", "assertions": checks} for key in "ab"]
+    project.write("eval-samples.json", samples)
+    project.write("work/keep", "")
+    project.write("t.py", "def answer(prompt, messages=None, case=None):\n    return 'x'\n")
+    for target, named in (("python:t.py:answer", True), ("command:echo x", False)):
+        _, _, err = runevals("--target", target, "-q", "-o", "out.json")
+        assert ("warning: cwd is for command targets; a python target does not get it" in err) == named

@@ -252,3 +252,16 @@ def test_a_category_of_ones_own_holds_in_another_folder(claw, runevals):
     code, out, err = runevals("data/other", "-q", "-o", "out.json")
     assert (code, err) == (0, ""), out
     assert [case["category"] for case in claw.document()["cases"]] == ["other"]
+
+
+def test_the_cases_of_further_folders_are_run_with_the_others(claw, runevals):
+    claw.write("data/eval/custom/own.json", {**ESCAPED, "expected": {"type": "exact", "value": "A"}})
+    claw.write("data/eval/fixtures/input.json", {"text": "is no case"})
+    for words in ((), ("data/eval",), ("--all",)):
+        code, out, err = runevals(*words, "-q", "-o", "out.json")
+        assert (code, err) == (0, ""), out
+        assert [(c["suite"], c["key"], c["category"]) for c in claw.document()["cases"]][-1] == (
+            "data/eval",
+            "escaped",
+            "other",
+        )

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.trees import CannotFollow, FolderTree, matching
-from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
+from runevals.suites.dialects import read, skill_cases
 from runevals.suites.skill_suites import RESULTS, SKILL, is_trigger_file, skill_patterns, skill_suites
 
 _NAMES = ("prompts.json", "evals.json", "tests.json")
@@ -143,7 +144,7 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 def _in_categories(folder: Path) -> list[Path]:
-    return [folder / name / "*.json" for name in _CATEGORIES]
+    return [folder / "*" / "*.json"]
 
 
 def _beside(root: Path, folder: Path) -> list[str]:
@@ -158,7 +159,22 @@ def _beside(root: Path, folder: Path) -> list[str]:
 def _category_files(folder: Path) -> list[Path]:
     """The one-case files in the folders of a skills' evaluation, in order."""
     folders = [folder / name for name in _CATEGORIES if (folder / name).is_dir()]
-    return [path for category in folders for path in sorted(category.iterdir()) if path.suffix == ".json"]
+    files = [path for category in folders for path in sorted(category.iterdir()) if path.suffix == ".json"]
+    return files + (_other_categories(folder) if folders else [])
+
+
+def _other_categories(folder: Path) -> list[Path]:
+    """The cases for skills in the folders beside those of the gated categories."""
+    others = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name not in _CATEGORIES]
+    files = [path for other in others if not other.name.startswith(".") for path in sorted(other.glob("*.json"))]
+    return [path for path in files if _has_skill_cases(path)]
+
+
+def _has_skill_cases(path: Path) -> bool:
+    try:
+        return skill_cases.recognises(read(path, path.name).value)
+    except InvalidSuite:
+        return False
 
 
 def suite_files(folder: Path) -> list[Path]:

@@ -56,6 +56,7 @@ class LoadRequest:
 
 # Targets that have the files of a case in their working folder.
 TAKES_FILES: frozenset[str] = frozenset({"command", "python", *AGENTS})
+TAKES_CWD = ("command", "recorded")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +177,8 @@ def _with_target(suites: list[Suite], request: LoadRequest) -> tuple[list[Suite]
             suites = _with_warnings(suites, lacking)
         else:
             problems += lacking
+    if request.target_type not in (None, *TAKES_CWD) and not request.evaluate_only:
+        suites = _with_warnings(suites, list(_without_cwd(suites, request.target_type)))
     if request.sends_prompts:
         problems += prompt_problems(suites, request.template, lambda case: is_selected(case, request.selection))
     return suites, problems
@@ -195,6 +198,15 @@ def _without_workspace(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
                 "write `workspace`, or take a coding agent as the target",
             )
         known.add(id(spec))
+
+
+def _without_cwd(suites: Sequence[Suite], target_type: str | None) -> Iterator[SuiteProblem]:
+    """The first case of each suite whose `cwd` the target is not given."""
+    for suite in suites:
+        case = next((case for case in suite.cases if case.cwd is not None), None)
+        if case is not None:
+            message = f"cwd is for command targets; a {target_type} target does not get it"
+            yield SuiteProblem(location=case.location, pointer="", message=message)
 
 
 def _looks_at_workspace(spec: EvaluatorSpec) -> bool:
@@ -291,12 +303,15 @@ def _samples_together(suites: Sequence[Suite], folder: str) -> list[Suite]:
 
 def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:
     """Files of skill cases that lie in the folders of one root are one suite."""
+    places = [
+        suite.path.rpartition("/")[0].rpartition("/") for suite in suites if suite.dialect == skill_cases.NAME
+    ]
+    gated = {folder for folder, _, name in places if name in skill_cases.CATEGORIES}
     roots: dict[str, list[Suite]] = {}
     for suite in suites:
         if suite.dialect == skill_cases.NAME:
-            folder, _, name = suite.path.rpartition("/")[0].rpartition("/")
-            root = (folder or ".") if name in skill_cases.CATEGORIES else suite.path
-            roots.setdefault(root, []).append(suite)
+            folder = suite.path.rpartition("/")[0].rpartition("/")[0]
+            roots.setdefault((folder or ".") if folder in gated else suite.path, []).append(suite)
     suites_ = [
         skill_cases.together(members, root) if root != members[0].path else members[0]
         for root, members in roots.items()

@@ -45,7 +45,7 @@ class Llm(Judged):
     otherwise.
 
     Options:
-        prompt: the template; without it, accuracy, completeness and clarity are asked for.
+        prompt: the template; without it, one score for accuracy, completeness and clarity together is asked for.
         model: the model to ask instead of the configured judge's; `modelId` in the settings.
         minimum: the least score; `scoreRange.min` in the settings.
         maximum: the greatest score; `scoreRange.max` in the settings.

@@ -52,6 +52,8 @@ def _load(path: Path, display_path: str, options: LoadOptions) -> Suite:
     options = replace(options, folder=path.resolve().parent, folder_name=path.absolute().parent.name)
     if path.name.endswith(prompt_yml.SUFFIXES):
         return prompt_yml.load(source, options)
+    if eval_samples.is_meant(path.name, source.value):
+        return eval_samples.load(source, options)
     for dialect in (*DIALECTS, *plugin_dialects()):
         if dialect.recognises(source.value):
             return dialect.load(source, options)

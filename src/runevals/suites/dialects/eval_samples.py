@@ -9,7 +9,7 @@ from typing import Any
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import schema
-from runevals.lib.parsing.source import JsonPath, Source
+from runevals.lib.parsing.source import JsonPath, Source, lies_inside
 from runevals.lib.text.escape import in_fence
 from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.suites.dialects.assertions import Assertions
@@ -31,6 +31,19 @@ def recognises(value: object) -> bool:
     return isinstance(value, list) and any(isinstance(item, dict) and _OWN_KEYS & item.keys() for item in value)
 
 
+def is_meant(file_name: str, value: object) -> bool:
+    """Whether a file is called as samples are, and holds prompts without what makes them another format."""
+    entries = value if isinstance(value, list) else []
+    prompts = [entry for entry in entries if isinstance(entry, dict) and "prompt" in entry]
+    others = {"expected_response", "testId", "turns", "evaluators"}
+    return (
+        file_name.startswith(f"{NAME}.")
+        and bool(prompts)
+        and len(prompts) == len(entries)
+        and not any(others & entry.keys() for entry in prompts)
+    )
+
+
 def load(source: Source, options: LoadOptions) -> Suite:
     """Samples → suite, with every problem found."""
     if _is_one(source.value):
@@ -49,6 +62,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
             definitions=options.definitions,
         )
         cases.append(_case(source, (*root, index), sample, reader))
+        problems += _cwd_problems(source, (*root, index), sample, reader.root)
         problems += [*reader.problems, *_unknown(source, (*root, index), sample)]
         files |= dict.fromkeys(reader.files)
     problems += duplicate_keys(cases, file.pointer_of)
@@ -110,6 +124,13 @@ def _unknown(source: Source, json_path: JsonPath, sample: Mapping[str, Any]) -> 
         message = "'<<' does not merge in YAML 1.2; write out its content"
         problem = source.problem((*json_path, "<<"), message, key=True, rule="unknown-key")
         yield replace(problem, level="warning")
+
+
+def _cwd_problems(
+    source: Source, json_path: JsonPath, sample: Mapping[str, Any], root: Path
+) -> Iterator[SuiteProblem]:
+    if "cwd" in sample and not lies_inside(root, root / sample["cwd"]):
+        yield source.problem((*json_path, "cwd"), f"'{sample['cwd']}' lies outside the repository")
 
 
 def _requires(fields: Mapping[str, Any]) -> Requires:
