@@ -322,6 +322,52 @@ def test_a_lost_critical_case_does_not_become_another(change, edits):
     change.compared().must(1)
 
 
+# --- several targets: what the gate on another target compares with
+
+DROP = "gates: [{name: near, metric: against_drop, op: '<=', limit: 0.6}]\nfail_on: [near]\nverify: 'off'\n"
+AGAINST = "against: large\nmargin: 0.1\n"
+
+
+def targets(rules=AGAINST, **prompts):
+    """A settings file with two targets, each with its prompt; without further words, those of main."""
+    known = {"large": "prompt.md", "mini": "mini.md", **prompts}
+    files = {name: file for name, file in known.items() if file}
+    each = [f"{name}: {{type: openai, model: tiny, system_prompt_file: {file}}}" for name, file in files.items()]
+    return f"suites: [evals.json]\ntargets: {{{', '.join(each)}}}\nrepeat: 1\n{DROP}{rules}"
+
+
+@pytest.fixture
+def two_targets(change):
+    """Two good targets on main, of which the change makes one lose everything."""
+    change.main(settings=targets(), **{"mini.md": "Say yes.", "worse.md": "Say yes."})
+    change.write(**{"mini.md": "No to " + "".join(f"<Question {number}?>" for number in range(CASES))})
+    return change
+
+
+def test_a_change_does_not_choose_what_its_targets_are_compared_with(two_targets):
+    """The control is the change without it."""
+    change = two_targets
+    change.compared().must(1, "The gate near failed")
+    for rules in ("against: mini\n", "against: none\n", "", "against: without-skill\nmargin: 1\n"):
+        change.write(settings=targets(rules))
+        change.compared().must(1, "The gate near failed")
+        weakenings = change.weakened("out.mini.json")
+        assert ("against", "the setting was changed; until that is merged, the base's holds") in weakenings
+    change.write(settings=targets(large=None))
+    change.compared().must(2, "against is 'large'")
+
+
+def test_another_target_to_compare_with_is_a_weakening_and_so_is_one_that_is_removed(two_targets):
+    change = two_targets
+    change.main(settings=targets(third="prompt.md"))
+    change.write(settings=targets(large="mini.md"), **{"mini.md": "Say no."})
+    change.compared()
+    assert change.weakened("out.mini.json") >= {
+        ("targets.large", "the target that others are compared with was changed"),
+        ("targets.third", "the target was removed"),
+    }
+
+
 # --- a baseline of its own
 
 FUTURE = "2999-01-01T00:00:00Z"

@@ -64,8 +64,7 @@ def test_a_change_says_no_prices(repository, runevals):
 def test_every_setting_of_the_file_is_the_bases_or_knowingly_the_changes():
     own = {
         *("$schema", "version", "suites", "target", "evaluators", "repeat", "concurrency", "judge_concurrency"),
-        *("changed_only", "depends_on", "prices"),  # for models that are new
-        "against",  # informs only, within the base's limit on calls
+        *("targets", "changed_only", "depends_on", "prices"),  # for models that are new
     }
     known = {**schema("runevals.settings", "settings-1")["properties"]}
     renamed = {"judges": "judge", "errors": "errors_limit", "suspects": "suspects_max_runs"}

@@ -35,6 +35,7 @@ class SettingsFile:
 # These settings decide over a change: they are read from the base's file, not from the change's.
 GUARDED = (
     "accept_label",
+    "against",  # if a gate compares with what it names
     "alpha",
     "annotations",
     "base",
@@ -53,6 +54,7 @@ GUARDED = (
     "fail_on",
     "gates",
     "judge",
+    "margin",  # as `against`
     "mark",
     "max_base_age",
     "max_calls",

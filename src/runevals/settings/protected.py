@@ -12,6 +12,7 @@ from runevals.settings.table import ROUNDS_IN_CI, SETTINGS
 
 _DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 _BUDGETS = ("max_calls", "max_cost", "max_duration", "max_tokens")
+_WITH_TARGET = ("against", "margin")  # they decide only with a gate on `against_drop`
 _REDACTED = ("full", "hashes", "none")  # from least to most redacted
 
 
@@ -23,7 +24,7 @@ def effective_source(
     Of budgets and redaction the stricter side is used. `judged`: the base has a judge; otherwise a change that
     introduces one could never pass.
     """
-    if base_side is None or name not in GUARDED or (name == "judge" and not judged):
+    if base_side is None or not _decides(name, base_side.values, judged=judged):
         return file.values, file.display_name
     if name == "redact_patterns":
         both = dict.fromkeys((*base_side.values.get(name, ()), *file.values.get(name, ())))
@@ -31,6 +32,18 @@ def effective_source(
     if _is_stricter(name, file.values, base_side.values):
         return file.values, file.display_name
     return base_side.values, base_side.display_name
+
+
+def _decides(name: str, of_base: Mapping[str, Any], *, judged: bool) -> bool:
+    """Whether this setting decides over a change, with these settings of its base."""
+    if name in _WITH_TARGET:
+        return _compares_targets(of_base)
+    return name in GUARDED and (name != "judge" or judged)
+
+
+def _compares_targets(of_base: Mapping[str, Any]) -> bool:
+    """Whether a gate of the base compares targets with the one that `against` names."""
+    return any(gate["metric"] == "against_drop" for gate in of_base.get("gates", ()))
 
 
 def _is_stricter(name: str, values: Mapping[str, Any], than: Mapping[str, Any]) -> bool:
@@ -58,6 +71,8 @@ def changes_not_applied(file: SettingsFile, base_side: BaseSide, *, judged: bool
     before = base_side.values if base_side.forked is None else base_side.forked.values
     suite = file.display_name if base_side.file is None else base_side.file.display_name
     for name in (*GUARDED, "prices"):
+        if name in _WITH_TARGET and not _decides(name, base_side.values, judged=judged):
+            continue
         if _value_of(file.values, name) != _value_of(before, name) and not _is_stricter(name, file.values, before):
             holds = "this one holds, as the base has none"
             if judged or name != "judge":
@@ -65,9 +80,23 @@ def changes_not_applied(file: SettingsFile, base_side: BaseSide, *, judged: bool
             yield Weakening(suite=suite, key=name, message=f"the setting was changed; {holds}")
     if file.values.get("repeat", ROUNDS_IN_CI) < before.get("repeat", ROUNDS_IN_CI):
         yield Weakening(suite=suite, key="repeat", message="fewer runs a case")
-    if _called_deterministic(before) and not _called_deterministic(file.values):
-        message = "the target is no longer called deterministic; until that is merged, one of its type is"
-        yield Weakening(suite=suite, key="target", message=message)
+    yield from _targets_changed(file, base_side, before, suite)
+
+
+def _targets_changed(
+    file: SettingsFile, base_side: BaseSide, before: Mapping[str, Any], suite: str
+) -> Iterator[Weakening]:
+    """The targets that are removed, no longer deterministic, or another one to compare with."""
+    now, reference = _targets(file.values), base_side.values.get("against")
+    for key, target in _targets(before).items():
+        if key not in now and key != "target":
+            yield Weakening(suite=suite, key=key, message="the target was removed")
+        if _is_deterministic(target) and not _is_deterministic(now.get(key)):
+            message = "the target is no longer called deterministic; until that is merged, one of its type is"
+            yield Weakening(suite=suite, key=key, message=message)
+        if key == f"targets.{reference}" and key in now and now[key] != target:
+            message = "the target that others are compared with was changed"
+            yield Weakening(suite=suite, key=key, message=message)
 
 
 def _value_of(values: Mapping[str, Any], name: str) -> object:
@@ -75,6 +104,11 @@ def _value_of(values: Mapping[str, Any], name: str) -> object:
     return values.get(name, _DEFAULTS.get(name)) or None
 
 
-def _called_deterministic(values: Mapping[str, Any]) -> bool:
-    target = values.get("target")
+def _targets(values: Mapping[str, Any]) -> Mapping[str, object]:
+    """Each target by its key in the file."""
+    several = {f"targets.{name}": target for name, target in values.get("targets", {}).items()}
+    return several or {"target": values.get("target")}
+
+
+def _is_deterministic(target: object) -> bool:
     return isinstance(target, Mapping) and target.get("deterministic") is True

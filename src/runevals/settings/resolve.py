@@ -270,7 +270,8 @@ def _targets(raw: RawSettings, file: SettingsFile) -> TargetChoice:
     """
     target, models, against = (_option(name, raw) for name in ("target", "model", "against"))
     several = models if isinstance(models, tuple) else () if models is None else (str(models),)
-    return choose_targets(file, raw.base_side, target, several, against or file.values.get("against"))
+    of_file = effective_source("against", file, raw.base_side)[0].get("against")
+    return choose_targets(file, raw.base_side, target, several, against or of_file)
 
 
 def _option(name: str, raw: RawSettings) -> object:
