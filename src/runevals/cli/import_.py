@@ -242,7 +242,7 @@ def _write(texts: Mapping[Path, str], *, force: bool) -> None:
     there = [str(path) for path in texts if path.exists()]
     if there and not force:
         raise InvalidSettings(
-            f"{', '.join(there)} would be overwritten; name others with --output and --settings, or --force"
+            f"{', '.join(there)} would be overwritten; name others with --output or --settings, or use --force"
         )
     for path, text in texts.items():
         write_whole(path, text)
