@@ -8,6 +8,7 @@ others use too, only the ratio to the loop means something: multiply it by the l
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
 import subprocess
@@ -15,6 +16,8 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+import runevals
 
 LOOP = "total = 0\nfor number in range(8_000_000): total += number % 7"
 RUN = ("run", "--target", "recorded:answers.jsonl", "--no-judge", "-q")
@@ -47,6 +50,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=COMMANDS, default=list(COMMANDS))
     options = parser.parse_args()
+    compileall.compile_dir(Path(runevals.__file__).parent, quiet=1)  # as every installation does
     print(f"{options.cases} cases; {'command':<22} {'CPU s':>7} {'loop s':>7} {'ratio':>7} {'peak MB':>8}")
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), options.cases)
