@@ -48,6 +48,12 @@ def test_yes_in_a_file_is_text_and_the_message_says_what_to_write(project):
         project("annotations: yes")
 
 
+def test_against_without_a_skill_has_two_forms(project):
+    assert project("against: {without: skill}").against == project("against: without-skill").against
+    with pytest.raises(InvalidSuite, match="against"):
+        project("against: {without: judge}")
+
+
 def test_an_empty_input_is_not_given(project):
     assert project("repeat: 2", inputs={"repeat": "", "all": ""}).repeat == 2
 

@@ -15,7 +15,7 @@ from runevals.records import SuiteProblem
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.gates import gate_problems
 from runevals.settings.retired import retired_in, without_retired
-from runevals.settings.target_names import target_problems
+from runevals.settings.target_names import WITHOUT_SKILL, target_problems
 
 PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml")
 LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
@@ -231,6 +231,8 @@ def _flat(value: Any) -> dict[str, Any]:
         flat["redact"] = value["redact"].get("content", "full")
         if "patterns" in value["redact"]:
             flat["redact_patterns"] = value["redact"]["patterns"]
+    if isinstance(value.get("against"), dict):  # {without: skill}
+        flat["against"] = WITHOUT_SKILL
     baseline = value.get("baseline")
     if isinstance(baseline, str):
         flat["baseline"] = baseline
