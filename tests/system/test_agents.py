@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -160,11 +163,28 @@ def test_a_skill_is_found(rig, agent, tmp_path):
     assert any(wanted in body for body in agent_rig.sent())
 
 
-@pytest.mark.parametrize("agent", EACH[:1])
+@pytest.mark.parametrize("agent", EACH)
 def test_a_killed_agent_is_errored(rig, agent):
-    made = rig(agent, agent_rig.runs(agent, "end it", "kill -9 $PPID; sleep 60", "Never."), tools=WRITES)
-    answer = made.ask("end it")
-    assert answer.problem.code == "target_failed"
+    """The program that was started, while its shell is at work; the shell's command ends too."""
+    seconds = 311 + list(AGENTS).index(agent)
+    made = rig(agent, agent_rig.runs(agent, "end it", f"touch begun; sleep {seconds}", "Never."), tools=WRITES)
+    others = _children()
+    with ThreadPoolExecutor(1) as pool:
+        answering = pool.submit(made.ask, "end it")
+        ends_at = time.monotonic() + 30
+        while not _sleeps(seconds) and time.monotonic() < ends_at:
+            time.sleep(0.05)
+        [program] = _children() - others
+        os.kill(program, signal.SIGKILL)
+        answer = answering.result(20)
+    assert answer.problem.code == "target_failed", answer.problem
+    assert [change.path for change in answer.workspace.changes] == ["begun"]
+    assert not _sleeps(seconds)
+
+
+def _children() -> set[int]:
+    files = Path("/proc/self/task").glob("*/children")
+    return {int(process) for file in files for process in file.read_text().split()}
 
 
 SUITE = {
@@ -196,3 +216,25 @@ def test_a_suite_is_run_against_it(project, runevals, tmp_path, monkeypatch, age
     told = project.document("results.json")
     assert told["run"]["target"]["detail"]["version"]
     assert [result["passed"] for result in told["cases"][0]["attempts"][0]["turns"][0]["results"]] == [True] * 3
+
+
+@pytest.mark.parametrize("agent", EACH[:2])
+def test_the_skill_of_a_suite_is_installed_without_settings(project, runevals, tmp_path, monkeypatch, agent):
+    """The agent tells the model of it; of `without-skill`, it does not."""
+    text = "---\nname: haiku\ndescription: Writes a haiku about plovers.\n---\nFive syllables first.\n"
+    project.write("skills/haiku/SKILL.md", text)
+    check = {"type": "contains", "value": "Hello"}
+    evals = [{"id": 1, "prompt": "say hello", "assertions": [check]}]
+    project.write("skills/haiku/evals/evals.json", {"skill_name": "haiku", "evals": evals})
+    project.write("runevals.yaml", {"against": {"without": "skill"}})
+    with agent_rig.model(tmp_path, [agent_rig.says("say hello", "Hello.")]) as address:
+        for name, value in agent_rig.environment(agent, address).items():
+            monkeypatch.setenv(name, value)
+        target = f"{agent}:{agent_rig.MODEL[agent]}"
+        code, out, err = runevals("run", "--target", target, "-o", "results.json")
+        assert code == 0, out + err
+        sent = [body for body in agent_rig.sent() if "say hello" in body]
+    assert sum("about plovers" in body for body in sent) == len(sent) / 2 > 0
+    document = project.document("results.json")
+    assert list(document["run"]["target"]["detail"]["skills"]) == ["haiku"]
+    assert document["against"]["name"] == "without-skill"

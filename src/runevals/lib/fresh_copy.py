@@ -61,7 +61,7 @@ class Stamp:
 
 
 def copy_folder(source: Path, target: Path, *, without: Container[str] = ()) -> None:
-    """Copies what is in a folder, `without` some of its folders, into another one.
+    """Copies what is in a folder, `without` some of its paths, into another one.
 
     Raises CannotCopy for a link that leads out of it, OSError.
     """
@@ -276,7 +276,7 @@ def _walk(
 ) -> Iterator[_Entry]:
     """All below an open folder, each folder before what is in it; one folder for each level is open at a time.
 
-    `skip`: names of folders that are left out; `without`: their paths. `only`: the one name in `top` that is
+    `skip`: names of folders that are left out; `without`: paths. `only`: the one name in `top` that is
     meant. Raises CannotCopy for too many files and folders, for too many levels, and for what cannot be looked
     at.
     """
@@ -292,7 +292,7 @@ def _walk(
             path = f"{at}{name}"
             try:
                 entry = _Entry(path, name, folder, os.stat(name, dir_fd=folder, follow_symlinks=False))
-                if entry.kind == "folder" and (name in skip or path in without):
+                if path in without or (entry.kind == "folder" and name in skip):
                     continue
                 yield entry
                 if entry.kind != "folder":
@@ -321,12 +321,12 @@ def _names(folder: int, most: int) -> list[str]:
     return names
 
 
-def stamps(root: Path) -> dict[str, Stamp]:
-    """Path → stamp of every file and link below a folder. Raises OSError, CannotCopy as `_walk` does."""
+def stamps(root: Path, *, without: Container[str] = ()) -> dict[str, Stamp]:
+    """Path → stamp of every file and link below a folder, `without` some. Raises OSError, CannotCopy as `_walk`."""
     by_path: dict[str, Stamp] = {}
     top = os.open(root, _FOLDER)
     try:
-        for entry in _walk(top, skip=LEFT_BEHIND):
+        for entry in _walk(top, skip=LEFT_BEHIND, without=without):
             if entry.kind != "folder":
                 link = os.readlink(entry.name, dir_fd=entry.folder) if entry.kind == "link" else ""
                 at, mode = entry.stat, entry.mode & stat.S_IXUSR
@@ -379,12 +379,12 @@ def hash_file(root: Path, path: str) -> str | None:
         return None
 
 
-def content_hash(source: Path) -> str:
-    """What tells a file, or a folder by all that is in it, from another. Raises CannotCopy, OSError."""
+def content_hash(source: Path, *, without: Container[str] = ()) -> str:
+    """What tells a file, or a folder `without` some paths, from another. Raises CannotCopy, OSError."""
     if source.is_file():
         return hashlib.sha256(source.read_bytes()).hexdigest()
     digest = hashlib.sha256()
-    by_path = stamps(source)
+    by_path = stamps(source, without=without)
     require_inside({path: stamp.link for path, stamp in by_path.items() if stamp.kind == "link"})
     for path, stamp in sorted(by_path.items()):
         if stamp.kind == "other":

@@ -385,6 +385,12 @@ def links_to(repository: Path, folder: Path) -> list[Path]:
     return [link / folder.relative_to(target) for link, target in targets if folder.is_relative_to(target)]
 
 
+def ignored_in(repository: Path) -> list[str]:
+    """The files that git ignores, and the folders that hold nothing else; empty if git does not answer."""
+    ignored = names(repository, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    return [name.rstrip("/") for name in ignored or ()]
+
+
 def files_of(repository: Path, *, tracked: bool = True) -> list[str] | None:
     """The names of the files that git does not ignore, with or without the tracked ones.
 

@@ -1,4 +1,4 @@
-"""The target of a run if the settings name none."""
+"""What the suites say of the target: which it is if the settings name none, and the skills of an agent."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from dataclasses import replace
 
 from runevals.records import Suite
 from runevals.settings.resolve import Settings
-from runevals.settings.target import model_target, skill_target
+from runevals.settings.target import TargetSettings, model_target, skill_target
 from runevals.suites.dialects import skill_cases
 from runevals.suites.load import without_model
 
 
 def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
-    """Adds the target that the suites imply if none is set: skills, or the models that they name."""
+    """Adds the target that the suites imply if none is set: skills, or the models that they name.
+
+    An agent gets the skills that the suites are for. Raises InvalidSettings if two of them have one name.
+    """
+    if settings.target is not None and settings.target.skills_of_suites:
+        return replace(settings, target=_with_skills(settings.target, suites))
     if settings.target is not None or settings.targets or not suites:
         return settings
     if all(suite.dialect == skill_cases.NAME for suite in suites):
@@ -21,3 +26,11 @@ def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
     if not without_model(suites):
         return replace(settings, target=model_target(settings.cwd, settings.environment))
     return settings
+
+
+def _with_skills(target: TargetSettings, suites: Sequence[Suite]) -> TargetSettings:
+    """The target with the skills that its suites are for."""
+    assert target.agent is not None  # noqa: S101 - other targets have none
+    skills = tuple(dict.fromkeys(suite.skill.resolve() for suite in suites if suite.skill is not None))
+    agent = replace(target.agent, skills=skills)
+    return replace(target, agent=agent, files=(*target.files, *skills), skills_of_suites=False)

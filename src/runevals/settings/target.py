@@ -76,6 +76,7 @@ class TargetSettings:
     reads_other_files: bool = False  # it runs code, here or behind an address
     web: WebSettings | None = None  # of http and a2a
     agent: AgentSettings | None = None  # of a coding agent
+    skills_of_suites: bool = False  # the settings name no skills: those that the suites are for are installed
     output: AgentName | None = None  # of a command that prints an agent's events
     trace: Literal["otlp"] | None = None  # how a program exports what it does
     servers: tuple[StdioServer, ...] = ()  # MCP servers under test, which a chat model calls
@@ -204,6 +205,7 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
         reads_other_files=section["type"] not in (*PROVIDERS, "recorded") or bool(servers),
         web=web,
         agent=agent,
+        skills_of_suites=agent is not None and "skills" not in section,
         output=section.get("output"),
         trace=_trace(section),
         servers=servers,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -15,20 +14,17 @@ from pathlib import Path
 
 from runevals.lib.chat.prices import Prices
 from runevals.lib.exchange import Exchange
-from runevals.lib.fresh_copy import CannotCopy, content_hash, copy_folder, make_folder, write_file
+from runevals.lib.fresh_copy import CannotCopy, write_file
 from runevals.lib.programs import as_program
 from runevals.records import Conversation, Message, ModelIdentity, Problem, Response
 from runevals.records.agent import AGENT_KEYS, AGENT_PLACES, MCP, AgentSettings
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.targets.agents.agent import Agent, Ask, install
+from runevals.targets.agents.skills import installed_skills
 from runevals.targets.agents.stream import MAX_OUTPUT_BYTES, Stream
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.environment import bare
 from runevals.targets.program_report import failed
-
-SKILL_FILE = "SKILL.md"
-NOT_INSTALLED = frozenset({".git", "evals"})  # of a skill: what the agent should answer is in the latter
-_BLOCK = re.MULTILINE | re.DOTALL
 
 
 class _Streamed(Exchange):
@@ -61,14 +57,14 @@ class AgentTarget:
         prices: Prices,
         sessions: ConversationIds,
     ) -> None:
-        """Raises InvalidSettings for permissions that it cannot keep to, and if it is not installed."""
+        """Raises InvalidSettings for what it cannot be given, and if it is not installed."""
         self._agent, self._settings = agent, settings
         self._program = require_agent(agent, settings, environment)
         self._version = _version(self._program, agent.package)
         self._environment = _environment_of(agent, settings, environment)
         self._home = agent.home(settings, environment)
         self._prices, self._sessions = prices, sessions
-        self._skills = tuple(name for skill in settings.skills for name in _names(skill))
+        self._skills = installed_skills(settings.skills)
         self._running: set[Exchange] = set()
         self._reported: set[str] = set()
 
@@ -102,7 +98,7 @@ class AgentTarget:
             detail={
                 "version": self._version,
                 "tools": list(settings.tools),
-                "skills": {skill.name: content_hash(skill)[:16] for skill in settings.skills},
+                "skills": {skill.name: skill.fingerprint for skill in self._skills},
                 "mcp": sha256(json.dumps(dict(settings.servers), sort_keys=True).encode()).hexdigest()[:16]
                 if settings.servers
                 else None,
@@ -120,9 +116,8 @@ class AgentTarget:
         """Writes the agent's settings and skills into a new HOME."""
         for path, text in self._home.items():
             write_file(home, path, text)
-        for skill in self._settings.skills:
-            place = make_folder(home, f"{self._agent.skills}/{skill.name}")
-            copy_folder(skill, place, without=NOT_INSTALLED)
+        for skill in self._skills:
+            skill.install(home, self._agent.skills)
 
     def _call(self, conversation: Conversation, session: str | None, work: Path, home: Path) -> Response:
         ask = Ask(
@@ -163,15 +158,9 @@ class AgentTarget:
             cached = None if response.delivery is None else response.delivery.cached_tokens
             tokens = response.input_tokens, response.output_tokens
             cost = self._prices.cost_usd(model, *tokens, cached_tokens=cached)
-        skills = self._skills if response.skills is None else response.skills
+        names = tuple(name for skill in self._skills for name in sorted(skill.names))
+        skills = names if response.skills is None else response.skills
         return replace(response, model=model, cost_usd=cost, skills=skills)
-
-
-def _names(skill: Path) -> set[str]:
-    """The names by which an agent knows a skill: of its folder, and of its front matter."""
-    front = re.search(r"\A\s*---\s*\n(.*?)^---", (skill / SKILL_FILE).read_text("utf-8", "replace"), _BLOCK)
-    name = None if front is None else re.search(r"^name:[ \t]*(.+?)[ \t]*$", front[1], re.MULTILINE)
-    return {skill.name} if name is None else {skill.name, name[1].strip("\"'")}
 
 
 def _failure(exchange: Exchange, stream: Stream, timeout_s: float, *, finished: bool) -> Problem | None:
