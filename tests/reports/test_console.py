@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from html import unescape
 
 from runevals.records import Links, Outcome, Suspect, ToolCall
 from runevals.reports import comment, console
 from runevals.reports.steps import path
 from tests.reports.conclusions import agents, conclusion, renames
+from tests.reports.parsed_page import Page
 from tests.sample_reports import attempt, case, report
 
 LONG = "Every device that we sell in any of our shops, " * 10
@@ -130,3 +133,23 @@ def test_a_suspect_that_failed_its_fresh_runs_is_not_said_to_have_passed_them():
     shown = console.render(replace(made, comparison=replace(made.comparison, suspects=suspects)))
     assert "! 1 case looked lost and passed on fresh runs" in shown
     assert "! 1 case failed on fresh runs too, too few to confirm a loss" in shown
+
+
+def test_the_notes_of_a_case_stand_beside_its_failure_in_every_report(project, runevals):
+    items = [
+        {"testId": "BUG-456", "prompt": "p", "expected_response": "x", "notes": "Bug #456 <b> |\nseen twice"},
+        {"testId": "fine", "prompt": "q", "expected_response": "no", "notes": "never shown"},
+    ]
+    checks = {"ExactMatch": {}}
+    project.write("evals.json", {"schemaVersion": "1.2.0", "default_evaluators": checks, "items": items})
+    project.write("answers.jsonl", "\n".join(json.dumps({"case": i["testId"], "output": "no"}) for i in items))
+    outputs = [word for name in ("out.md", "out.xml", "out.html", "out.json") for word in ("-o", name)]
+    _, out, _ = runevals("--target", "recorded:answers.jsonl", *outputs)
+    assert "\n      notes: Bug #456 <b> | seen twice\n" in out
+    summary = (project.path / "out.md").read_text()
+    assert "<br>notes: <code>Bug #456 <b> | seen twice</code>" in unescape(summary)
+    assert "<b>" not in summary
+    assert "notes: Bug #456 &lt;b&gt; |\nseen twice</failure>" in (project.path / "out.xml").read_text()
+    assert Page((project.path / "out.html").read_text()).data("row")[0]["notes"] == "Bug #456 <b> | seen twice"
+    assert [case["notes"] for case in project.document()["cases"]] == [item["notes"] for item in items]
+    assert "never shown" not in out + summary

@@ -155,6 +155,7 @@ class CaseReport(PreparedJson):
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what its author declares it to cover
     tripwire: bool = False  # a trap that the target is expected to fall into; scored like any other
     normalised_fingerprint: str | None = None  # of the content with white space normalised, if that is another
+    notes: str | None = None  # of its author, such as the issue that it is for
     copies: tuple[int, ...] = ()  # attempts whose answers an intermediate cache repeated
 
     @property

@@ -129,3 +129,9 @@ def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
         if texts:
             labels[label] = texts
     return labels or _NO_LABELS
+
+
+def notes_of(case: Case) -> str | None:
+    """What the author of a case notes for those who see it fail."""
+    notes = case.metadata.get("notes")
+    return notes if isinstance(notes, str) and notes.strip() else None

@@ -176,6 +176,8 @@ def _case(case: CaseReport, runs: str) -> Iterator[str]:
         yield f"      {one_line(result.id, 60)}: {one_line(because(result), 160)}{place}"
     if len(failures) > MOST_CHECKS:
         yield f"      … and {plural(len(failures) - MOST_CHECKS, 'more check')}"
+    if case.notes is not None:
+        yield f"      notes: {one_line(case.notes, 240)}"
 
 
 def _expected(case: CaseReport) -> Iterator[str]:

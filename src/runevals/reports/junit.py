@@ -142,8 +142,7 @@ def _tests_text(tests: Sequence[Any]) -> str:
 
     suite = TestSuite("", tests).build_xml_doc()
     for element in suite:
-        if "time" in element.attrib:
-            element.set("time", f"{float(element.attrib['time']):.3f}")
+        element.set("time", f"{float(element.get('time', 0)):.3f}")  # the library leaves out 0
     return _inside(suite)
 
 
@@ -212,9 +211,10 @@ def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: b
     problems = [problem for problem in problems_of_turn if problem is not None and problem is not _not_sent(turn)]
     if case.status is not Outcome.PASSED and failed:
         prefix = "also fails on base: " if also_on_base else ""
+        notes = [] if case.notes is None else [f"notes: {case.notes}"]
         test.add_failure_info(
             message=_line(prefix + _sentence(failed[0]) + runs),
-            output=xml_text("\n".join(_sentence(result) for result in failed)),
+            output=xml_text("\n".join([*map(_sentence, failed), *notes])),
             failure_type=xml_text(failed[0].evaluator),
         )
     elif problems:

@@ -127,6 +127,7 @@ def _row(pair: CasePair) -> Json:
             "scored": _score(pair.base),
             "slowest": slowest(case),
             "why": _why(case),
+            "notes": None if case.notes is None else one_line(case.notes, 2000),
             "checks": list(dict.fromkeys(one_line(result.id) for result in _results(case))),
             "marks": [
                 mark

@@ -39,7 +39,17 @@ LEFT_OUT: Mapping[type, frozenset[str]] = {
         | {"reasoning_tokens", "session", "refused", "workspace", "conversation"}
     ),
     CaseReport: frozenset(
-        {"group", "fetched", "quarantined", "labels", "tripwire", "normalised_fingerprint", "copies", "tripped"}
+        {
+            "group",
+            "fetched",
+            "quarantined",
+            "labels",
+            "tripwire",
+            "normalised_fingerprint",
+            "notes",
+            "copies",
+            "tripped",
+        }
     ),
 }
 _NO_DEFAULT = object()

@@ -238,7 +238,8 @@ def _steps(change: Change) -> str:
 
 def _case(case: CaseReport) -> str:
     name = "" if case.name == case.key else code_cell(case.name, 80)
-    return f"{code_cell(case.key, 80)} {name}"
+    notes = "" if case.notes is None else f"<br>notes: {code_cell(case.notes, 200)}"
+    return f"{code_cell(case.key, 80)} {name}{notes}"
 
 
 def line_link(case: CaseReport, links: Links) -> str:

@@ -30,7 +30,7 @@ from runevals.records import (
     RunReport,
     TurnReport,
 )
-from runevals.records.suite import labels_of
+from runevals.records.suite import labels_of, notes_of
 from runevals.verdict.cached_runs import copies
 from runevals.verdict.totals import by_evaluator, coverage, totals
 from runevals.verdict.vote_agreement import vote_agreement
@@ -139,6 +139,7 @@ def case_report(case: Case, attempts: Sequence[AttemptReport], *, quarantined: b
         fetched=case.fetched,
         quarantined=quarantined,
         labels=labels_of(case),
+        notes=notes_of(case),
         tripwire=case.metadata.get("tripwire") is True,
         normalised_fingerprint=case.normalised_fingerprint,
         **_over_attempts(attempts),

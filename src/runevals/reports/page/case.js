@@ -28,6 +28,9 @@ function drawCase(page, row, body, ways) {
       el("span", {}, runsOf(row)),
       el("span", { class: "muted" }, row.place),
     ),
+    row.notes
+      ? el("p", { class: "notes" }, el("span", { class: "muted" }, "Notes "), el("bdi", {}, row.notes))
+      : null,
     body?.again ? again(body.again) : null,
   );
   page.replaceChildren(head);

@@ -30,7 +30,7 @@ def without_content(report: RunReport, content: Content) -> RunReport:
 
 def _case(case: CaseReport, content: Content) -> CaseReport:
     attempts = tuple(_attempt(attempt, content) for attempt in case.attempts)
-    return replace(case, name=case.key, attempts=attempts)
+    return replace(case, name=case.key, notes=None, attempts=attempts)
 
 
 def _attempt(attempt: AttemptReport, content: Content) -> AttemptReport:
