@@ -60,3 +60,22 @@ def test_a_suite_that_the_settings_name_is_not_made_up(project):
     with Terminal(project.path, *PYTHON) as terminal:
         assert terminal.exit_code() == 2
         assert "(Y/n)" not in terminal.shown
+
+
+def test_samples_are_run_without_a_judge_at_a_terminal_only(project):
+    checked = {
+        "sample_id": "a",
+        "prompt": "p",
+        "rubric": "good",
+        "assertions": [{"type": "contains", "value": "x"}],
+    }
+    project.write("eval-samples.json", [checked])
+    words = ("--target", "command:echo x", "-o", "out.json")
+    with Terminal(project.path, *words) as terminal:
+        terminal.see("No judge is configured")
+        assert terminal.exit_code() == 0
+    outcomes = [check["outcome"] for check in project.document()["cases"][0]["attempts"][0]["turns"][0]["results"]]
+    assert sorted(outcomes) == ["passed", "skipped"]
+    with Terminal(project.path, *words, CI="true", TERM="dumb") as terminal:
+        terminal.see("none is configured")
+        assert terminal.exit_code() == 2

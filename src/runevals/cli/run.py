@@ -47,8 +47,8 @@ from runevals.run.resume.unfinished import begun, require_same, unfinished, wort
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.resolve import Settings, ignored_changes, resolve
 from runevals.suites import load as loading
-from runevals.suites.dialects import LoadOptions, eval_document, load_inline
-from runevals.suites.plan import part_of
+from runevals.suites.dialects import LoadOptions, eval_document, eval_samples, load_inline
+from runevals.suites.plan import judged_checks, part_of
 from runevals.suites.upgrade import upgrade_file
 
 if TYPE_CHECKING:
@@ -56,6 +56,11 @@ if TYPE_CHECKING:
     from runevals.run.resume.unfinished import ResumableRun, UnfinishedRun
     from runevals.settings.resolve import RawSettings
     from runevals.suites.load import LoadedSuites
+
+NO_JUDGE = (
+    "! No judge is configured: rubrics and judged assertions are left out, and only the other checks count. "
+    "--judge-model MODEL asks one"
+)
 
 
 @click.command("run", cls=GroupedCommand)
@@ -165,6 +170,10 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         plan = part_of(plan_of(loaded, settings), settings.selection.shard)
         say(describe(plan, settings))
         return 0
+    if _drops_judge(loaded, settings):
+        say(NO_JUDGE, err=True)
+        words = replace(words, flags={**words.flags, "no_judge": True})
+        settings = replace(settings, no_judge=True)
     if not on_cluster(settings):
         require_present(settings)
     request = RunRequest(
@@ -178,6 +187,14 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     if settings.targets and not settings.evaluate_only:
         return run_several(request, of_change, options)
     return _run(request, options, _journalled(settings, options, paths, before))
+
+
+def _drops_judge(loaded: LoadedSuites, settings: Settings) -> bool:
+    """Whether, at a terminal, samples are run without their judged checks because no judge is configured."""
+    if not at_terminal() or settings.judges or settings.no_judge:
+        return False
+    samples = all(suite.dialect == eval_samples.NAME for suite in loaded.suites)
+    return samples and judged_checks(plan_of(loaded, settings)) > 0
 
 
 def _detail(options: Mapping[str, Any]) -> Detail:
