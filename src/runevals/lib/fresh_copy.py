@@ -322,7 +322,7 @@ def _names(folder: int, most: int) -> list[str]:
 
 
 def stamps(root: Path, *, without: Container[str] = ()) -> dict[str, Stamp]:
-    """Path → stamp of every file and link below a folder, `without` some. Raises OSError, CannotCopy as `_walk`."""
+    """Path → stamp of every file and link below a folder, `without` some. Raises OSError, CannotCopy."""
     by_path: dict[str, Stamp] = {}
     top = os.open(root, _FOLDER)
     try:
