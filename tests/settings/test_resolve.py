@@ -80,6 +80,7 @@ def test_bad_text_is_told_with_its_source(project, inputs, told):
     ("text", "told"),
     [
         ("judge: {judges: [a]}", "unknown key 'judges'; it belongs to the file itself, beside 'judge'"),
+        ("deterministic: true", "unknown key 'deterministic'; it belongs to 'target'"),
         ("errors: {xyz: 1}", "unknown key 'xyz'; known are limit"),
     ],
 )

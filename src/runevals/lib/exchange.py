@@ -54,9 +54,13 @@ class Exchange:
 
     @property
     def last_lines(self) -> str:
-        """The last lines of its standard error, else of its output, on one line."""
-        lines = [line for line in (self.err or self.out).decode(errors="replace").splitlines() if line.strip()]
-        return " / ".join(line.strip() for line in lines[-LAST_LINES:])[-LONGEST_TAIL:]
+        """The last lines of its standard error, else of its output, on one line; an exception before its place."""
+        text = (self.err or self.out).decode(errors="replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if "Traceback (most recent call last):" in lines:
+            places = [line for line in lines if line.startswith('File "')]
+            return " / ".join([lines[-1][:LONGEST_TAIL], *places[-1:]])
+        return " / ".join(lines[-LAST_LINES:])[-LONGEST_TAIL:]
 
     def take(self, chunk: bytes) -> None:
         """A piece of its output."""

@@ -18,7 +18,7 @@ def plain(report: RunReport) -> Iterator[str]:
         yield from ("", "Coverage (cases passed)")
     width = max((len(coverage.label) for coverage in report.coverage), default=0)
     for coverage in report.coverage:
-        counts = [f"{one_line(name, 40)} {t.passed}/{t.cases - t.skipped}" for name, t in _first_groups(coverage)]
+        counts = [f"{one_line(name, 40)} {_ratio(t)}" for name, t in _first_groups(coverage)]
         yield f"  {coverage.label:<{width}}  {', '.join([*counts, *_rest(coverage)])}"
     wires = _tripwires(report)
     if wires:
@@ -50,6 +50,12 @@ def markdown(report: RunReport) -> Iterator[str]:
         texts = [f"{code_cell(case.key, 80)} {_tripwire_text(case)}" for case in wires[:MOST_TRIPWIRES]]
         more = [f"… and {len(wires) - MOST_TRIPWIRES} more"] if len(wires) > MOST_TRIPWIRES else []
         yield f"**Tripwires** {' · '.join([*texts, *more])}"
+
+
+def _ratio(totals: Totals) -> str:
+    """Passed of those that were to be run; "–" if there are none."""
+    due = totals.cases - totals.skipped
+    return f"{totals.passed}/{due}" if due else "–"
 
 
 def tripwire(case: CaseReport) -> str | None:

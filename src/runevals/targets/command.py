@@ -83,9 +83,9 @@ class CommandTarget:
     def read(self, talk: Exchange, latency_s: float) -> Response:
         """What the program printed, now that it has ended."""
         if talk.exit_code != 0:
-            tail = talk.err.decode(errors="replace").strip()[-1000:]
             instead = what_to_use() if talk.exit_code == NO_SUCH_PROGRAM else ""
-            return failed("target_failed", f"the command ended with exit code {talk.exit_code}: {tail}{instead}")
+            reason = f"the command ended with exit code {talk.exit_code}: {talk.last_lines}{instead}"
+            return failed("target_failed", reason)
         return _read(bytes(talk.out), latency_s)
 
     def identity(self) -> ModelIdentity:

@@ -33,6 +33,8 @@ from runevals.records import (
     TurnReport,
 )
 
+NOTICEABLE_DROP = 0.05  # that a sentence on no loss must mention
+
 _ERROR_WORDS = {
     "target_failed": "target failed",
     "target_timeout": "target timed out",
@@ -87,6 +89,8 @@ def in_short(comparison: Comparison) -> str:
     detectable = comparison.detectable_drop
     if comparison.verdict is ComparisonVerdict.NO_CHANGE and detectable is not None and detectable < 1:
         drop = 100 * detectable
+        if comparison.drop >= NOTICEABLE_DROP:
+            line += f", {points(-comparison.drop)}, which may be noise"
         return f"{line}. These runs would have shown a drop of {drop:.1f} points (at least 9 times in 10)."
     return f"{line} ({points(-comparison.drop)})."
 

@@ -87,8 +87,8 @@ def complaints(package: str, name: str, document: object) -> Iterator[Complaint]
         yield from _words(error, schema(package, name).get("properties", {}))
 
 
-def _words(error: Any, top: Collection[str]) -> Iterator[Complaint]:
-    """`top` are the keys of the document itself."""
+def _words(error: Any, top: Mapping[str, Any]) -> Iterator[Complaint]:
+    """`top` are the keys of the document itself, with their schemas."""
     json_path: JsonPath = tuple(error.absolute_path)
     match error.validator:
         case "additionalProperties":
@@ -137,13 +137,20 @@ def _words(error: Any, top: Collection[str]) -> Iterator[Complaint]:
             yield Complaint(json_path=json_path, message=message or error.message[:300])
 
 
-def _hint(name: str, names: Collection[str], json_path: JsonPath, top: Collection[str]) -> str:
+def _hint(name: str, names: Collection[str], json_path: JsonPath, top: Mapping[str, Any]) -> str:
     """The nearest known key; otherwise the object it belongs to, or the known keys, if they are few."""
     if guess := did_you_mean(name, names):
         return guess
     if json_path and name in top:
         return f"; it belongs to the file itself, beside '{json_path[0]}'"
+    if not json_path and (owner := next((key for key in top if name in _keys_of(top[key])), None)):
+        return f"; it belongs to '{owner}'"
     return f"; known are {', '.join(names)}" if 0 < len(names) <= MOST_KNOWN_KEYS else ""
+
+
+def _keys_of(part: Any) -> Collection[str]:
+    """The keys of an object, given its schema."""
+    return part.get("then", part).get("properties", {}) if isinstance(part, Mapping) else ()
 
 
 _NAMES = {
