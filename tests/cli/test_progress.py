@@ -95,7 +95,8 @@ def test_every_trial_is_told_where_it_is_asked_for(two, runevals):
 def test_a_jobs_log_folds_the_progress_away(two, runevals, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     _, out, err = runevals(*two)
-    assert err == "::group::2 trials\n2 of 2 trials done, 1 passed, 1 failed\n::endgroup::\n"
+    of = " · evals.json · python agent.py:answer"
+    assert err == f"::group::2 trials{of}\n2 of 2 trials done, 1 passed, 1 failed{of}\n::endgroup::\n"
     assert "::" not in out
     assert runevals("--quiet", *two)[2] == ""
 

@@ -339,7 +339,7 @@ def test_nothing_of_an_answer_can_command_the_runner(project, runevals, monkeypa
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     code, out, err = runevals("--target", "recorded:answers.jsonl")
     assert code == 0
-    ours = ["::group::2 trials", "::endgroup::"]
+    ours = ["::group::2 trials · evals.json · recorded answers.jsonl", "::endgroup::"]
     assert [line for line in (out + err).splitlines() if line.lstrip().startswith("::")] == ours
     assert "##[" not in out + err
     assert "\x1b" not in out

@@ -99,7 +99,8 @@ def test_lines_on_the_way_stand_above_the_bar(limited, tmp_path):
         tmux("send-keys", "Enter")
         shown = tmux.see(r"throttled: waits \d s")
         assert re.fullmatch(r"[━╸╺ ]+ \d+/60 .* left", shown[-2]), shown
-        assert all(re.fullmatch(r"✓ KB-\d\d|✗ KB-\d\d  ExactMatch", line) for line in shown[:-2]), shown
+        assert all(re.fullmatch(r"✓ KB-\d\d|✗ KB-\d\d  ExactMatch", line) for line in shown[:-3]), shown
+        assert shown[-3] == "evals.json · gpt-5-mini (openai)"
 
 
 @pytest.mark.parametrize("term", ["dumb", "unknown"])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from runevals.cli import WITHOUT_CURSOR
+from runevals.github.annotations import group_command
 from runevals.lib.terminal import say, terminal_text
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, plural
@@ -50,7 +51,9 @@ def progress(
     if detail == "none":
         return iter
     every = sum(len(side.plan.trials) for side in sides) if total is None else total
-    tally = Tally(every, [side.throttles for side in sides], phase=phase, at_most=at_most)
+    tally = Tally(
+        every, [side.throttles for side in sides], phase=phase, at_most=at_most, subject=sides[0].subject
+    )
     single = sides[0] if detail == "trials" and len(sides) == 1 else None
     return lambda evaluations: _watched(evaluations, tally, single)
 
@@ -93,10 +96,19 @@ def _telling(tally: Tally) -> AbstractContextManager[Say]:
 class Tally:
     """The finished part of a run, its results, and an estimate of the rest."""
 
-    def __init__(self, total: int, throttles: list[Throttles], *, phase: str = "", at_most: bool = False) -> None:
+    def __init__(
+        self,
+        total: int,
+        throttles: list[Throttles],
+        *,
+        phase: str = "",
+        at_most: bool = False,
+        subject: str = "",
+    ) -> None:
         self.total = total
         self.phase = phase
         self.at_most = at_most
+        self.subject = subject
         self.done = self.passed = self.failed = self.errored = 0
         self._throttles = throttles
         self._known_usd: float | None = None  # of target and judge together
@@ -159,7 +171,7 @@ class Tally:
         phase = f"{self.phase}: " if self.phase else ""
         trials = f"{'at most ' if self.at_most else ''}{plural(self.total, 'trial')}"
         parts = [f"{phase}{self.done} of {trials} done", self.counts, self.left, self.waiting]
-        return ", ".join(filter(None, parts))
+        return " · ".join(filter(None, (", ".join(filter(None, parts)), self.subject)))
 
 
 def _clock(left_s: float) -> str:
@@ -194,7 +206,8 @@ def lines(tally: Tally, every_s: float) -> Iterator[Say]:
 def _group(tally: Tally) -> Iterator[Say]:
     """The lines of a job's log, in a folded group."""
     phase = f"{tally.phase}: " if tally.phase else ""
-    click.echo(f"::group::{phase}{plural(tally.total, 'trial')}{' at most' * tally.at_most}", err=True)
+    trials = f"{phase}{plural(tally.total, 'trial')}{' at most' * tally.at_most}"
+    click.echo(group_command(" · ".join(filter(None, (trials, tally.subject)))), err=True)
     try:
         with lines(tally, LINE_EVERY_S) as say:
             yield say
@@ -220,7 +233,7 @@ def _bar(tally: Tally) -> Iterator[Say]:
 
 
 def _drawn(tally: Tally, console: Console) -> RenderableType:
-    """One line, and one more while calls wait for a host; the bar fills the rest of the line."""
+    """What the run is of, the bar with its numbers, and while calls wait for a host, that."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
@@ -233,4 +246,6 @@ def _drawn(tally: Tally, console: Console) -> RenderableType:
     bar = [ProgressBar(total=max(tally.total, 1), completed=tally.done, width=room)] if room >= 8 else []
     line.add_row(*([Text(tally.phase)] if phase else []), *bar, Text(words))
     waiting = terminal_text(tally.waiting)
-    return Group(line, Text(waiting, style="yellow")) if waiting else line
+    above = [Text(tally.subject, style="dim", no_wrap=True, overflow="ellipsis")] if tally.subject else []
+    below = [Text(waiting, style="yellow")] if waiting else []
+    return Group(*above, line, *below)

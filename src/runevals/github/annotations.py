@@ -39,6 +39,11 @@ def warning_command(text: str, level: Literal["error", "warning"] = "warning") -
     return f"::{level} title=runevals::{_data(one_line(text, LONGEST))}"
 
 
+def group_command(title: str) -> str:
+    """The command that begins a folded group of the log."""
+    return f"::group::{_data(one_line(title, LONGEST))}"
+
+
 def annotation_command(mark: Mark) -> str:
     """The command for one annotation, escaped so that its text cannot end it or begin another."""
     where = {"file": mark.file, "line": mark.line, "col": mark.column, "title": mark.title}

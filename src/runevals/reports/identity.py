@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
-from runevals.records import ModelIdentity, RunInfo, SuiteInfo
+from runevals.records import ModelIdentity, RunInfo, Suite, SuiteInfo
 
 LONGEST = 120
 # The details that name a target without a model.
 _NAMES = ("function", "command", "url", "path", "skills_dir")
 
 
-def suite_names(suites: Sequence[SuiteInfo]) -> str:
+def suite_names(suites: Sequence[SuiteInfo] | Sequence[Suite]) -> str:
     """The one suite by its path, several by their number; empty if none is known."""
     paths = {suite.path for suite in suites}
     return plural(len(paths), "suite") if len(paths) > 1 else one_line("".join(paths), LONGEST)

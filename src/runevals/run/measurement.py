@@ -28,6 +28,7 @@ from runevals.records import (
     TurnTrace,
 )
 from runevals.records.errors import RunevalsError
+from runevals.reports.identity import suite_names, target_name
 from runevals.reports.results_json import case_line
 from runevals.run.converse import converse, thread_of
 from runevals.run.evaluate import Evaluation, evaluate
@@ -88,6 +89,12 @@ class Measurement:
     def throttles(self) -> Throttles:
         """The throttles of its calls."""
         return self._world.throttles
+
+    @property
+    def subject(self) -> str:
+        """The suites and the target, by name."""
+        names = (suite_names(self.plan.suites), target_name(self._world.target.identity()))
+        return " · ".join(filter(None, names))
 
     def redact(self, text: str) -> str:
         """`text` as it may be shown."""
