@@ -12,12 +12,26 @@ Create a starter evals file with sample prompts? (Y/n): """
 
 def test_at_a_terminal_the_target_is_asked_for(project):
     with Terminal(project.path, "init") as terminal:
+        terminal.see("Which file holds the prompt to test? (empty: none): ")
+        terminal.type("")
         terminal.see("Choose [1]: ")
         terminal.type("3")
         terminal.see("FILE.py:FUNCTION [agent.py:answer]: ")
         terminal.type("bot.py:reply")
         terminal.see("✓ bot.py: written")
-        terminal.see("✓ 2 of 2 cases pass")
+        terminal.see("✓ 3 of 3 cases pass")
+        assert terminal.exit_code() == 0
+
+
+def test_at_a_terminal_likely_prompt_files_are_offered(project):
+    project.write("prompts/support.md", "# Support\n\n- Refunds are possible within 30 days.\n")
+    with Terminal(project.path, "init", *PYTHON) as terminal:
+        terminal.see("  1  prompts/support.md")
+        terminal.see("  3  none")
+        terminal.see("Choose [1]: ")
+        terminal.type("")
+        terminal.see("✓ 1 of 1 case passes")
+        terminal.see("instead of those marked “replace me”")
         assert terminal.exit_code() == 0
 
 
@@ -36,13 +50,13 @@ def test_nothing_is_asked_in_ci(project, runevals):
 
 
 def test_the_starter_question_is_asked_in_the_documented_words_and_yes_is_enter(project):
-    project.write("agent.py", "def answer(prompt): return 'Paris' if 'France' in prompt else '144'\n")
+    project.write("agent.py", "def answer(prompt): return 'Paris 144 green'\n")
     with Terminal(project.path, *PYTHON) as terminal:
         terminal.see("(Y/n): ")
         assert terminal.shown.replace("\n\n", "\n") == QUESTION.replace("\n\n", "\n")
         terminal.type("")
         terminal.see("✓ evals/evals.json: written")
-        terminal.see("✓ 2 of 2 cases pass")
+        terminal.see("✓ 3 of 3 cases pass")
         assert terminal.exit_code() == 0
 
 

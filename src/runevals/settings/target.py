@@ -408,10 +408,11 @@ def _is_deterministic(section: Mapping[str, Any], base_section: Mapping[str, Any
 
 
 def _written(value: str | Mapping[str, Any]) -> dict[str, Any]:
-    return _target_words(value) if isinstance(value, str) else dict(value)
+    return target_words(value) if isinstance(value, str) else dict(value)
 
 
-def _target_words(text: str) -> dict[str, Any]:
+def target_words(text: str) -> dict[str, Any]:
+    """A target written as one text → its section. Raises UsageError."""
     kind, _, rest = text.partition(":")
     match kind:
         case _ if kind in PROVIDERS:

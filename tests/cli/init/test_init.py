@@ -17,7 +17,7 @@ PYTHON = ("--target", "python:agent.py:answer")
 def test_init_writes_what_a_first_run_needs_and_runs_it(project, runevals):
     code, out, _ = runevals("init", "--yes", *PYTHON)
     assert code == 0
-    assert "✓ 2 of 2 cases pass" in out
+    assert "✓ 3 of 3 cases pass" in out
     for name in ("evals/evals.json", "agent.py", "runevals.yaml", ".gitignore"):
         assert f"✓ {name}: written" in out
         assert (project.path / name).is_file()
@@ -31,7 +31,7 @@ def test_a_first_change_for_the_worse_of_the_starter_program_is_red(project, run
     project.write("agent.py", "def answer(prompt, messages, case):\n    return 'nope'\n")
     code, out, _ = runevals("--baseline", "base.json")
     assert code == 1
-    assert out.startswith("✗ 2 of 2 cases regressed")
+    assert out.startswith("✗ 3 of 3 cases regressed")
 
 
 def test_a_program_that_was_there_is_not_called_deterministic(project, runevals):
@@ -70,8 +70,8 @@ def test_without_a_target_it_is_checked_and_planned_but_not_run(project, runeval
     code, out, _ = runevals("init", "--yes")
     assert code == 0
     assert "Not run yet: no target is set" in out
-    assert "✓ evals/evals.json: 2 cases, 2 checks" in out
-    assert "cases       2" in out
+    assert "✓ evals/evals.json: 3 cases, 3 checks" in out
+    assert "cases       3" in out
     assert 'target: "openai:gpt-5-mini"' in (project.path / "runevals.yaml").read_text()
     assert runevals("settings")[0] == 0  # as a comment
     assert not (project.path / ".evals").exists()
@@ -86,14 +86,15 @@ def test_without_the_key_nothing_is_called_and_the_key_is_named(project, runeval
 
 def test_a_chat_model_is_asked_once_and_the_workflow_hands_on_its_variables(project, runevals, monkeypatch):
     def answer(body, _):
-        return Reply("Paris" if "France" in body["messages"][-1]["content"] else "144")
+        prompt = body["messages"][-1]["content"]
+        return Reply("Paris" if "France" in prompt else "green" if "blue" in prompt else "144")
 
     with chat_server(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         code, out, _ = runevals("init", "--yes", "--target", "openai:small", "--github")
     assert code == 0
-    assert "✓ 2 of 2 cases pass" in out
-    assert len(server.requests) == 2
+    assert "✓ 3 of 3 cases pass" in out
+    assert len(server.requests) == 3
     step = _workflow(project)["jobs"]["evals"]["steps"][-1]
     assert step["env"] == {
         "OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}",

@@ -17,19 +17,24 @@ from runevals.lib.terminal import say
 @click.command("init")
 @settings_options("target", "judge")
 @click.option("--github", is_flag=True, help="Also write a workflow that runs the suite on pull requests.")
+@click.option("--prompt-file", metavar="FILE", help="The file with the prompt to test.")
 @click.option("-y", "--yes", is_flag=True, help="Ask no questions.")
 @click.pass_context
-def command(context: click.Context, /, *, github: bool, yes: bool, **options: Any) -> None:
+def command(
+    context: click.Context, /, *, github: bool, prompt_file: str | None, yes: bool, **options: Any
+) -> None:
     """Write a first suite, settings and .gitignore lines, and run it once. No file is ever overwritten.
 
-    Without a terminal, in CI and with --yes nothing is asked.
+    It proposes three cases from the prompt's file, to be replaced by yours. Without a terminal, in CI and with
+    --yes nothing is asked.
 
     \b
     Examples:
       runevals init
       runevals init --yes --target python:agent.py:answer --github
+      runevals init --prompt-file prompts/support.md
     """
-    begun: Scaffold = begin(options, github=github, asks=not yes)
+    begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes)
     options_of_run = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
     if begun.why_not is None:
         _run(context, options_of_run)

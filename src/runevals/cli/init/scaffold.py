@@ -12,6 +12,8 @@ import click
 
 from runevals.cli.doctor.environment import base_command
 from runevals.cli.init import templates as starter
+from runevals.cli.init.prompt_file import PromptFile, prompt_file
+from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.options import resolved_settings
 from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS
@@ -44,34 +46,41 @@ class Scaffold:
     next_steps: tuple[str, ...]
 
 
-def begin(options: Mapping[str, Any], *, github: bool, asks: bool) -> Scaffold:
+def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, asks: bool) -> Scaffold:
     """Writes the missing files and prints their names.
 
     Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
     """
     before = resolved_settings(options)  # fails here for an invalid target or judge
+    asks = asks and at_terminal()
+    is_new = before.file is None or before.file.path is None
+    prompt = prompt_file(before, prompt_name, asks=asks and is_new)
+    if prompt is not None and prompt.is_suite:
+        before = resolved_settings(options, paths=(prompt.name,))
     loaded = _suites(before)
     target: str | None = options.get("target")
     if before.target is None:
         if with_target(before, loaded.suites).target is not None:
             target = "skill"  # the target that these suites need
         else:
-            target = _asked_target() if asks and at_terminal() else _likely_target(before.environment)
-    settings = resolved_settings({**options, "target": target})
+            target = _asked_target() if asks else _likely_target(before.environment)
+    prompt_settings = {} if prompt is None else prompt.settings(target)
+    settings = resolved_settings({**options, "target": prompt_settings.get("target", target)})
     if settings.target is not None and settings.target.type == "skill" and not loaded.suites:
         raise InvalidSettings(
             "skills have their own cases, which init does not write: put the first into "
             "evals/regression/NAME.json, then run init again"
         )
-    for line in _written(settings, target, options.get("judge"), loaded.files):
+    values = {"target": target, "judge": options.get("judge"), **prompt_settings}
+    for line in _written(settings, values, loaded.files, prompt):
         say(line)
     if github:
         say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
     return Scaffold(
-        target=target,
-        judge=options.get("judge"),
+        target=None if is_new else target,  # a new settings file names it
+        judge=None if is_new else options.get("judge"),
         why_not=_why_not(settings),
-        next_steps=tuple(_next_steps(settings, github=github)),
+        next_steps=tuple(_next_steps(settings, prompt, is_new=is_new, github=github)),
     )
 
 
@@ -87,8 +96,9 @@ def suite_wanted(settings: Settings) -> bool:
     return True
 
 
-def _starter(settings: Settings) -> str:
-    text = starter.starter_suite(judged=bool(settings.judges) and not settings.no_judge)
+def _starter(settings: Settings, items: Sequence[Mapping[str, object]] = ()) -> str:
+    judged = bool(settings.judges) and not settings.no_judge
+    text = starter.proposed_suite(items, judged=judged) if items else starter.starter_suite(judged=judged)
     return _write(settings.cwd / starter.SUITE, text, settings.cwd)
 
 
@@ -102,26 +112,28 @@ def _suites(settings: Settings) -> LoadedSuites:
         return LoadedSuites(suites=())
 
 
-def _written(settings: Settings, target: str | None, judge: str | None, suites: Sequence[Path]) -> Iterator[str]:
+def _written(
+    settings: Settings, values: Mapping[str, Any], suites: Sequence[Path], prompt: PromptFile | None
+) -> Iterator[str]:
     cwd = settings.cwd
-    yield _left(suites[0], cwd) if suites else _starter(settings)
-    program = list(_program(settings))
+    items = [] if prompt is None or suites else proposed_cases(prompt.text, prompt.name)
+    yield _left(suites[0], cwd) if suites else _starter(settings, items)
+    program = list(_program(settings, items))
     yield from program
     if settings.file is not None and settings.file.path is not None:
         yield _left(settings.file.path, cwd)
     else:
         only = suites[0] if len(suites) == 1 else None if suites else cwd / starter.SUITE
-        text = starter.starter_settings(
-            suite=None if only is None else _display_path(only, cwd),
-            target=target,
-            judge=judge,
-            deterministic=any(line.startswith(_WRITTEN) for line in program),
+        values = {"suites": None if only is None else [_display_path(only, cwd)], **values}
+        is_starter = any(line.startswith(_WRITTEN) for line in program)
+        repeats = settings.target is not None and not settings.target.deterministic
+        yield _write(
+            cwd / starter.SETTINGS, starter.starter_settings(values, repeats=repeats, is_starter=is_starter), cwd
         )
-        yield _write(cwd / starter.SETTINGS, text, cwd)
     yield _ignore(cwd / ".gitignore")
 
 
-def _program(settings: Settings) -> Iterator[str]:
+def _program(settings: Settings, items: Sequence[Mapping[str, object]]) -> Iterator[str]:
     """The Python file of a target, if it does not exist yet."""
     target = settings.target
     if target is None or target.type != "python" or target.function is None:
@@ -130,7 +142,7 @@ def _program(settings: Settings) -> Iterator[str]:
     path = target.base / name
     usable = function.isidentifier() and not keyword.iskeyword(function)
     if name.endswith(".py") and usable and path.resolve().is_relative_to(settings.cwd.resolve()):
-        yield _write(path, starter.starter_program(function), settings.cwd)
+        yield _write(path, starter.starter_program(function, items), settings.cwd)
 
 
 def _write(path: Path, text: str, base: Path) -> str:
@@ -211,17 +223,21 @@ def _unset(settings: Settings) -> str | None:
     return None
 
 
-def _next_steps(settings: Settings, *, github: bool) -> Iterator[str]:
+def _next_steps(settings: Settings, prompt: PromptFile | None, *, is_new: bool, github: bool) -> Iterator[str]:
     yield "\nNext"
     if settings.target is None:
         yield "  name a target in runevals.yaml, or: runevals --target openai:gpt-5-mini"
+    elif prompt is not None and not is_new:
+        yield f"  name the prompt in the settings file: {prompt.key(settings.target.type)}: {prompt.name}"
     unset = _unset(settings)
     if unset is not None:
         yield f"  set {unset} (export {unset}=…, or in .env.local.user), then: runevals"
-    yield "  put your own cases into the suite, then: runevals"
+    marked = "" if prompt is None or prompt.is_suite else ", instead of those marked “replace me”"
+    yield f"  put your own cases into the suite{marked}, then: runevals"
     with_base = base_command(settings.repository)
     if with_base is not None:
-        yield f"  see what a change does: {with_base}"
+        what = "a change" if prompt is None else f"a change of {prompt.name}"
+        yield f"  see what {what} does: {with_base}"
     if not github:
         if not (settings.repository / starter.WORKFLOW).exists():
             yield "  run it on pull requests: runevals init --github"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from runevals.lib.chat.providers import PROVIDERS
+from runevals.settings.target import target_words
 from runevals.suites.dialects import eval_document
 
 SUITE = Path("evals", "evals.json")
@@ -17,7 +19,13 @@ IGNORED = (".evals/", ".env.local.user")
 
 _CAPITAL = "What is the capital of France? Answer with the name of the city only."
 _PRODUCT = "What is 12 times 12? Answer with the number only."
+_COLOUR = "Which colour do you get from blue and yellow paint? Answer with one word."
 _ABILITIES = "What can you help me with?"
+_COMMENTS = {
+    "repeat": "runs per case at most, to separate chance from change",
+    "deterministic": "equal answers every time, so every loss counts; false once it calls a model",
+    "depends_on": "a change of these files runs all cases again",
+}
 
 _NO_TARGET = """\
 # Say what the suites run against, in one of these ways:
@@ -30,9 +38,7 @@ _PROGRAM = '''\
 """What the suites run against: replace the body of `{function}` by a call of your own agent."""
 
 ANSWERS = {{
-    "{capital}": "Paris",
-    "{product}": "144",
-    "{abilities}": "I can answer the questions of this starter suite.",
+{answers}
 }}
 
 
@@ -68,61 +74,86 @@ jobs:
 
 
 def starter_suite(*, judged: bool) -> str:
-    """A few cases that any model can answer; one of them is judged, if there is a judge."""
+    """Three cases that any model can answer; one of them is judged, if there is a judge."""
     items: list[dict[str, object]] = [
         {"testId": "capital", "prompt": _CAPITAL, "expected_response": "Paris"},
         {"testId": "product", "prompt": _PRODUCT, "expected_response": "144"},
     ]
-    if judged:
-        items.append(
-            {
-                "testId": "abilities",
-                "prompt": _ABILITIES,
-                "expected_response": "I can help you with …",
-                "evaluators": {"Relevance": {}, "Coherence": {}},
-                "evaluators_mode": "replace",
-            }
-        )
-    document = {
-        "schemaVersion": eval_document.CURRENT_VERSION,
-        "description": "A first suite: replace its cases by yours",
-        "default_evaluators": {"ExactMatch": {}},
-        "items": items,
-    }
-    return eval_document.as_text(document)
+    items.append(
+        {
+            "testId": "abilities",
+            "prompt": _ABILITIES,
+            "expected_response": "I can help you with …",
+            "evaluators": {"Relevance": {}, "Coherence": {}},
+            "evaluators_mode": "replace",
+        }
+        if judged
+        else {"testId": "colour", "prompt": _COLOUR, "expected_response": "green"}
+    )
+    return _suite("A first suite: replace its cases by yours", {"ExactMatch": {}}, items)
 
 
-def starter_settings(
-    *, suite: str | None, target: str | None, judge: str | None, deterministic: bool = False
-) -> str:
-    """The text of runevals.yaml; unknown values are comments.
+def proposed_suite(items: Sequence[Mapping[str, object]], *, judged: bool) -> str:
+    """The cases proposed from a prompt."""
+    evaluators = eval_document.SYSTEM_DEFAULTS if judged else eval_document.WITHOUT_A_JUDGE
+    return _suite("Cases proposed from the prompt: replace them by yours", evaluators, items)
 
-    `deterministic`: the target is the starter program, in which every difference is a change.
+
+def _suite(description: str, evaluators: Mapping[str, object], items: Sequence[Mapping[str, object]]) -> str:
+    return eval_document.as_text(
+        {
+            "schemaVersion": eval_document.CURRENT_VERSION,
+            "description": description,
+            "default_evaluators": dict(evaluators),
+            "items": [dict(item) for item in items],
+        }
+    )
+
+
+def starter_settings(values: Mapping[str, Any], *, repeats: bool, is_starter: bool) -> str:
+    """The text of runevals.yaml; a target that is not known yet is a comment.
+
+    `is_starter`: the target is the starter program, in which every difference is a change.
     """
     lines = ["# `runevals settings` shows every setting, and where it came from.", "version: 1"]
-    lines += [] if suite is None else [f"suites: [{json.dumps(suite, ensure_ascii=False)}]"]
-    if target is not None and deterministic:
-        lines += _deterministic(target)
-    elif target is not None:
-        lines.append(f"target: {json.dumps(target, ensure_ascii=False)}")
-        lines.append("repeat: 3 # runs per case at most, to separate chance from change")
-    lines += [] if judge is None else [f"judge: {json.dumps(judge, ensure_ascii=False)}"]
-    return "\n".join(lines) + "\n" + (_NO_TARGET if target is None else "")
+    target = values["target"]
+    if is_starter:
+        section = target_words(target) if isinstance(target, str) else target
+        values = {**values, "target": {**section, "deterministic": True}}
+    elif repeats:
+        values = {**values, "repeat": 3}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            lines += [f"{name}:", *(f"  {_setting(key, of_key)}" for key, of_key in value.items())]
+        elif value is not None:
+            lines.append(_setting(name, value))
+    if target is None:
+        lines += _NO_TARGET.splitlines()
+        lines += [
+            f"#   target: {{type: openai, model: gpt-5-mini, system_prompt_file: {json.dumps(name)}}}"
+            for name in values.get("depends_on", ())
+        ]
+    return "\n".join(lines) + "\n"
 
 
-def _deterministic(target: str) -> list[str]:
-    function = json.dumps(target.removeprefix("python:"), ensure_ascii=False)
-    return [
-        "target:",
-        "  type: python",
-        f"  function: {function}",
-        "  deterministic: true # equal answers every time, so every loss counts; false once it calls a model",
-    ]
+def _setting(name: str, value: object) -> str:
+    comment = f" # {_COMMENTS[name]}" if name in _COMMENTS else ""
+    return f"{name}: {json.dumps(value, ensure_ascii=False)}{comment}"
 
 
-def starter_program(function: str) -> str:
-    """A Python file whose `function` answers the starter suite."""
-    return _PROGRAM.format(function=function, capital=_CAPITAL, product=_PRODUCT, abilities=_ABILITIES)
+def starter_program(function: str, items: Sequence[Mapping[str, object]] = ()) -> str:
+    """A Python file whose `function` answers these items, or the starter suite."""
+    answers = {item["prompt"]: item["expected_response"] for item in items} or {
+        _CAPITAL: "Paris",
+        _PRODUCT: "144",
+        _COLOUR: "green",
+        _ABILITIES: "I can answer the questions of this starter suite.",
+    }
+    lines = (
+        f"    {json.dumps(prompt, ensure_ascii=False)}: {json.dumps(answer, ensure_ascii=False)},"
+        for prompt, answer in answers.items()
+    )
+    return _PROGRAM.format(function=function, answers="\n".join(lines))
 
 
 def ignoring(text: str) -> str:

@@ -1,0 +1,101 @@
+"""The prompt file of a new project: likely ones, the question, the setting that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.parsing.source import path_inside, read_text
+from runevals.lib.terminal import say
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.variables import VARIABLE
+from runevals.settings.resolve import Settings
+from runevals.settings.target import target_words
+from runevals.suites.dialects.prompt_yml import SUFFIXES
+
+MOST = 8  # files in the question
+_PLACES = (
+    *(f"{folder}*{suffix}" for folder in ("", "prompts/", ".github/prompts/") for suffix in SUFFIXES),
+    *(f"{folder}prompts/*{suffix}" for folder in ("", "*/") for suffix in (".md", ".txt")),
+    *(f"{folder}SKILL.md" for folder in ("", "skills/*/", ".claude/skills/*/")),
+    "AGENTS.md",
+)
+_SENDING = frozenset({*PROVIDERS, "command", "python"})  # the targets that get a prompt of the settings
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFile:
+    """A prompt to test, its name relative to the settings file."""
+
+    name: str
+    text: str
+
+    @property
+    def is_suite(self) -> bool:
+        """Whether it has its own cases."""
+        return self.name.endswith(SUFFIXES)
+
+    def key(self, target_type: str | None) -> str:
+        """The setting that names it; if the target gets no prompt, a change of the file runs all cases."""
+        if self.is_suite:
+            return "suites"
+        if target_type not in _SENDING:
+            return "depends_on"
+        return "target.prompt_file" if VARIABLE.search(self.text) else "target.system_prompt_file"
+
+    def settings(self, target: str | None) -> Mapping[str, Any]:
+        """The settings with this file, by name."""
+        section = {} if target is None else target_words(target)
+        key = self.key(section.get("type"))
+        if key.startswith("target."):
+            return {"target": {**section, key.removeprefix("target."): self.name}}
+        return {key: [self.name]}
+
+
+def likely(folder: Path) -> list[str]:
+    """The names of files that are probably prompts, at most `MOST`."""
+    return list(islice(_likely(folder), MOST))
+
+
+def _likely(folder: Path) -> Iterator[str]:
+    names_before = {"README.md"}
+    for place in _PLACES:
+        for path in sorted(folder.glob(place)):
+            name = path.relative_to(folder).as_posix()
+            if name not in names_before and path.name != "README.md" and path.is_file():
+                names_before.add(name)
+                yield name
+
+
+def prompt_file(settings: Settings, name: str | None, *, asks: bool) -> PromptFile | None:
+    """The named file, or the answer of a question. Raises InvalidSettings or UsageError for an unusable one."""
+    name = name or (_answer(settings.cwd) if asks else None)
+    if name is None:
+        return None
+    path = path_inside(settings.repository, name, base=settings.cwd, what="--prompt-file")
+    cwd = settings.cwd.resolve()
+    display_path = path.relative_to(cwd).as_posix() if path.is_relative_to(cwd) else name
+    return PromptFile(display_path, read_text(path, display_path))
+
+
+def _answer(folder: Path) -> str | None:
+    files = likely(folder)
+    if not files:
+        return (
+            click.prompt("Which file holds the prompt to test? (empty: none)", default="", show_default=False)
+            or None
+        )
+    say("Which file holds the prompt to test?")
+    for number, name in enumerate((*files, "another file", "none"), start=1):
+        say(f"  {number}  {one_line(name, 100)}")
+    numbers = [str(number) for number in range(1, len(files) + 3)]
+    index = int(click.prompt("Choose", type=click.Choice(numbers), default="1", show_choices=False)) - 1
+    if index == len(files):
+        return click.prompt("File") or None
+    return files[index] if index < len(files) else None

@@ -1,0 +1,76 @@
+"""Cases proposed from the statements of a prompt, to be replaced by their author."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from runevals.lib.text.variables import VARIABLE
+
+CASES = 3
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_FENCED = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.DOTALL | re.MULTILINE)
+_HEADING = re.compile(r"#{1,6} +(.+?)[ #]*")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)]) +(.+)")
+_SENTENCE = re.compile(r".+?[.!?](?=\s|$)|.+")
+_MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_SHORTEST, _LONGEST = 15, 300  # characters of a statement
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    text: str
+    heading: str
+    line: int
+    is_rule: bool  # an item of a list
+
+
+def proposed_cases(text: str, name: str) -> list[dict[str, object]]:
+    """Up to three items of an eval document, of three sections if possible: rules first, then sentences."""
+    statements = sorted(dict.fromkeys(_statements(text)), key=lambda statement: not statement.is_rule)
+    firsts = list(
+        {statement.heading: statement for statement in reversed(statements) if statement.heading}.values()
+    )
+    selection = sorted(firsts, key=statements.index)[:CASES]
+    selection += [statement for statement in statements if statement not in selection][: CASES - len(selection)]
+    variables = {variable: "replace me" for variable in VARIABLE.findall(text) if variable != "prompt"}
+    return [
+        _item(
+            f"proposed-{number}", statement, f"{name}:{statement.line}", variables, by_heading=statement in firsts
+        )
+        for number, statement in enumerate(selection, start=1)
+    ]
+
+
+def _item(
+    key: str, statement: _Statement, place: str, variables: Mapping[str, str], *, by_heading: bool
+) -> dict[str, object]:
+    question = f"What applies to “{statement.heading}”?" if by_heading else f"What is right here? {statement.text}"
+    return {
+        "testId": key,
+        "prompt": question,
+        "expected_response": statement.text,
+        "notes": f"replace me: proposed from {place}",
+        **({"extensions": {"runevals": {"vars": dict(variables)}}} if variables else {}),
+    }
+
+
+def _statements(text: str) -> Iterator[_Statement]:
+    """Statements in their order; no code, front matter or template markup."""
+    text = text.replace("\r\n", "\n")
+    for skipped in (_FRONT_MATTER, _FENCED):
+        text = skipped.sub(lambda match: "\n" * match[0].count("\n"), text)
+    heading = ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if title := _HEADING.fullmatch(line):
+            heading = _plain(title[1])
+            continue
+        item = _ITEM.fullmatch(line)
+        for sentence in _SENTENCE.findall(_plain(item[1] if item else line)):
+            if _SHORTEST <= len(sentence.strip()) <= _LONGEST and "{" not in sentence:
+                yield _Statement(sentence.strip(), heading, number, item is not None)
+
+
+def _plain(text: str) -> str:
+    return _MARKUP.sub("", text).strip()
