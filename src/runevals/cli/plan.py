@@ -12,6 +12,7 @@ from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, resolved_settings, settings_options
 from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
+from runevals.run.cost_estimate import estimated_cost
 from runevals.run.default_target import with_target
 from runevals.run.load import load_suites, plan_of
 from runevals.settings.resolve import Settings
@@ -34,7 +35,7 @@ from runevals.suites.shard import shards_of
     help="How many cases each shard of --format json has.",
 )
 def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **options: Any) -> None:
-    """Show what would run: cases, checks and calls.
+    """Show what would run: cases, checks and calls, and about what they cost.
 
     \b
     Examples:
@@ -55,6 +56,7 @@ def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **option
 def as_json(plan: RunPlan, settings: Settings, cases_per_shard: int) -> dict[str, object]:
     """The plan's numbers, and the shards for a matrix of jobs."""
     target_calls, judge_calls = _calls(plan, settings)
+    cost = estimated_cost(plan, settings, target_calls, judge_calls)
     return {
         "suites": [
             {"path": suite.path, "dialect": suite.dialect, "cases": len(suite.cases)} for suite in plan.suites
@@ -64,6 +66,8 @@ def as_json(plan: RunPlan, settings: Settings, cases_per_shard: int) -> dict[str
         "attempts": plan.repeat,
         "target_calls": target_calls,
         "judge_calls": judge_calls,
+        "cost_usd": cost.target_usd,
+        "judge_cost_usd": cost.judge_usd,
         "shards": [str(shard) for shard in shards_of(len(plan.cases), cases_per_shard)],
     }
 
@@ -85,10 +89,12 @@ def describe(plan: RunPlan, settings: Settings) -> str:
         f"cases       {len(plan.cases)}{left_out}{part}",
         f"categories  {', '.join(f'{name} {count}' for name, count in sorted(categories.items())) or '–'}",
         f"checks      {', '.join(f'{name} {count}' for name, count in sorted(evaluators.items())) or '–'}",
-        f"attempts    {plan.repeat} a case",
+        f"attempts    {plan.repeat} per case",
         f"target      {target}: {plural(target_calls, 'call')}{each}",
         f"judge       {plural(judge_calls, 'call')}{each}",
     ]
+    if not settings.targets:  # each has its own prices
+        lines.append(f"cost        {estimated_cost(plan, settings, target_calls, judge_calls)}")
     if settings.against is not None and not settings.targets:
         lines.append(f"against     {settings.against}: as many calls again")
     return "\n".join(lines)

@@ -1,0 +1,112 @@
+"""What a run will probably cost: its calls, times the tokens of an earlier run or of the prompts, times prices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.text.numbers import money
+from runevals.records import RunReport, TurnReport
+from runevals.records.errors import InvalidDocument, InvalidSuite
+from runevals.reports.past_results import newest
+from runevals.reports.results_document import read_conclusion
+from runevals.settings.resolve import RESULTS, Settings
+from runevals.suites.plan import RunPlan
+
+CHARACTERS_OF_A_TOKEN = 4
+MOST_DOCUMENTS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostEstimate:
+    """In US dollars; None if unknown. `prompts_usd` is a minimum: the price of what is sent."""
+
+    target_usd: float | None = None
+    judge_usd: float | None = None
+    prompts_usd: float | None = None
+    source: str = ""  # the document with the tokens
+
+    def __str__(self) -> str:
+        judge = "" if self.judge_usd is None else f", judge about {money(self.judge_usd)}"
+        if self.target_usd is not None:
+            return f"about {money(self.target_usd)}{judge} (from the tokens in {self.source})"
+        if self.prompts_usd is not None:
+            return f"at least {money(self.prompts_usd)} for the prompts; a first run shows the answers' length"
+        return "unknown: no price, or no tokens of an earlier run"
+
+
+def estimated_cost(plan: RunPlan, settings: Settings, target_calls: int, judge_calls: int) -> CostEstimate:
+    """The cost of so many calls. The newest result of the same target, here or the baseline's, has the tokens."""
+    for path in _documents(settings):
+        try:
+            report = read_conclusion(path).report
+        except (InvalidDocument, InvalidSuite, OSError):
+            continue
+        target = settings.target
+        if target is not None and (report.run.target.type, report.run.target.model) == (target.type, target.model):
+            return CostEstimate(
+                target_usd=_of_calls(report, settings, target_calls),
+                judge_usd=_of_judge(report, settings, judge_calls),
+                prompts_usd=_of_prompts(plan, settings),
+                source=path.name,
+            )
+    return CostEstimate(prompts_usd=_of_prompts(plan, settings))
+
+
+def _documents(settings: Settings) -> Iterator[Path]:
+    folder = settings.cwd / RESULTS
+    if folder.is_dir():
+        yield from reversed(newest(folder, MOST_DOCUMENTS))
+    if settings.baseline is not None and Path(settings.baseline).is_file():
+        yield Path(settings.baseline)
+
+
+def _turns(report: RunReport) -> list[TurnReport]:
+    return [
+        turn for case in report.cases for attempt in case.attempts for turn in attempt.turns if turn.error is None
+    ]
+
+
+def _of_calls(report: RunReport, settings: Settings, calls: int) -> float | None:
+    """By the mean tokens of an answer and today's prices, else by the mean cost that was reported."""
+    turns = _turns(report)
+    spent = [(t.input_tokens, t.output_tokens) for t in turns if t.input_tokens and t.output_tokens is not None]
+    if spent:
+        sent, received = (round(calls * sum(column) / len(spent)) for column in zip(*spent, strict=True))
+        cost = _price(settings, sent, received)
+        if cost is not None:
+            return cost
+    costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
+    return calls * sum(costs) / len(costs) if costs else None
+
+
+def _of_judge(report: RunReport, settings: Settings, calls: int) -> float | None:
+    judge, used = report.run.judge, settings.judges[0] if settings.judges else None
+    if not calls or judge is None or used is None or judge.model != used.model:
+        return None
+    results = [result for turn in _turns(report) for result in turn.results if result.judge_model is not None]
+    costs = [result.cost_usd for result in results if result.cost_usd is not None]
+    return calls * sum(costs) / len(costs) if costs else None
+
+
+def _of_prompts(plan: RunPlan, settings: Settings) -> float | None:
+    """A quarter of the prompts' characters as tokens."""
+    target = settings.target
+    always = 0 if target is None else len(target.system_prompt or "")
+    characters = sum(
+        always + sum(len(message.content) for message in case.opening) + len(turn.prompt)
+        for case in plan.cases
+        for turn in case.turns
+    )
+    return _price(settings, plan.repeat * characters // CHARACTERS_OF_A_TOKEN, 0)
+
+
+def _price(settings: Settings, sent: int, received: int) -> float | None:
+    target = settings.target
+    if target is None or target.model is None:
+        return None
+    provider = PROVIDERS.get(target.type)
+    of = None if provider is None else provider.prices
+    return settings.prices.cost_usd(target.model, sent, received, provider=of)
