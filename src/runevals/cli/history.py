@@ -11,29 +11,47 @@ import click
 
 from runevals.cli.browser import open_in_browser
 from runevals.cli.options import KEPT_RESULTS
+from runevals.github.stored_history import api_here, stored_history
+from runevals.lib import git
 from runevals.lib.storage.files import write_whole
-from runevals.lib.terminal import say
+from runevals.lib.terminal import notice, say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, percent, plural, score
 from runevals.records.errors import InvalidSettings
+from runevals.reports import badge
 from runevals.reports.console import MARKS
 from runevals.reports.history import PastRun, name_of, of_like, render
 from runevals.reports.past_results import newest, readable
 
 BARS = "▁▂▃▄▅▆▇█"
 PAGE = KEPT_RESULTS.parent / "history.html"
+_PAGES = (".html", ".htm")
 
 
 @click.command("history")
 @click.argument("documents", nargs=-1, type=click.Path(path_type=Path, exists=True), metavar="[DOC]...")
 @click.option("--last", type=click.IntRange(min=1), default=20, show_default=True, help="How many runs.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a page: FILE.html."
+    "--from",
+    "source",
+    type=click.Choice(["artifacts"]),
+    help="Read the results that this repository's default branch stored on GitHub (GITHUB_TOKEN).",
+)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a page, FILE.html, or a badge for shields.io, FILE.json; repeatable.",
 )
 @click.option(
     "--open", "opened", is_flag=True, help=f"Open the page in a browser; without --output, it is {PAGE}."
 )
-def command(documents: tuple[Path, ...], last: int, output: Path | None, *, opened: bool) -> None:
+def command(
+    documents: tuple[Path, ...], last: int, source: str | None, outputs: tuple[Path, ...], *, opened: bool
+) -> None:
     """Show pass rate and score of past runs, the oldest first: of .evals/results, or of the DOCs named.
 
     A DOC is a results document or a folder of them. Other files are reported and skipped.
@@ -42,20 +60,41 @@ def command(documents: tuple[Path, ...], last: int, output: Path | None, *, open
     Examples:
       runevals history --last 5
       runevals history --output history.html --open
+      runevals history --from artifacts -o index.html -o badge.json
     """
-    page = output or (PAGE if opened else None)
-    if page is not None and page.suffix.lower() not in (".html", ".htm"):
-        raise InvalidSettings(f"--output {page}: the history is a page; name it FILE.html")
-    runs = _runs(documents, last, page)
-    if page is None:
+    pages = [output for output in outputs if output.suffix.lower() in _PAGES]
+    if opened and not pages:
+        pages = [PAGE]
+        outputs = (*outputs, PAGE)
+    for output in outputs:
+        if output.suffix.lower() not in (*_PAGES, ".json"):
+            raise InvalidSettings(
+                f"--output {output}: the history is a page or a badge; name it FILE.html or .json"
+            )
+    if source is not None and documents:
+        raise InvalidSettings("DOC and --from do not go together; use one of them")
+    runs = _runs(documents, last, pages[0] if pages else None) if source is None else _of_artifacts(last)
+    if not outputs:
         for line in _lines(runs):
             say(line)
-        return
-
-    write_whole(page, render(runs))
-    say(f"Written: {page}")
+    for output in outputs:
+        write_whole(output, render(runs) if output in pages else badge.render(runs))
+        say(f"Written: {output}")
     if opened:
-        open_in_browser(page)
+        open_in_browser(pages[0])
+
+
+def _of_artifacts(last: int) -> list[PastRun]:
+    """The runs in the order of time. Raises InvalidSettings if there are none, GitHubRefused."""
+    api, repository = api_here(os.environ)
+    branch = git.default_branch(Path.cwd()) or "main"
+    stored = list(stored_history(api, repository, branch, last, notice))
+    if not stored:
+        raise InvalidSettings(
+            f"no artifact of a run of {branch} in {repository} has results; the action stores them"
+        )
+    stored.sort(key=lambda run: run[1].report.run.started_at)
+    return [PastRun(name=name, conclusion=conclusion) for name, conclusion in stored]
 
 
 def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[PastRun]:

@@ -301,9 +301,14 @@ def _of(
             yield _stored_run(run, behind)
 
 
-def _is_trusted(run: Any, query: StoredQuery) -> bool:
+def is_trusted(run: Any) -> bool:
+    """Whether a run is of code of the repository itself."""
     ours = (run.get("head_repository") or {}).get("id") == run["repository"]["id"]
-    return ours and run["event"] in TRUSTED and run["id"] != query.not_run
+    return ours and run["event"] in TRUSTED
+
+
+def _is_trusted(run: Any, query: StoredQuery) -> bool:
+    return is_trusted(run) and run["id"] != query.not_run
 
 
 def _stored_run(run: Any, behind: int | None) -> StoredRun:

@@ -1,0 +1,62 @@
+"""The results that the newest runs of a branch stored as artifacts, for their history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+
+from runevals.github.api import PUBLIC_API, Api, github_shape_errors
+from runevals.github.job import ARTIFACTS
+from runevals.github.stored import MOST_LISTED, READ_RUNS, NotStored, is_trusted, results_texts
+from runevals.records import Conclusion
+from runevals.records.errors import InvalidDocument, InvalidSettings
+from runevals.reports.results_document import parse
+
+MOST_PROJECTS = 50  # documents of one artifact
+MOST_UNREADABLE = 20
+
+
+def api_here(environment: Mapping[str, str]) -> tuple[Api, str]:
+    """GitHub's API and the repository, by the variables of a job. Raises InvalidSettings."""
+    repository = environment.get("GITHUB_REPOSITORY", "")
+    token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN", "")
+    if not repository or not token:
+        raise InvalidSettings(
+            "--from artifacts needs GITHUB_REPOSITORY (OWNER/NAME) and GITHUB_TOKEN, which may read actions"
+        )
+    return Api(environment.get("GITHUB_API_URL") or PUBLIC_API, token), repository
+
+
+def stored_history(
+    api: Api, repository: str, branch: str, most: int, notify: Callable[[str], None]
+) -> Iterator[tuple[str, Conclusion]]:
+    """(name, result) of the newest `most` artifacts that trusted runs of the branch stored. Raises GitHubRefused.
+
+    Unreadable ones are skipped, and `notify` is told why.
+    """
+    left = most
+    with github_shape_errors():
+        for run, artifact in islice(_stored(api, repository, branch), MOST_UNREADABLE + most):
+            try:
+                texts = results_texts(api, repository, run, artifact, MOST_PROJECTS)
+                results = [(f"{artifact} of run {run}", parse(text, artifact)) for text in texts]
+            except (NotStored, InvalidDocument) as problem:
+                notify(f"skipped {artifact} of run {run}: {problem}")
+                continue
+            yield from results
+            left -= 1
+            if not left:
+                return
+
+
+def _stored(api: Api, repository: str, branch: str) -> Iterator[tuple[int, str]]:
+    """(run, artifact), the newest first; a pull request's code is not trusted, nor is a fork's."""
+    path, trusted = f"/repos/{repository}/actions", dict[int, bool]()
+    for item in islice(api.items(f"{path}/artifacts", READ_RUNS, "artifacts"), MOST_LISTED):
+        run = item.get("workflow_run") or {}
+        if item["expired"] or run.get("head_branch") != branch or not item["name"].startswith(ARTIFACTS):
+            continue
+        if run["id"] not in trusted:
+            trusted[run["id"]] = is_trusted(api.get(f"{path}/runs/{run['id']}", READ_RUNS))
+        if trusted[run["id"]]:
+            yield run["id"], item["name"]
