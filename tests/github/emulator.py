@@ -76,6 +76,7 @@ class GitHub:
     artifacts: list[dict[str, Any]] = field(default_factory=list)  # with `run` and `content`
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     commented: int = 0
+    issues: list[dict[str, Any]] = field(default_factory=list)
     just_before: list[str] = field(default_factory=list)  # comments of other runs, made just before ours
     pulls: list[dict[str, Any]] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
@@ -140,6 +141,13 @@ class GitHub:
         url = f"https://github.com/o/r/pull/{pull_request}#issuecomment-{number}"
         made = complete("issue-comment", id=number, body=body, user={"login": author}, html_url=url)
         self.comments.setdefault(pull_request, []).append(made)
+        return made
+
+    def issue(self, title: str, body: str, author: str = US, **more: Any) -> dict[str, Any]:
+        number = len(self.issues) + 1
+        given = {"number": number, "title": title, "body": body, "user": person(author), "state": "open", **more}
+        made = complete("issue", html_url=f"https://github.com/o/r/issues/{number}", **given)
+        self.issues.append(made)
         return made
 
     def pull(self, number: int, sha: str, *, branch: str, owner: str = "o", repository_id: int = REPOSITORY_ID):
@@ -380,6 +388,23 @@ def _delete_comment(state: GitHub, _: dict[str, str], __: Any, number: str) -> A
     return _error(404, "Not Found")
 
 
+def _issues(state: GitHub, query: dict[str, str], _: Any) -> Answer:
+    found = [issue for issue in reversed(state.issues) if query.get("state", "open") in ("all", issue["state"])]
+    return _page(state, found, query)
+
+
+def _create_issue(state: GitHub, _: dict[str, str], body: Any) -> Answer:
+    return _json(201, state.issue(body["title"], body["body"], state.login or state.app))
+
+
+def _change_issue(state: GitHub, _: dict[str, str], body: Any, number: str) -> Answer:
+    issue = next((issue for issue in state.issues if issue["number"] == int(number)), None)
+    if issue is None:
+        return _error(404, "Not Found")
+    issue |= body
+    return _json(200, issue)
+
+
 def _user(state: GitHub, _: dict[str, str], __: Any) -> Answer:
     if state.login is None:
         return _error(403, "Resource not accessible by integration")
@@ -402,6 +427,9 @@ _OPERATIONS: tuple[tuple[str, str, Callable[..., Answer]], ...] = (
     ("GET", rf"{_REPOSITORY}/pulls/(\d+)/commits", _pull_commits),
     ("GET", rf"{_REPOSITORY}/activity", _activity),
     ("GET", rf"{_REPOSITORY}/collaborators/([^/]+)/permission", _permission),
+    ("GET", rf"{_REPOSITORY}/issues", _issues),
+    ("POST", rf"{_REPOSITORY}/issues", _create_issue),
+    ("PATCH", rf"{_REPOSITORY}/issues/(\d+)", _change_issue),
     ("GET", rf"{_REPOSITORY}/issues/(\d+)/comments", _comments),
     ("POST", rf"{_REPOSITORY}/issues/(\d+)/comments", _create_comment),
     ("PATCH", rf"{_REPOSITORY}/issues/comments/(\d+)", _change_comment),

@@ -75,7 +75,7 @@ class Comments:
     def __init__(self, api: Api, repository: str) -> None:
         self._api = api
         self._path = f"/repos/{repository}/issues"
-        self._we: str | None = None
+        self._author = Author(api)
 
     def put(
         self,
@@ -144,12 +144,21 @@ class Comments:
         """Our comments that begin with the marker, oldest first; other users can write the marker too."""
         comments = self._api.items(f"{self._path}/{pull_request}/comments", READS)
         begin_so = [comment for comment in comments if (comment.get("body") or "").startswith(marker)]
-        return [comment for comment in begin_so if self._by_us(comment)]
+        return [comment for comment in begin_so if self._author.wrote(comment)]
 
-    def _by_us(self, comment: Any) -> bool:
+
+class Author:
+    """The user or app of a token."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._we: str | None = None
+
+    def wrote(self, item: Any) -> bool:
+        """Whether a comment or an issue is by the token's own user. Raises GitHubRefused."""
         if self._we is None:
             self._we = self._user() or self._app() or OF_THE_JOB
-        return (comment.get("user") or {}).get("login") == self._we
+        return (item.get("user") or {}).get("login") == self._we
 
     def _user(self) -> str | None:
         """The user of the token; None for an app's token, which cannot query it."""

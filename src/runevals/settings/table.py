@@ -491,6 +491,12 @@ INPUTS: tuple[Setting, ...] = (
         default=False,
     ),
     Setting(
+        name="issue",
+        kind="yes_no",
+        help="On schedule: keep one issue that is open while cases are lost (permission issues: write).",
+        default=False,
+    ),
+    Setting(
         name="allow_untrusted",
         kind="yes_no",
         help="Run untrusted code with access to secrets: pull_request_target with the head checked out.",

@@ -25,6 +25,8 @@ OPERATIONS = {
     "/repos/{owner}/{repo}/pulls/{pull_number}/reviews": ("get",),
     "/repos/{owner}/{repo}/activity": ("get",),
     "/repos/{owner}/{repo}/collaborators/{username}/permission": ("get",),
+    "/repos/{owner}/{repo}/issues": ("get", "post"),
+    "/repos/{owner}/{repo}/issues/{issue_number}": ("patch",),
     "/repos/{owner}/{repo}/issues/{issue_number}/comments": ("get", "post"),
     "/repos/{owner}/{repo}/issues/comments/{comment_id}": ("patch", "delete"),
     "/user": ("get",),
