@@ -22,7 +22,7 @@ def cached(project):
 def test_what_is_cached_is_shown_and_deleted(cached, runevals):
     assert runevals("cache-dir")[1].strip() == str(cached.path / ".evals/cache")
     assert runevals("cache-info")[1].startswith("2 answers, ")
-    assert runevals("cache-clear")[1].startswith("Forgotten: 2 answers")
+    assert runevals("cache-clear")[1].startswith("Removed 2 answers")
     assert runevals("cache-info")[1].startswith("0 answers, ")
 
 

@@ -43,7 +43,7 @@ def clear(**options: Any) -> None:
     cache = _cache(options)
     answers = cache.clear()
     forgotten = "answers that could not be read" if answers is None else plural(answers, "answer")
-    say(f"Forgotten: {forgotten} in {cache.path}")
+    say(f"Removed {forgotten} from {cache.path}")
 
 
 @click.command("cache-dir")

@@ -54,7 +54,7 @@ def test_init_overwrites_nothing_and_says_so(project, runevals):
     assert code == 0
     for name, text in own.items():
         assert (project.path / name).read_text() == text
-        assert f"– {name}: is there already, left as it is" in out
+        assert f"– {name}: already exists, skipped" in out
 
 
 @pytest.mark.parametrize("before", ["*.log", "*.log\r\n"], ids=["without an end", "CRLF"])
@@ -171,7 +171,7 @@ def test_cases_for_skills_need_no_target(project, runevals):
     project.write("skills/echo/skill.py", "def action():\n    return 'hello'\n")
     code, out, _ = runevals("init", "--yes")
     assert code == 0
-    assert "– evals/regression/echo.json: is there already" in out
+    assert "– evals/regression/echo.json: already exists" in out
     assert "✓ 1 of 1 case passes" in out
     assert 'target: "skill"' in (project.path / "runevals.yaml").read_text()
     assert runevals()[0] == 0

@@ -153,7 +153,7 @@ def _write(path: Path, text: str, base: Path) -> str:
 
 
 def _left(path: Path, base: Path) -> str:
-    return f"– {_display_path(path, base)}: is there already, left as it is"
+    return f"– {_display_path(path, base)}: already exists, skipped"
 
 
 def _display_path(path: Path, base: Path) -> str:
