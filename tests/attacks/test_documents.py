@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from runevals.lib.parsing.schema import fits
+from runevals.records import Links
 from runevals.records.errors import InvalidDocument, InvalidSuite
-from runevals.reports import console, html, junit, summary, table
+from runevals.reports import comment, console, html, junit, summary, table
 from runevals.reports.results_document import parse
 from runevals.suites.dialects import LoadOptions, load
 from tests.attacks.changed_values import places, put
@@ -24,6 +25,7 @@ VALUES = {
     "a number": -1,
     "text": "x",
     "a list": [1],
+    "an empty list": [],
     "an object": {"x": {}},
     "much": 10**90,
     "the first day": "0001-01-01T00:00:00+14:00",
@@ -38,6 +40,11 @@ def document():
     kept = {(change["suite"], change["key"]) for change in found["comparison"]["changes"][:1]}
     found["cases"] = [case for case in found["cases"] if (case["suite"], case["key"]) in kept]
     found["comparison"]["changes"] = found["comparison"]["changes"][:1]
+    hunks = [{"path": "a.md", "first": number, "last": number, "kind": "changed"} for number in (1, 2)]
+    runs = {f"{side}_{name}": 1 for side in ("head", "restored") for name in ("passed", "runs")}
+    blamed = {"suite": "s", "key": "k", "hunks": hunks, "put_back": hunks, "calls": 1, "cost_usd": 0.5, **runs}
+    found["blame"] = {"base": "0" * 40, "hunks": 2, "files": 1, "uncommitted": True, "cases": [blamed]}
+    found["prompt_changes"] = [{"path": "a.md", "diff": "+x"}]
     return found
 
 
@@ -59,6 +66,7 @@ def test_every_value_may_be_another(document, kind):
             read += 1
             for form in (console, junit, table, summary, html):
                 assert form.render(conclusion), place
+            assert comment.render(conclusion, Links(), "<!-- m -->"), place
     assert read  # some of these are what may be there
 
 

@@ -44,6 +44,11 @@ def blamed(key, *numbers, put_back=None, **values):
             "KB-7: not found: it passes now, 8 of 8 (17 calls)",
             id="not found",
         ),
+        pytest.param(
+            [blamed("KB-7", *[0] * 25)],
+            f"KB-7: lost by {'a.md:0 and ' * 20}5 more (all of them put back: 0 of 8 → 8 of 8; 17 calls)",
+            id="many lines",
+        ),
     ],
 )
 def test_one_line_for_each_answer(cases, line):

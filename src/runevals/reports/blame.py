@@ -12,6 +12,7 @@ from runevals.records import Blame, BlamedCase, Hunk
 
 MOST_LINES = 20
 MOST_KEYS = 5
+MOST_PLACES = 20  # of one case
 LONGEST_PLACE = 120
 
 
@@ -53,12 +54,15 @@ def _line(cases: Sequence[BlamedCase], safe: Callable[[str], str], place_of: Cal
     case, keys = cases[0], safe(short_list([case.key for case in cases], MOST_KEYS))
     if not case.hunks:
         return f"{keys}: not found: {safe(case.reason)} ({_effort(cases)})"
-    places = [place_of(hunk.place) for hunk in case.hunks]
-    together = " together" if len(case.hunks) > len(case.put_back) else ""
+    places = [place_of(hunk.place) for hunk in case.hunks[:MOST_PLACES]]
+    put_back = case.put_back or case.hunks
+    together = " together" if len(case.hunks) > len(put_back) else ""
     what = "put back"
     if len(places) > 1:
         all_of_them = "both" if len(places) == 2 else "all of them"
-        what = f"{all_of_them if len(case.put_back) > 1 else place_of(case.put_back[0].place)} put back"
+        what = f"{all_of_them if len(put_back) > 1 else place_of(put_back[0].place)} put back"
+    if len(case.hunks) > MOST_PLACES:
+        places.append(f"{len(case.hunks) - MOST_PLACES} more")
     runs = f"{what}: {_of(cases, 'head')} → {_of(cases, 'restored')}"
     return f"{keys}: lost by {' and '.join(places)}{together} ({runs}; {_effort(cases)})"
 
