@@ -27,10 +27,10 @@ def installed(tmp_path: Path, code: str, *, program: str = "claude") -> dict[str
     return {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "ANTHROPIC_API_KEY": "sk-ant-key"}
 
 
-def target(environment: dict[str, str], **settings: object) -> AgentTarget:
-    """The Claude Code target in this environment."""
+def target(environment: dict[str, str], agent: str = "claude-code", **settings: object) -> AgentTarget:
+    """The target of this agent in this environment."""
     return AgentTarget(
-        AGENTS["claude-code"],
+        AGENTS[agent],
         AgentSettings(**{"timeout_s": 20.0, **settings}),
         environment=environment,
         prices=PRICES,

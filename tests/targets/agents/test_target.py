@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,23 @@ def test_it_has_a_home_of_its_own_its_key_and_what_env_names(tmp_path):
     assert found["HOME"] == str(tmp_path / "home")
     assert (found["ANTHROPIC_API_KEY"], found["DATABASE_URL"]) == ("sk-ant-key", "db")
     assert not {"GITHUB_TOKEN", "OPENAI_API_KEY", "ACTIONS_X", "OTHER"} & found.keys()
+
+
+def test_a_workspace_sets_no_variables_of_gemini_cli(tmp_path):
+    """It would read them before our own settings, the address of its key too; above its folder as well."""
+    environment = installed(tmp_path, "open('started', 'w')", program="gemini")
+    conversation = ask(tmp_path)
+    (inside := conversation.cwd / "a").mkdir()
+    (conversation.cwd / ".gemini").mkdir()
+    asked = target(environment, "gemini-cli")
+    asked.answer(conversation)
+    assert (conversation.cwd / "started").exists()  # the control
+    (conversation.cwd / ".gemini/.env").symlink_to("elsewhere")
+    for folder in (conversation.cwd, inside):
+        (conversation.cwd / "started").unlink(missing_ok=True)
+        problem = asked.answer(replace(conversation, cwd=folder)).problem
+        assert problem.message.startswith("gemini-cli reads .gemini/.env of its workspace as its environment")
+        assert not (folder / "started").exists()
 
 
 def test_skills_are_put_where_it_looks_for_them(tmp_path):

@@ -31,6 +31,7 @@ class Agent(ABC):
     package: ClassVar[str]  # of npm
     skills: ClassVar[str]  # the folder below HOME where it looks for skills
     reader: ClassVar[type[Reader]]  # of one event stream
+    own_environment: ClassVar[str] = ""  # a file of the workspace that would set its variables, whatever we say
 
     @abstractmethod
     def arguments(self, ask: Ask) -> list[str]:

@@ -16,6 +16,11 @@ _TOOLS = {
     "write": ("Edit", "Write", "NotebookEdit"),
     "web": ("WebFetch", "WebSearch"),
 }
+# Settings of a workspace that are commands; variables by which it would lead the key elsewhere.
+_COMMANDS = ("apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper")
+_PROVIDERS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
+_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy", "NO_PROXY", "no_proxy")
+_WAYS = (*_PROVIDERS, *_PROXIES, "NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "ANTHROPIC_UNIX_SOCKET")
 _UNKNOWN_TOOL = "No such tool available"
 
 
@@ -110,9 +115,12 @@ class ClaudeCode(Agent):
         ]
 
     def _above_the_workspace(self, ask: Ask) -> Mapping[str, object]:
-        """Settings that the workspace cannot replace: no hooks without a shell, no other host for the key."""
-        url = ask.environment.get("ANTHROPIC_BASE_URL", "https://api.anthropic.com")
-        return {"disableAllHooks": not ask.settings.has("shell"), "env": {"ANTHROPIC_BASE_URL": url}}
+        """Settings that the workspace cannot replace: no command without a shell, no other way for the key."""
+        env = {name: ask.environment.get(name, "") for name in _WAYS}
+        env["ANTHROPIC_BASE_URL"] = ask.environment.get("ANTHROPIC_BASE_URL", "https://api.anthropic.com")
+        env["NODE_TLS_REJECT_UNAUTHORIZED"] = ask.environment.get("NODE_TLS_REJECT_UNAUTHORIZED", "1")
+        commands = {} if ask.settings.has("shell") else dict.fromkeys(_COMMANDS, "")
+        return {"disableAllHooks": not ask.settings.has("shell"), "env": env, **commands}
 
     def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002
         """Without updates and telemetry."""

@@ -74,6 +74,7 @@ class GeminiCli(Agent):
     program = "gemini"
     package = "@google/gemini-cli"
     skills = ".gemini/skills"
+    own_environment = ".gemini/.env"  # its only file that its settings do not switch off
     reader = _Reader
 
     def arguments(self, ask: Ask) -> list[str]:
@@ -91,7 +92,15 @@ class GeminiCli(Agent):
         """Its settings: it asks with a key, and uses the tools that are named."""
         settings_file = {
             "security": {"auth": {"selectedType": "gemini-api-key"}},
-            "tools": {"core": settings.names_of(_TOOLS, "activate_skill")},
+            "tools": {
+                "core": settings.names_of(_TOOLS, "activate_skill"),
+                "discoveryCommand": "",
+                "callCommand": "",
+                "sandbox": False,
+            },
+            "hooksConfig": {"enabled": settings.has("shell")},
+            "telemetry": {"enabled": False},
+            "advanced": {"ignoreLocalEnv": True},
             "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
             "privacy": {"usageStatisticsEnabled": False},
             "mcpServers": dict(settings.permitted_servers),

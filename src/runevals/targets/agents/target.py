@@ -127,6 +127,9 @@ class AgentTarget:
             settings=self._settings,
             environment=self._environment,
         )
+        if self._sets_environment(work, home.parent):
+            file = f"{self._agent.name} reads {self._agent.own_environment} of its workspace as its environment"
+            return failed("target_failed", f"{file}, which could lead its key elsewhere; remove the file")
         stream = Stream(self._agent.reader())
         timeout_s = conversation.timeout_s or self._settings.timeout_s
         began = time.monotonic()
@@ -149,6 +152,12 @@ class AgentTarget:
         stream.end()
         failure = _failure(exchange, stream, timeout_s, finished=finished)
         return self._priced(stream.outcome(time.monotonic() - began, failure), ask)
+
+    def _sets_environment(self, work: Path, top: Path) -> bool:
+        """Whether a file of the workspace would set the agent's variables."""
+        name = self._agent.own_environment
+        folders = [folder for folder in (work, *work.parents) if folder.is_relative_to(top)]
+        return bool(name) and any(os.path.lexists(folder / name) for folder in folders)
 
     def _priced(self, response: Response, ask: Ask) -> Response:
         """The response; cost, model and skills are filled in if the agent did not report them."""
