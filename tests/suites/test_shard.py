@@ -7,6 +7,7 @@ import re
 import pytest
 
 from runevals.records.rules import Shard
+from runevals.suites.shard import balanced
 from tests.ending import ended
 
 
@@ -18,10 +19,41 @@ def test_a_case_is_always_in_the_same_shard():
     assert parts == [2, 3, 2, 3, 4, 1, 1, 4, 3, 3, 1, 3]
 
 
-@pytest.mark.parametrize("flags", [["--baseline", "base.json"], ["--base", "main"]], ids=str)
-def test_a_shard_is_not_compared_with_a_base(repository, runevals, flags):
-    repository.write("base.json", "")
-    code, _, err = runevals("--shard", "1/4", *flags)
+def test_shards_are_balanced_by_past_durations():
+    """The expected loads are those of longest processing time first; by hash, one part has most of the work."""
+    cases = [("evals.json", f"case-{number:03}") for number in range(100)]
+    durations = {case: 30_000 if number % 20 == 0 else 500 for number, case in enumerate(cases)}
+    parts = [balanced(Shard(part=part, of=4), cases, durations) for part in range(1, 5)]
+    loads = [sum(durations[case] for case in cases if part.holds(*case)) for part in parts]
+    by_hash = [sum(durations[case] for case in cases if Shard(part=p, of=4).holds(*case)) for p in range(1, 5)]
+    assert max(loads) <= 60_000 < max(by_hash)
+    assert [sum(part.holds(*case) for part in parts) for case in cases] == [1] * 100
+    assert len({part.split for part in parts}) == 1
+
+
+def test_the_split_depends_on_the_cases_and_their_durations_alone():
+    cases = [("b.json", "x"), ("a.json", "y"), ("a.json", "x"), ("a.json", "new")]
+    durations = {("a.json", "x"): 20, ("a.json", "y"): 10, ("b.json", "x"): 10, ("gone.json", "x"): 99}
+    shard = balanced(Shard(part=1, of=2), cases, durations)
+    assert shard.parts == {
+        ("a.json", "x"): 1,
+        ("a.json", "new"): 2,  # the median of 10, 10 and 20, then by name
+        ("a.json", "y"): 2,
+        ("b.json", "x"): 1,
+    }
+    again = balanced(Shard(part=2, of=2), cases[::-1], dict(reversed(durations.items())))
+    assert (again.parts, again.split) == (shard.parts, shard.split)
+    assert balanced(shard, cases, {**durations, ("a.json", "x"): 21}).split != shard.split
+
+
+@pytest.mark.parametrize("durations", [{}, {("gone.json", "x"): 9}, {("a.json", "x"): 0}], ids=str)
+def test_shards_without_past_durations_are_split_by_hash(durations):
+    shard = balanced(Shard(part=1, of=2), [("a.json", "x"), ("a.json", "y")], durations)
+    assert (shard.parts, shard.split) == (None, "by hash")
+
+
+def test_a_shard_does_not_run_a_base(repository, runevals):
+    code, _, err = runevals("--shard", "1/4", "--base", "main")
     ended(code, 2, err, "a shard is compared with nothing")
 
 

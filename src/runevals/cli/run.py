@@ -39,16 +39,17 @@ from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.cluster.setup import on_cluster
 from runevals.run.export_suite import exportable, exported, separated
-from runevals.run.load import load_suites, plan_of
+from runevals.run.load import load_suites
 from runevals.run.preflight import require_present
 from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest
 from runevals.run.resume.unfinished import begun, require_same, unfinished, worth_a_journal
+from runevals.run.shards.split import plan_of_shard
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.resolve import Settings, ignored_changes, resolve
 from runevals.suites import load as loading
 from runevals.suites.dialects import LoadOptions, eval_document, eval_samples, load_inline
-from runevals.suites.plan import judged_checks, part_of
+from runevals.suites.plan import judged_checks
 from runevals.suites.upgrade import upgrade_file
 
 if TYPE_CHECKING:
@@ -167,8 +168,7 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     loaded = _suites(settings, options)
     if options["dry_run"]:
         warn(loaded.problems)
-        plan = part_of(plan_of(loaded, settings), settings.selection.shard)
-        say(describe(plan, settings))
+        say(describe(plan_of_shard(loaded, settings), settings))
         return 0
     if _drops_judge(loaded, settings):
         say(NO_JUDGE, err=True)

@@ -10,6 +10,7 @@ from typing import Literal
 from runevals.records.lazy_fields import PreparedJson, large
 from runevals.records.outcome import Layer, Outcome
 from runevals.records.problem import STOPPED_CODES, WORKSPACE_BROKEN, Problem
+from runevals.records.rules import BY_HASH
 from runevals.records.trace import Citation, Delivery, SimulatedConversation, ToolCall
 from runevals.records.workspace import WorkspaceChanges
 
@@ -252,6 +253,7 @@ class ShardInfo:
     of: int
     plan_cases: int  # of all parts together
     positions: tuple[int, ...]  # of this part's cases among those, in order
+    split: str = BY_HASH  # what the cases were split by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

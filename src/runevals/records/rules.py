@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -68,18 +69,25 @@ class GateRules:
     labels_of_base: bool = False  # of a change: gates select cases by the labels of the base
 
 
+BY_HASH = "by hash"  # of suite and key
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
     """Part `part` of `of`, counted from 1."""
 
     part: int
     of: int
+    parts: Mapping[tuple[str, str], int] | None = field(default=None, compare=False, repr=False)  # None: by hash
+    split: str = field(default=BY_HASH, compare=False)  # what decides the part of a case; equal for all parts
 
     def __str__(self) -> str:
         return f"{self.part}/{self.of}"
 
     def holds(self, suite: str, key: str) -> bool:
-        """Whether this case is in this part, decided by its own name only."""
+        """Whether this case is in this part; by hash, its own name alone decides."""
+        if self.parts is not None:
+            return self.parts[suite, key] == self.part
         digest = hashlib.sha256(f"{suite}\0{key}".encode(errors="surrogatepass")).digest()
         return int.from_bytes(digest[:8]) % self.of == self.part - 1
 

@@ -14,31 +14,31 @@ from runevals.run.quarantine import quarantine_for, quarantine_of
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import without_either, without_patterns
 from runevals.run.request import RunRequest
+from runevals.run.shards.split import with_split
 from runevals.suites.plan import is_selected
 from runevals.verdict.score import run_report
 
 
 def require_comparable(request: RunRequest, *, merges: bool = False) -> None:
-    """Raises InvalidSettings if a shard was to be compared with a base."""
+    """Raises InvalidSettings if a shard was to run a base, or a merge to be of one shard."""
     settings = request.settings
     if settings.selection.shard is None:
         return
     if merges:
         raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
-    option = "--base" if request.base is not None else "a baseline" if settings.baseline_named else None
-    if option is not None:
+    if request.base is not None:
         raise InvalidSettings(
-            f"a shard is compared with nothing, but {option} was given; "
+            "a shard is compared with nothing, but --base was given; "
             "`runevals merge --baseline FILE` compares all shards together"
         )
 
 
 def prepared(request: RunRequest) -> RunRequest:
-    """With the target that the suites imply, the cases in quarantine, and the run that the mark names.
+    """With the target that the suites imply, a balanced shard, the cases in quarantine, and the run of the mark.
 
-    Raises InvalidSuite for a broken quarantine list.
+    Raises InvalidSuite for a broken quarantine list, and as `with_split`.
     """
-    settings = with_target(request.settings, request.suites.suites)
+    settings = with_split(with_target(request.settings, request.suites.suites), request.suites.suites)
     quarantine = quarantine_of(settings, request.suites)
     cases = [case for suite in request.suites.suites for case in suite.cases]
     mark = run_of_mark(settings, cases, request.find_mark)

@@ -95,7 +95,9 @@ def part_of(plan: RunPlan, shard: Shard | None) -> RunPlan:
         cases=cases,
         checks=tuple(plan.checks[i] for i in positions),
         trials=_trials(cases, plan.repeat),
-        shard=ShardInfo(part=shard.part, of=shard.of, plan_cases=len(plan.cases), positions=positions),
+        shard=ShardInfo(
+            part=shard.part, of=shard.of, plan_cases=len(plan.cases), positions=positions, split=shard.split
+        ),
     )
 
 

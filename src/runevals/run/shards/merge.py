@@ -74,6 +74,7 @@ _SAME: Mapping[str, Callable[[ShardDocument], object]] = {
     "commits": lambda part: part.report.run.commit,
     "suites": lambda part: part.report.run.suites,
     "numbers of cases": lambda part: part.shard.plan_cases,
+    "splits of the cases": lambda part: part.shard.split,
     "attempts": lambda part: part.report.run.repeat,
     "settings": lambda part: _with_effect(part.report.run.settings),
 }
