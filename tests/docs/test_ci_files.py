@@ -65,12 +65,9 @@ SYSTEMS = {
 
 
 @pytest.fixture
-def job(repository, tmp_path_factory):
-    """Runs the commands of a system in a clone of the change, as its shell does → (exit code, output, clone)."""
-    repository.git("commit", "-q", "--allow-empty", "-m", "change")
-    folder = tmp_path_factory.mktemp("job")
-    programs = folder / "programs"
-    programs.mkdir()
+def programs(tmp_path_factory):
+    """A folder with what the commands of a job call."""
+    programs = tmp_path_factory.mktemp("programs")
     for name, text in {
         "pip": '[ "$*" = "install runevals" ]',  # it is installed already
         "runevals": f'exec "{sys.executable}" -m runevals "$@"',
@@ -78,6 +75,14 @@ def job(repository, tmp_path_factory):
     }.items():
         (programs / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
         (programs / name).chmod(0o755)
+    return programs
+
+
+@pytest.fixture
+def job(repository, programs, tmp_path_factory):
+    """Runs the commands of a system in a clone of the change, as its shell does → (exit code, output, clone)."""
+    repository.git("commit", "-q", "--allow-empty", "-m", "change")
+    folder = tmp_path_factory.mktemp("job")
 
     def run(system, agent):
         lines, variables, _ = SYSTEMS[system]
@@ -117,6 +122,39 @@ def test_where_a_system_can_exit_3_is_no_failure(job):
     assert loaded("gitlab-ci.yml")["evals"]["allow_failure"] == {"exit_codes": [3]}
     assert loaded("buildkite.yml")["steps"][0]["soft_fail"] == [{"exit_status": 3}]
     assert "if (code == 3) {\n            unstable(" in (FILES / "Jenkinsfile").read_text(encoding="utf-8")
+
+
+def kubernetes():
+    job = loaded("kubernetes.yml")["spec"]
+    [container] = job["template"]["spec"]["containers"]
+    assert container["command"][:2] == ["sh", "-ec"]
+    return container["command"][2], [{"JOB_COMPLETION_INDEX": str(n)} for n in range(job["completions"])]
+
+
+def slurm():
+    script = (FILES / "slurm.sh").read_text(encoding="utf-8")
+    first, last = map(int, re.findall(r"--array=(\d+)-(\d+)", script)[0])
+    array = {"SLURM_ARRAY_TASK_COUNT": str(last - first + 1), "SLURM_ARRAY_TASK_MIN": str(first)}
+    return script, [{**array, "SLURM_ARRAY_TASK_ID": str(n)} for n in range(first, last + 1)]
+
+
+@pytest.mark.parametrize("system", [kubernetes, slurm], ids=lambda system: system.__name__)
+def test_the_tasks_of_an_array_run_all_shards_and_the_command_of_the_page_merges_them(
+    system, repository, runevals, programs, monkeypatch
+):
+    runevals("-o", "base.json")
+    script, tasks = system()
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    for variables in tasks:
+        done = called("bash", "-ec", script, cwd=repository.path, env={**os.environ, **variables, "PATH": path})
+        assert done.returncode == 0, done.stdout + done.stderr
+    [merge] = set(
+        re.findall(r"runevals merge shards [^\n\"]+", (ROOT / "docs" / "ci.md").read_text(encoding="utf-8"))
+    )
+    monkeypatch.setenv("CI", "true")
+    code, printed, err = runevals(*merge.split()[1:])
+    assert (code, "No regression shown in 2 cases" in printed) == (0, True), printed + err
+    assert JUnitXml.fromfile(str(repository.path / "junit.xml")).tests
 
 
 @pytest.mark.parametrize(
