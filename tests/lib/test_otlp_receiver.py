@@ -71,6 +71,51 @@ def test_nothing_listens_off_loopback(receiver):
             socket.create_connection((address, port), timeout=1)
 
 
+def in_chunks(*chunks: bytes) -> bytes:
+    return b"".join(b"%x;name=value\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks)
+
+
+END = b"0\r\nTrailer: of no interest\r\n\r\n"
+SENT = spans("a")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "problem"),
+    [
+        pytest.param(in_chunks(SENT) + END, 200, None, id="one chunk"),
+        pytest.param(in_chunks(SENT[:9], SENT[9:10], SENT[10:]) + END, 200, None, id="several"),
+        pytest.param(in_chunks(SENT), 400, "ends early", id="no last chunk"),
+        pytest.param(in_chunks(SENT) + b"0\r\n", 400, "ends early", id="no end"),
+        pytest.param(b"9\r\nshort", 400, "ends early", id="short chunk"),
+        pytest.param(b"1\r\nlong\r\n" + END, 400, "longer than its length", id="long chunk"),
+        *(
+            pytest.param(size + b"\r\n" + END, 400, "a chunk without a length", id=f"length {size!r}")
+            for size in (b"-1", b"+1", b"0x1", b"", b"1_0", b"9" * 99)
+        ),
+        pytest.param(b"9" * 5000 + b"\r\n" + END, 400, "ends early", id="long line"),
+        pytest.param(b"FFFFFFFF\r\n", 413, "is larger than 16 MiB", id="too large"),
+        pytest.param(in_chunks(*[bytes(2**20)] * 16, b"x"), 413, "is larger than 16 MiB", id="too large in all"),
+        pytest.param(in_chunks(SENT) + b"0\r\n" + b"a: b\r\n" * 65, 400, "too many lines", id="trailers"),
+    ],
+)
+def test_exports_in_chunks_are_taken_within_the_same_limits(receiver, body, status, problem):
+    """As the exporters of Node send them, byte for byte."""
+    address = urlsplit(receiver.address)
+    with (
+        receiver.recording() as one,
+        socket.create_connection((address.hostname, address.port), timeout=5) as client,
+    ):
+        head = (
+            f"POST /v1/traces HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n{TOKEN_HEADER}: {one.token}\r\n"
+        )
+        client.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
+        client.shutdown(socket.SHUT_WR)
+        reply = client.makefile("rb").readline()
+        assert int(reply.split()[1]) == status
+        assert (one.problem is None) if problem is None else (problem in one.problem)
+        assert [span.id for span in one.spans] == (["a"] if problem is None else [])
+
+
 def bomb() -> bytes:
     return gzip.compress(bytes(MOST_BYTES + 1))
 

@@ -39,7 +39,7 @@ from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.cluster.setup import on_cluster
 from runevals.run.export_suite import exportable, exported, separated
-from runevals.run.load import load_suites
+from runevals.run.load import load_suites, plan_of
 from runevals.run.preflight import require_present
 from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest

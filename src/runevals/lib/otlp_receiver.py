@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 import zlib
@@ -15,6 +16,8 @@ from runevals.lib.otlp_spans import MOST_SPANS, PROTOBUF, Span, read_spans
 TOKEN_HEADER = "x-runevals-trace"
 MOST_BYTES = 16 * 1024 * 1024  # of the exports with one token, after decompression
 MOST_CONNECTIONS = 128
+MOST_LINE = 4096  # bytes, of those between chunks
+MOST_TRAILERS = 64
 READ_TIMEOUT_S = 10.0
 _MIB = 1024**2
 
@@ -139,14 +142,13 @@ class _Exports(BaseHTTPRequestHandler):
         return str(self.headers.get("Content-Type", ""))
 
     def _body(self, recording: Recording) -> bytes:
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal():
-            raise _Refused(411, "is sent without its length")
-        if not recording.reserve(int(length)):
-            raise _Refused(413, "is too large")
-        body = self.rfile.read(int(length))
-        if len(body) < int(length):
-            raise _Refused(400, "ends early")
+        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+            body = b"".join(self._chunks(recording))
+        else:
+            length = self.headers.get("Content-Length", "")
+            if not length.isdecimal():
+                raise _Refused(411, "is sent without its length")
+            body = self._read(int(length), recording)
         if self.headers.get("Content-Encoding", "identity") == "identity":
             return body
         inflater = zlib.decompressobj(wbits=47)  # gzip or deflate
@@ -156,6 +158,37 @@ class _Exports(BaseHTTPRequestHandler):
         if not inflater.eof:
             raise _Refused(400, "ends early")
         return body
+
+    def _chunks(self, recording: Recording) -> Iterator[bytes]:
+        """The content of a body that is sent in chunks, each with its length; nothing else of it is read."""
+        while size := self._size_of_chunk():
+            yield self._read(size, recording)
+            if self._line() != b"":
+                raise _Refused(400, "has a chunk that is longer than its length")
+        for _ in range(MOST_TRAILERS):
+            if not self._line():
+                return
+        raise _Refused(400, "has too many lines after its last chunk")
+
+    def _size_of_chunk(self) -> int:
+        size = self._line().partition(b";")[0].strip()
+        if re.fullmatch(rb"[0-9A-Fa-f]{1,8}", size) is None:
+            raise _Refused(400, "has a chunk without a length")
+        return int(size, 16)
+
+    def _line(self) -> bytes:
+        line = self.rfile.readline(MOST_LINE)
+        if not line.endswith(b"\n"):
+            raise _Refused(400, "ends early")
+        return line.rstrip(b"\r\n")
+
+    def _read(self, size: int, recording: Recording) -> bytes:
+        if not recording.reserve(size):
+            raise _Refused(413, "is too large")
+        content = self.rfile.read(size)
+        if len(content) < size:
+            raise _Refused(400, "ends early")
+        return content
 
     def _reply(self, status: int, text: str) -> None:
         self.send_response(status)
