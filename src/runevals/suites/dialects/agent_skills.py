@@ -61,8 +61,13 @@ _SHOULD_NOT = ("should_not_trigger", "negative", "negatives", "negative_cases", 
 _LISTS = (*_CASES, *_SHOULD, *_SHOULD_NOT)
 _OTHERS = frozenset({"schemaVersion", "items", "samples", "rows", "messages"})  # files of other formats
 _SKILL = ("skill_name", "skill", "skillName", "agent_name")
-_PROMPTS = ("prompt", "query", "input", "user_prompt", "task")
+_PROMPTS = ("prompt", "query", "input", "user_prompt", "task", "request", "user_request")
 _TRIGGER = ("should_trigger", "shouldTrigger", "should_activate", "expected_trigger", "expect_trigger")
+_IN_WORDS = ("expect", "expected")  # which may hold one of these words in place of should_trigger
+_WORDS = {
+    **dict.fromkeys(("trigger", "should_trigger", "triggers"), True),
+    **dict.fromkeys(("no_trigger", "not_trigger", "should_not_trigger", "does_not_trigger"), False),
+}
 _DESCRIPTIVE = (
     *("id", "name", "eval_name", "title", "description", "notes", "intent", "reason", "rationale", "category"),
     *(
@@ -110,8 +115,11 @@ def recognises(value: object) -> bool:
         return False
     if {"evals", "skill_name"} & value.keys():
         return True
-    lists = [value[key] for key in _LISTS if isinstance(value.get(key), list)]
-    return bool(lists) and ("skill" in value or any(_has_prompts(entries) for entries in lists))
+    lists = {key: value[key] for key in _LISTS if isinstance(value.get(key), list)}
+    queries = [*lists.get(_SHOULD[0], ()), *lists.get(_SHOULD_NOT[0], ())]
+    if any(isinstance(query, str) for query in queries):
+        return True
+    return bool(lists) and ("skill" in value or any(_has_prompts(entries) for entries in lists.values()))
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
@@ -199,7 +207,8 @@ class _Reader:
             key = next(key for key in _CASES if key in document)
             yield self._notice((key,), f"the cases stand under '{key}'; the convention calls it 'evals'", key=True)
         for key in document:
-            if key and key not in (*_LISTS, *_SKILL) and (_DECIDES.search(key) or _SETS_UP.search(key)):
+            known = key in _SKILL or (key in _LISTS and isinstance(document[key], list))
+            if key and not known and (key in _LISTS or _DECIDES.search(key) or _SETS_UP.search(key)):
                 message = f"'{key}' is not read and changes nothing here"
                 problem = self.source.problem((key,), message, key=True, rule="unknown-key")
                 yield replace(problem, level="warning")
@@ -219,8 +228,10 @@ class _Reader:
             self.problems.append(self.source.problem(place, message + hint, rule="schema"))
             return None
         checks = AgentSkillChecks(source=self.source, problems=self.problems)
-        specs = (*self._triggers(raw, place, expected), *checks.specs(raw, place))
-        self._note_unread(raw, place)
+        asks_for = _trigger_of(raw)
+        of_checks = {key: value for key, value in raw.items() if asks_for is None or key != asks_for[0]}
+        specs = (*self._triggers(raw, place, expected), *checks.specs(of_checks, place))
+        self._note_unread(of_checks, place)
         files, problem = self._files(raw.get("files") or [], (*place, "files"))
         location = self.source.locate(place)
         described = raw.get("expected_output")
@@ -251,11 +262,11 @@ class _Reader:
 
     def _triggers(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Iterator[EvaluatorSpec]:  # noqa: FBT001
         """`should_trigger`: whether the skill is to be loaded, or the names of those that are."""
-        key = next((key for key in _TRIGGER if raw.get(key) is not None), None)
-        value: Any = expected if key is None else raw[key]
+        asks_for = _trigger_of(raw)
+        value: Any = expected if asks_for is None else asks_for[1]
         if value is None:
             return
-        at = place if key is None else (*place, key)
+        at = place if asks_for is None else (*place, asks_for[0])
         own = isinstance(value, bool)
         skill_name = next((raw[key] for key in _NAMED_SKILL if _is_text(raw.get(key))), self.skill.name)
         names = [skill_name] if own else _list(value)
@@ -318,6 +329,18 @@ def _is_ours(entry: Mapping[str, Any]) -> bool:
         return False
     prose = any(isinstance(one, str) for one in _list(entry.get("assertions")))
     return prose or any(key in entry for key in _OF_SKILLS)
+
+
+def _trigger_of(raw: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """(the key that says whether the skill is to be loaded, what it says)."""
+    for key in _TRIGGER:
+        if raw.get(key) is not None:
+            return key, raw[key]
+    for key in _IN_WORDS:
+        word = str(raw.get(key)).lower().replace("-", "_").replace(" ", "_")
+        if word in _WORDS:
+            return key, _WORDS[word]
+    return None
 
 
 def _has_prompts(entries: Sequence[Any]) -> bool:

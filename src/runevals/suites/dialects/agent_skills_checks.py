@@ -28,6 +28,7 @@ CHECKS = (
 NEGATED = (
     *("anti_expectations", "anti_assertions", "negative_expectations", "fail", "fail_if", "fails_if"),
     *("forbidden", "forbidden_outputs", "forbidden_behaviors", "must_not", "should_not"),
+    *("flags_to_avoid", "avoid_behaviors", "behaviors_to_avoid"),
 )
 _TEXTS = ("text", "description", "statement", "assertion", "expectation", "criterion", "check")
 _OPERANDS = ("value", "values", "substring", "pattern", "regex", "phrases", "expected", "count", "prompt")
