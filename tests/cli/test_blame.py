@@ -111,6 +111,15 @@ def test_a_line_that_cannot_be_put_back_alone_does_not_end_the_search(change, ru
     ended(code, 0, out, "3 hunks in 2 files", f"warranty: lost by {PLACE}:3 (put back")
 
 
+def test_a_passing_document_of_another_commit_does_not_answer_for_this_one(change, runevals):
+    change.git("checkout", "-q", "main")
+    assert runevals("--base", "main", "-q")[0] == 0
+    change.git("checkout", "-q", "-")
+    assert runevals("--base", "main", "-q", "-o", "lost.json")[0] == 1
+    code, _, err = runevals("blame")
+    assert (code, "; run again; if you ran with -o, name the document" in err) == (2, True), err
+
+
 def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
     def refused(text, *words):
         code, _, err = runevals("blame", *words)
