@@ -54,8 +54,9 @@ def test_results_are_compared_with_a_base_of_any_form(results, runevals, base):
 
 
 def test_one_lost_case_may_be_noise_unless_the_results_are_deterministic(results, runevals):
-    code, out, _ = runevals("gate", "one.xml", "--baseline", "main.xml")
+    code, out, err = runevals("gate", "one.xml", "--baseline", "main.xml")
     ended(code, 0, out, "Failing now, not confirmed", "test_kb.test_7")
+    assert "--deterministic makes every newly failing case a loss" in err
     code, out, _ = runevals("gate", "one.xml", "--baseline", "main.xml", "--deterministic")
     ended(code, 1, out, f"1 of {CASES} cases regressed", "deterministic target: every difference is real")
 

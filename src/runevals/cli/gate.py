@@ -13,6 +13,7 @@ from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
 from runevals.cli.output import reported
 from runevals.github.job import change_event
+from runevals.lib.terminal import notice
 from runevals.records.errors import InvalidSettings
 from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
@@ -21,6 +22,7 @@ from runevals.run.baseline.protected_side import protected_side
 from runevals.run.request import RunRequest
 from runevals.run.tool_results import ResultsRequest, report_of_tool
 from runevals.settings.resolve import ignored_changes, resolve
+from runevals.verdict.wording import failing_now
 
 
 @click.command("gate", cls=GroupedCommand)
@@ -74,6 +76,9 @@ def command(
     report = report_of_tool(read, settings)
     conclusion = pipeline.gate(report, request, parameters_are_attempts=parameters_are_attempts)
     conclusion = with_waiting(conclusion, settings)
+
+    if not deterministic and conclusion.comparison is not None and failing_now(conclusion.comparison):
+        notice("If nothing in these cases is random, --deterministic makes every newly failing case a loss")
 
     def write() -> list[Path]:
         publish(conclusion, outputs, was_read=True)

@@ -35,6 +35,7 @@ from runevals.verdict.wording import (
     same_on_both_sides,
     still_failing,
     suspect_notes,
+    title_of_failing,
 )
 
 NAME = "console"
@@ -106,7 +107,7 @@ def _mark(conclusion: Conclusion) -> str:
 
 def _changed(comparison: Comparison) -> Iterator[str]:
     yield from _lost("Regressed", regressed(comparison), comparison)
-    yield from _lost("Failing now, not confirmed", failing_now(comparison), comparison)
+    yield from _lost(title_of_failing(comparison), failing_now(comparison), comparison)
     for note in suspect_notes(comparison)[:MOST]:
         yield f"  ! {one_line(note)}"
     fixed = comparison.of_kind("fixed")

@@ -49,6 +49,7 @@ from runevals.verdict.wording import (
     same_on_both_sides,
     still_failing,
     suspect_notes,
+    title_of_failing,
 )
 
 MARKS = {"passed": "✅", "failed": "❌", "unmeasured": "⛔", "skipped": "⚪"}
@@ -195,7 +196,7 @@ def _changed(conclusion: Conclusion, comparison: Comparison, links: Links) -> It
         yield Section(f"**Regressed**\n\n{table}", "the table of regressed cases", 2)
     if unsure:
         table = _change_table(unsure, comparison, links)
-        yield Section(f"**Failing now, not confirmed**\n\n{table}", "the table of cases that fail now", 2)
+        yield Section(f"**{title_of_failing(comparison)}**\n\n{table}", "the table of cases that fail now", 2)
     notes = [f"* {inert_line(text, 300)}" for text in suspect_notes(comparison)[:MOST_ROWS]]
     if notes:
         yield Section("\n".join(notes), "the fresh runs of single cases", 3)

@@ -249,6 +249,12 @@ def failing_now(comparison: Comparison) -> tuple[Change, ...]:
     return tuple(change for change in comparison.of_kind("regressed") if change.label != "confirmed")
 
 
+def title_of_failing(comparison: Comparison) -> str:
+    """The title of those cases; together they may be a loss although no single one is confirmed."""
+    together = comparison.verdict is ComparisonVerdict.REGRESSION
+    return "Failing now, none confirmed by itself" if together else "Failing now, not confirmed"
+
+
 def fresh_runs(comparison: Comparison, change: Change) -> str:
     """ "8/8 → 0/8 on fresh runs"; empty if the case was not run again."""
     for suspect in comparison.suspects:
