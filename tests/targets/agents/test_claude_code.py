@@ -47,6 +47,12 @@ def test_a_final_event_of_an_error_is_a_problem_with_its_cost(subtype):
     assert subtype in answer.problem.message
 
 
+def test_an_error_that_calls_itself_a_success_is_told_in_its_own_words():
+    event = {"type": "result", "subtype": "success", "is_error": True, "result": "There is no such model"}
+    answer = read(AGENT, lines(event))
+    assert answer.problem.message == "the agent says: There is no such model"
+
+
 def test_words_of_a_subagent_are_not_the_answer():
     said = {
         "type": "assistant",

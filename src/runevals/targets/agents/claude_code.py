@@ -67,7 +67,8 @@ class _Reader(Reader):
         if event.get("subtype") == "success" and not event.get("is_error"):
             self.text = event.get("result") or self.text
         else:
-            self.error = " ".join([str(event.get("subtype")), str(event.get("result") or "")]).strip()
+            what = "" if event.get("subtype") == "success" else event.get("subtype")
+            self.error = " ".join(str(part) for part in (what, event.get("result")) if part) or "no reason"
 
 
 def _usage(counts: Mapping[str, object]) -> Usage:
