@@ -30,7 +30,7 @@ NEGATED = (
     *("forbidden", "forbidden_outputs", "forbidden_behaviors", "must_not", "should_not"),
     *("flags_to_avoid", "avoid_behaviors", "behaviors_to_avoid"),
 )
-_TEXTS = ("text", "description", "statement", "assertion", "expectation", "criterion", "check")
+_TEXTS = ("text", "description", "statement", "assertion", "expectation", "criterion", "check", "pass_if")
 _OPERANDS = ("value", "values", "substring", "pattern", "regex", "phrases", "expected", "count", "prompt")
 _COMMANDS = ("cmd", "command", "script", "run")
 _JUDGED = frozenset({"llm_judge", "llm", "judge", "rubric", "semantic", "manual", "llm_rubric", "qualitative"})
