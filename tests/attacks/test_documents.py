@@ -10,10 +10,11 @@ import pytest
 import yaml
 
 from runevals.lib.parsing.schema import fits
+from runevals.lib.storage.packed import pack
 from runevals.records import Links
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.reports import comment, console, html, junit, summary, table
-from runevals.reports.results_document import parse
+from runevals.reports.results_document import parse, read
 from runevals.suites.dialects import LoadOptions, load
 from tests.attacks.changed_values import places, put
 
@@ -68,6 +69,17 @@ def test_every_value_may_be_another(document, kind):
                 assert form.render(conclusion), place
             assert comment.render(conclusion, Links(), "<!-- m -->"), place
     assert read  # some of these are what may be there
+
+
+def test_a_small_file_does_not_become_many_values(tmp_path):
+    """An empty object takes 30 times the memory of its text: half a GiB of them, more than a runner has."""
+    path = tmp_path / "results.json.gz"
+    with path.open("wb") as file:
+        for piece in pack(["[", *["{}," * 10**6] * 16, "0]"]):
+            file.write(piece)
+    assert path.stat().st_size < 10**6
+    with pytest.raises(InvalidDocument, match="more than 30 million values"):
+        read(path)
 
 
 def shapes(dialect):

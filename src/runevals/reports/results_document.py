@@ -54,6 +54,7 @@ MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
 MAX_UNPACKED = MAX_BYTES // 2  # of a packed one
 LARGE = 8 * 1024**2  # bytes, from which a document is read case by case
 AT_ONCE = 100  # cases
+MOST_VALUES = 30_000_000  # of one JSON text, roughly: each takes up to 30 times the memory of its text
 
 Json = dict[str, Any]
 
@@ -178,6 +179,7 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
 
 def _cases(text: str) -> tuple[CaseReport, ...]:
     """Raises ValueError, KeyError or TypeError for cases that are not valid."""
+    _require_few_values(text)
     with suppress(ValueError, KeyError, TypeError):
         return tuple(map(read_case, json.loads(text, parse_constant=_no_constant)))
     documents = _loaded(text)
@@ -316,8 +318,14 @@ def _structured(value: object, kind: Any) -> Any:
 
 
 def _loaded(text: str) -> Any:
-    """Raises ValueError for invalid JSON and infinite numbers."""
+    """Raises ValueError for invalid JSON, infinite numbers and more values than fit in memory."""
+    _require_few_values(text)
     return json.loads(text, parse_constant=_no_constant, parse_float=_float)
+
+
+def _require_few_values(text: str) -> None:
+    if len(text) > MOST_VALUES and sum(map(text.count, "[{,")) > MOST_VALUES:
+        raise ValueError(f"it has more than {MOST_VALUES // 10**6} million values")
 
 
 def _float(text: str) -> float:
