@@ -147,3 +147,17 @@ def test_changes_that_are_not_committed_are_copied_and_none_behind_a_link(reposi
         assert not (checkout / "evals.json").exists()
         with pytest.raises(InvalidSettings, match="behind a link"):
             copy_changes([(None, "out/x")], repository.path, checkout)
+
+
+def test_a_folder_stands_in_place_of_a_file_and_the_reverse(ignoring):
+    """New files come first, as git lists them."""
+    (ignoring.path / ".gitignore").unlink()
+    ignoring.write(".gitignore/a", "a")
+    (ignoring.path / "packages/lib/code.js").unlink()
+    (ignoring.path / "packages/lib").rmdir()
+    ignoring.write("packages/lib", "b")
+    new = [(None, ".gitignore/a"), (None, "packages/lib")]
+    with worktree(ignoring.path, ignoring.commit) as checkout:
+        copy_changes([*new, (".gitignore", None), ("packages/lib/code.js", None)], ignoring.path, checkout)
+        assert (checkout / ".gitignore/a").read_text() == "a"
+        assert (checkout / "packages/lib").read_text() == "b"

@@ -68,13 +68,16 @@ def copy_changes(changes: Iterable[tuple[str | None, str | None]], repository: P
     (path in HEAD, path in the work tree); None: it is not there. Raises InvalidSettings for a path behind a link
     that leads out of the worktree.
     """
-    for old, new in changes:
-        for name in filter(None, (old, new)):
-            target = checkout / name
-            if not target.parent.resolve().is_relative_to(checkout.resolve()):
-                raise InvalidSettings(f"{name} is behind a link that leads out of the repository")
-            if os.path.lexists(target):
-                target.unlink()
+    pairs = [*changes]  # a folder may stand in place of a file, or the reverse: all are removed first
+    for name in (name for pair in pairs for name in pair if name is not None):
+        target = checkout / name
+        if not target.parent.resolve().is_relative_to(checkout.resolve()):
+            raise InvalidSettings(f"{name} is behind a link that leads out of the repository")
+        if target.is_dir() and not target.is_symlink():
+            shutil.rmtree(target)
+        elif os.path.lexists(target):
+            target.unlink()
+    for _, new in pairs:
         if new is not None:
             (checkout / new).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(repository / new, checkout / new, follow_symlinks=False)
