@@ -59,8 +59,8 @@ def change(repository):
 
 
 def test_each_lost_case_names_its_lines(change, runevals):
-    code, *_ = runevals("--base", "main", "-q")
-    assert code == 1
+    code, out, _ = runevals("--base", "main", "-q")
+    ended(code, 1, out, "       Which line lost it: runevals blame\n")
     code, out, _ = runevals("blame", "-o", "out.json", "-o", "out.md")
     lines = [
         "Put back: 8 hunks in 1 file since ",
@@ -113,9 +113,11 @@ def test_a_line_that_cannot_be_put_back_alone_does_not_end_the_search(change, ru
 
 def test_a_passing_document_of_another_commit_does_not_answer_for_this_one(change, runevals):
     change.git("checkout", "-q", "main")
-    assert runevals("--base", "main", "-q")[0] == 0
+    code, out, _ = runevals("--base", "main", "-q")
+    ended(code, 0, out, without=["runevals blame"])
     change.git("checkout", "-q", "-")
-    assert runevals("--base", "main", "-q", "-o", "lost.json")[0] == 1
+    code, out, _ = runevals("--base", "main", "-q", "-o", "lost.md", "-o", "lost 1.json")
+    ended(code, 1, out, "Which line lost it: runevals blame 'lost 1.json'")
     code, _, err = runevals("blame")
     assert (code, "; run again; if you ran with -o, name the document" in err) == (2, True), err
 
@@ -140,6 +142,11 @@ def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
     runevals("--base", "main", "-q", "-o", "same.json")
     code, out, _ = runevals("blame", "same.json")
     ended(code, 0, out, "No case was lost in same.json: there is nothing to look for.")
+    monkeypatch.setenv("CI", "true")
+    change.git("checkout", "-q", "-")
+    code, out, _ = runevals("--base", "main", "-q", "-o", "same.json")
+    ended(code, 1, out, without=["runevals blame"])
+    monkeypatch.delenv("CI")
     pull_request_event(change.path, monkeypatch, change.git("rev-parse", "main"))
     refused("run it on your machine", "lost.json")
     monkeypatch.delenv("GITHUB_EVENT_NAME")

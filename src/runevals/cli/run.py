@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -33,10 +34,12 @@ from runevals.github.job import change_event, require_own_code
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
+from runevals.reports import reporter_for, results
 from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import protected_side
+from runevals.run.blame.search import lost_cases
 from runevals.run.cluster.setup import on_cluster
 from runevals.run.export_suite import exportable, exported, separated
 from runevals.run.load import load_suites, plan_of
@@ -54,6 +57,7 @@ from runevals.suites.upgrade import upgrade_file
 
 if TYPE_CHECKING:
     from runevals.cli.progress import Detail
+    from runevals.records import Conclusion
     from runevals.run.resume.unfinished import ResumableRun, UnfinishedRun
     from runevals.settings.resolve import RawSettings
     from runevals.suites.load import LoadedSuites
@@ -230,9 +234,28 @@ def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | N
     done = reported(conclusion, write)
     if run is not None and (way := run.end(conclusion, written=done.failure is None)):
         say(f"       {way}")
+    if way := _way_to_blame(conclusion, settings, done.files, options):
+        say(f"       {way}")
     if options["opened"] and done.files:
         open_in_browser(page_of(done.files))
     return done.exit_code
+
+
+def _way_to_blame(
+    conclusion: Conclusion, settings: Settings, files: Sequence[Path], options: Mapping[str, Any]
+) -> str | None:
+    """How to find the lines that lost the cases of a failing run; None if they cannot be put back and run here."""
+    comparison = conclusion.comparison
+    if conclusion.verdict.outcome != "failed" or comparison is None or comparison.base.run.commit is None:
+        return None
+    is_recorded = settings.evaluate_only or conclusion.report.run.target.type == "recorded"
+    if is_recorded or settings.environment.get("CI") or not lost_cases(comparison):
+        return None
+    document = next((file for file in files if reporter_for(file.name, options["form"]) is results), None)
+    if document is None:
+        return None
+    name = f" {shlex.quote(str(document))}" if options["output"] else ""
+    return f"Which line lost it: runevals blame{name}"
 
 
 def _outputs(options: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
