@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from runevals.reports import summary
 from runevals.run.blame.changed import files_since
 from runevals.run.request import RunRequest
+from tests.reports.conclusions import regressions
 
 COMMAND = "suites: [evals.json]\ntarget: {type: command, command: [python3, agent.py]}\n"
 MODEL = "suites: [evals.json]\ntarget: {type: openai, model: m, system_prompt_file: system.md}\n"
@@ -34,6 +36,7 @@ def test_texts_that_the_target_reads_and_the_settings(repository, settings, code
     (repository.path / "evals.json").write_text(f"{(repository.path / 'evals.json').read_text()}\n")  # a suite
     repository.write(".evals/results/r.json", "{}")
     repository.write("results.json", "{}")
+    repository.write("report.md", summary.render(regressions()))
     request = RunRequest.of(cwd=repository.path)
     changed = files_since(commit, request.settings, request.suites, code=code)
     assert ([file.path for file in changed.files], list(changed.left_out)) == (paths, left_out)

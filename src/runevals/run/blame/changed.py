@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ TEXTS = (
 )
 RUNS = ".evals/"
 _RESULTS = (".json", ".jsonl", ".json.gz", ".xml", ".csv", ".html", ".pyc")
+_FOOTER = re.compile(rb"<sub>.* \xc2\xb7 runevals \S+</sub>")  # the last line of a report in Markdown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,8 @@ def files_since(commit: str, settings: Settings, loaded: LoadedSuites, *, code: 
     files, left_out = [], []
     for old, new in sorted(pairs, key=lambda pair: pair[1] or pair[0] or ""):
         names = {name for name in (old, new) if name is not None}
-        if not names & prompts and (names & suites or ((old, new) in since_head and _is_of_a_run(old, new))):
+        is_of_a_run = (old, new) in since_head and _is_of_a_run(old, new, settings.repository)
+        if not names & prompts and (names & suites or is_of_a_run):
             continue
         is_text = any(name.endswith(TEXTS) for name in names) and (by_name or new is None)
         if not (code or is_text or names & prompts):
@@ -58,9 +61,14 @@ def files_since(commit: str, settings: Settings, loaded: LoadedSuites, *, code: 
     return ChangedFiles(files=tuple(files), left_out=tuple(left_out), uncommitted=bool(own))
 
 
-def _is_of_a_run(old: str | None, new: str | None) -> bool:
+def _is_of_a_run(old: str | None, new: str | None, repository: Path) -> bool:
     """Whether a file that is in no commit is a result of a run rather than part of the change."""
-    return old is None and new is not None and (new.startswith(RUNS) or new.endswith(_RESULTS))
+    if old is not None or new is None:
+        return False
+    if new.startswith(RUNS) or new.endswith(_RESULTS):
+        return True
+    lines = (repository / new).read_bytes().splitlines() if new.endswith(".md") else []
+    return bool(lines) and _FOOTER.fullmatch(lines[-1]) is not None
 
 
 def _read(old: str | None, new: str | None, commit: str, repository: Path) -> ChangedFile:
