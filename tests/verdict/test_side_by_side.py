@@ -54,7 +54,36 @@ def test_a_gate_on_another_target():
         gate = Gate(name="g", metric="against_drop", op="<=", limit=limit)
         gates = conclusion_of(report(STEADY), None, GateRules(gates=(gate,)), against=found).gates
         assert gates[0].state is state
-    assert "at most 3 points worse" in gates[0].reason
+        assert gates[0].reason.endswith(
+            "these runs exclude a drop of more than 1.5 points"
+            if state is GateState.PASSED
+            else "these runs cannot exclude a drop of 1.5 points; more cases or repeats settle it"
+        )
+
+
+@pytest.mark.parametrize(
+    ("cases", "both", "drop", "words"),
+    [
+        pytest.param({}, True, 0.0, "at most 3 points worse (deterministic targets: every", id="equal"),
+        pytest.param({"k000": "f"}, True, 0.01, "at most 3 points worse (det", id="less than the margin"),
+        pytest.param(dict.fromkeys(KEYS[:3], "f"), True, 0.03, "at most 3 points worse (det", id="the margin"),
+        pytest.param(dict.fromkeys(KEYS[:4], "f"), True, 0.04, "more than 3 points worse (det", id="more"),
+        pytest.param(dict.fromkeys(KEYS[:4], "e"), True, 0.04, "more than 3 points worse (det", id="errors"),
+        pytest.param({}, False, 0.045, "not shown to be at most 3 points worse, p = ", id="one side only"),
+        pytest.param({"k000": "pf"}, True, 0.046, "not shown to be at most 3 points worse, p = ", id="untrue"),
+    ],
+)
+def test_of_two_deterministic_targets_every_difference_is_real(cases, both, drop, words):
+    """Unless one of them contradicts itself: its own runs of a case differ."""
+    steady = dict.fromkeys(KEYS[:100], "p")
+    nano = report({**steady, **cases}, deterministic=both)
+    reports = {"mini": report(steady, deterministic=True), "nano": nano}
+    found = against_target(reports, "mini", margin=0.03, alpha=0.01)["nano"]
+    assert found.drop_bound == pytest.approx(drop, abs=1e-3)
+    assert words in about_against(found)
+    gate = Gate(name="g", metric="against_drop", op="<=", limit=0.03)
+    state = conclusion_of(nano, None, GateRules(gates=(gate,)), against=found).gates[0].state
+    assert found.not_worse is (state is GateState.PASSED) is words.startswith("at most")
 
 
 def test_the_columns():

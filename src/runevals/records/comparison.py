@@ -226,9 +226,9 @@ class AgainstComparison:
     cost_ratio: float | None = None  # the cost of this run by that of the other, of the same cases
     always_passed: tuple[str, ...] = ()  # checks that passed in every run of both, as `case: check`
     always_failed: tuple[str, ...] = ()
-    deterministic: bool = False
+    deterministic: bool = False  # both sides
     margin: float | None = None  # of another target: how much worse than it this one may be
-    margin_p_value: float | None = None  # that it is worse by the margin or more; Holm over the targets
+    margin_p_value: float | None = None  # that it is worse by the margin or more (Holm); None: deterministic
     drop_bound: float | None = None  # the smallest margin at which it would be called not worse
     other: RunReport | None = None  # what was measured; a document has none of it
 

@@ -35,7 +35,7 @@ def against_other(head: RunReport, other: RunReport, name: str) -> AgainstCompar
         cost_ratio=_cost_ratio(pairs),
         always_passed=tuple(_constant(pairs, Outcome.PASSED)),
         always_failed=tuple(_constant(pairs, Outcome.FAILED)),
-        deterministic=head.run.target.deterministic,
+        deterministic=_repeats(head) and _repeats(other),
         other=other,
     )
 
@@ -46,7 +46,8 @@ def against_target(
     """Every other target against `reference`: is it at most `margin` worse? Holm over the targets.
 
     It must be in both metrics, the pass rate and the share if a judge graded; the larger p counts (Berger 1982).
-    What could not be measured counts against the target: as failed here, and as passed on the reference.
+    What could not be measured counts against the target: as failed here, and as passed on the reference. Of two
+    deterministic targets every difference is real: nothing is tested, and the bound is the drop itself.
     """
     compared, losses = {}, {}
     for name, report in reports.items():
@@ -55,19 +56,32 @@ def against_target(
             compared[name] = comparison
             losses[name] = _losses(Sides.of(report, reports[reference]).due)
 
-    def p_value(number: int, at: float) -> float:
-        p_values = [max(non_inferiority_p_value(each, at) for each in metrics) for metrics in losses.values()]
-        return holm(p_values)[number]
+    tested = [name for name, comparison in compared.items() if not comparison.deterministic]
+
+    def p_value(name: str, at: float) -> float:
+        p_values = [max(non_inferiority_p_value(each, at) for each in losses[other]) for other in tested]
+        return holm(p_values)[tested.index(name)]
 
     return {
         name: replace(
             comparison,
             margin=margin,
-            margin_p_value=p_value(number, margin),
-            drop_bound=_bound(partial(p_value, number), margin, alpha),
+            margin_p_value=p_value(name, margin) if name in tested else None,
+            drop_bound=_bound(partial(p_value, name), margin, alpha) if name in tested else _drop(losses[name]),
         )
-        for number, (name, comparison) in enumerate(compared.items())
+        for name, comparison in compared.items()
     }
+
+
+def _repeats(report: RunReport) -> bool:
+    """Whether its target is called deterministic, and no case contradicts that by its runs."""
+    outcomes = ({attempt.status for attempt in case.runs} for case in report.cases)
+    return report.run.target.deterministic and all(len(each) <= 1 for each in outcomes)
+
+
+def _drop(losses: Sequence[Sequence[float]]) -> float:
+    """The larger mean loss of the metrics; no loss is 0. Rounded, as shares are sums of fractions."""
+    return round(max(0.0, *(fsum(each) / len(each) for each in losses)), 12)
 
 
 def _bound(p_value: Callable[[float], float], margin: float, alpha: float) -> float:

@@ -25,7 +25,7 @@ from runevals.records import (
 from runevals.verdict.base_labels import labelled_as_on_base
 from runevals.verdict.gate_metrics import COMPARED, MetricRange, in_scope, mark_drop, measure
 from runevals.verdict.headlines import loss
-from runevals.verdict.wording import about_against, since_mark
+from runevals.verdict.wording import about_drop_bound, since_mark
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
 _BADNESS = {GateState.PASSED: 0, GateState.WARNED: 1, GateState.NOT_APPLICABLE: 2, GateState.FAILED: 3}
@@ -155,7 +155,8 @@ def _of_target(gate: Gate, against: AgainstComparison | None) -> GateResult:
             name=gate.name, state=GateState.NOT_APPLICABLE, reason=reason, limit=gate.limit, metric=gate.metric
         )
     result = _by_number(gate, MetricRange.exactly(against.drop_bound))
-    result = replace(result, reason=f"{result.reason}; {about_against(against)}")
+    about = about_drop_bound(against, holds=result.state is GateState.PASSED)
+    result = replace(result, reason=f"{result.reason}; {about}")
     return _warned(result) if gate.level == "warn" else result
 
 

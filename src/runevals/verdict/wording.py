@@ -141,12 +141,25 @@ def worth(against: AgainstComparison) -> str:
 
 
 def not_worse(against: AgainstComparison) -> str:
-    """ "at most 3 points worse, p = 0.004, at 0.11× the cost", if that is shown."""
-    assert against.margin is not None and against.margin_p_value is not None  # noqa: S101, PT018 - of a target
-    prefix = "" if against.not_worse else "not shown to be "
+    """ "at most 3 points worse, p = 0.004, at 0.11× the cost", if that is shown; of deterministic targets no p."""
+    assert against.margin is not None  # noqa: S101 - of a target
     cost = "" if against.cost_ratio is None else f", at {against.cost_ratio:.2g}× the cost"
     margin = f"{100 * against.margin:g} point{'' if against.margin == 0.01 else 's'}"
+    if against.margin_p_value is None:
+        size = "at most" if against.not_worse else "more than"
+        return f"{size} {margin} worse (deterministic targets: every difference is real){cost}"
+    prefix = "" if against.not_worse else "not shown to be "
     return f"{prefix}at most {margin} worse, {p_value(against.margin_p_value)}{cost}"
+
+
+def about_drop_bound(against: AgainstComparison, *, holds: bool) -> str:
+    """What the number of a gate on another target says, and what to do if the gate does not hold."""
+    if against.margin_p_value is None or against.drop_bound is None:
+        return "deterministic targets: every difference is real"
+    size = f"{100 * against.drop_bound:.1f} points"
+    if holds:
+        return f"these runs exclude a drop of more than {size}"
+    return f"these runs cannot exclude a drop of {size}; more cases or repeats settle it"
 
 
 def about_against(against: AgainstComparison) -> str:
