@@ -97,6 +97,7 @@ def test_a_gate_on_another_target(models, runevals, limit, against, code, state)
     found, out, err = runevals("run", "-q", "-o", "out.json", "--concurrency", "16")
     assert found == code, out + err
     other = "nano" if against == "mini" else "mini"
+    assert (out.count("at most 3 points worse"), out.count("failed: against_drop is")) == (1, code)
     states = {gate["name"]: gate["state"] for gate in models.document(f"out.{other}.json")["gates"]}
     assert states["not worse"] == state
     states = {gate["name"]: gate["state"] for gate in models.document(f"out.{against}.json")["gates"]}

@@ -37,7 +37,7 @@ def run_several(request: RunRequest, raw: RawSettings, options: Mapping[str, Any
     conclusions = run_targets(_requests(request, raw), settings)
     for name, conclusion in conclusions.items():
         say(f"\n== {terminal_text(name)}")
-        tell(conclusion)
+        tell(replace(conclusion, against=None))  # it stands below the table
     say("\n" + terminal_text("\n".join(side_by_side.lines(conclusions))))
     default = kept_results(datetime.now().astimezone())
     problem: CannotWrite | None = None

@@ -23,7 +23,7 @@ POLICY = "default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 
 
 
 def lines(conclusions: Mapping[str, Conclusion]) -> Iterator[str]:
-    """The table for a screen: aligned columns of plain text."""
+    """The table for a screen, below the part of each target: aligned columns of plain text."""
     sides = side_by_side(conclusions)
     table = [("", [one_line(column.name, LONGEST) for column in sides.columns]), *_rows(sides)]
     widths = [max(len(cell) for cell in column) for column in zip(*(cells for _, cells in table), strict=True)]
@@ -31,7 +31,7 @@ def lines(conclusions: Mapping[str, Conclusion]) -> Iterator[str]:
     for name, cells in table:
         aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
         yield f"{name:<{first}}  {'  '.join(aligned)}".rstrip()
-    yield from (one_line(sentence, 500) for sentence in _sentences(sides))
+    yield from (one_line(sentence, 500) for sentence in _sentences(sides, headlines_of=("unmeasured",)))
 
 
 def render_markdown(conclusions: Mapping[str, Conclusion]) -> str:
@@ -87,11 +87,11 @@ def _errors(column: TargetColumn) -> str:
     return str(column.unmeasured) if column.totals.cases else "all"
 
 
-def _sentences(sides: SideBySide) -> Iterator[str]:
-    """What is shown of each target against another, and why one was not measured."""
+def _sentences(sides: SideBySide, headlines_of: Sequence[str] = ("failed", "unmeasured")) -> Iterator[str]:
+    """What is shown of each target against another, and the headlines of those with one of these outcomes."""
     for column in sides.columns:
         conclusion = column.conclusion
-        if conclusion.verdict.outcome in ("failed", "unmeasured"):
+        if conclusion.verdict.outcome in headlines_of:
             yield f"{column.name}: {conclusion.verdict.headline}"
         if conclusion.against is not None and conclusion.against.margin is not None:
             yield f"{column.name} against {conclusion.against.name}: {not_worse(conclusion.against)}"
