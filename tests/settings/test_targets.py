@@ -14,6 +14,8 @@ TARGETS = {
     "agent": {"type": "command", "command": "python3 agent.py"},
 }
 
+SINGLE = "/targets has a name for each target; for a single one write `target:`"
+
 
 @pytest.fixture
 def settle(project):
@@ -96,6 +98,11 @@ def test_what_cannot_be_meant_is_refused(settle, file, flags, reason):
         pytest.param("targets: {'a/b': openai}\n", "no usable name", id="a path"),
         pytest.param("targets:\n  a: openai\n  a: openai\n", "duplicate key", id="twice"),
         pytest.param("targets: {}\n", "targets", id="none"),
+        pytest.param(
+            "version: 1\ntargets: {type: python, function: a.py:f}\n", f"2:1: {SINGLE}", id="keys of one"
+        ),
+        pytest.param("targets:\n  type: openai\n  reuse: true\n", f"1:1: {SINGLE}", id="keys of other types"),
+        pytest.param("targets: openai\n", f"runevals.yaml:1:1: {SINGLE}", id="a text"),
         pytest.param("targets: {a: {model: b}}\n", "type", id="no type"),
     ],
 )
@@ -104,6 +111,8 @@ def test_a_file_with_other_targets_is_refused_where_it_stands(project, file, rea
     with pytest.raises(InvalidSuite) as caught:
         resolve(RawSettings(cwd=project.path, environment={}))
     assert reason in str(caught.value)
+    if SINGLE in reason:
+        assert len(caught.value.problems) == 1
 
 
 def test_what_needs_one_target_says_how_to_choose_it(project, runevals):

@@ -15,7 +15,7 @@ from runevals.records import SuiteProblem
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.gates import gate_problems
 from runevals.settings.retired import retired_in, without_retired
-from runevals.settings.target_names import WITHOUT_SKILL, target_problems
+from runevals.settings.target_names import OF_ONE_TARGET, WITHOUT_SKILL, is_of_one_target, target_problems
 
 PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml")
 LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
@@ -154,6 +154,9 @@ def base_settings_file(
 def _values(source: Source) -> Mapping[str, Any]:
     """The checked values of a settings file. Raises InvalidSuite with every problem."""
     problems = [*retired_in(source)] or source.schema_problems("runevals.settings", "settings-1")
+    if isinstance(source.value, dict) and is_of_one_target(source.value.get("targets", {})):
+        others = (problem for problem in problems if not problem.pointer.startswith("/targets"))
+        problems = [source.problem(("targets",), OF_ONE_TARGET, key=True), *others]
     problems += _literal_keys(source)
     if isinstance(source.value, dict) and {"judge", "judges"} <= source.value.keys():
         problems.append(source.problem(("judges",), "stands beside 'judge'; name one, or list them all here"))

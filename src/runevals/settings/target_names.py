@@ -15,7 +15,13 @@ NONE = "none"
 # A target of these types is named by one word.
 _TYPES = (*PROVIDERS, *AGENTS, "skill")
 _OTHER_TYPES = ("http", "https", "a2a", "command", "python", "recorded", "plugin")
+OF_ONE_TARGET = "has a name for each target; for a single one write `target:`"
 RESERVED = (WITHOUT_SKILL, NONE, *_TYPES, *_OTHER_TYPES)
+
+
+def is_of_one_target(targets: object) -> bool:
+    """Whether this value of `targets` is that of `target`: a text, or the keys of one target."""
+    return not isinstance(targets, dict) or isinstance(targets.get("type"), str)
 
 
 def target_problems(values: Mapping[str, Any]) -> Iterator[tuple[JsonPath, str]]:
