@@ -71,7 +71,7 @@ def command(
     path, conclusion = newest_comparison(results)
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
     request = _request(words, base, quiet=quiet)
-    require_of_head(conclusion.report.run, path, request.settings.repository, named=results is not None)
+    require_of_head(conclusion.report.run, path, request.settings.repository, is_named=results is not None)
     if not lost_cases(conclusion.comparison):
         say(f"No case was lost in {path}: there is nothing to look for.")
         finish(0)

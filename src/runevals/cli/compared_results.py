@@ -35,11 +35,11 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
 
 
 def require_of_head(
-    run: RunInfo, path: Path, repository: Path, apart_from: Path | None = None, *, named: bool = True
+    run: RunInfo, path: Path, repository: Path, apart_from: Path | None = None, *, is_named: bool = True
 ) -> None:
     """Raises InvalidSettings for a comparison of another commit: its losses are not those of this change.
 
-    `apart_from` is a file that may have changed since; `named`: the user named the document.
+    `apart_from` is a file that may have changed since; `is_named`: the user named the document.
     """
     head = commit_of(repository, "HEAD")
     merged = _MERGE.fullmatch(run.ref or "")  # GitHub's test merge of a pull request, which is in no clone
@@ -49,5 +49,5 @@ def require_of_head(
     changed = measured and names(repository, "diff-tree", "-r", "--name-only", "-z", measured, head)
     if changed and apart_from and [(repository / name).resolve() for name in changed] == [apart_from.resolve()]:
         return
-    elsewhere = "" if named else "; if you ran with -o, name the document"
+    elsewhere = "" if is_named else "; if you ran with -o, name the document"
     raise InvalidSettings(f"{path} compares commit {run.commit[:7]}, HEAD is {head[:7]}; run again{elsewhere}")
