@@ -74,3 +74,22 @@ def test_a_changed_settings_file_is_shown_too(change, runevals):
     change.git("checkout", "-q", "-B", "change")
     change.write("runevals.yaml", SETTINGS)
     assert changes(change, runevals)["runevals.yaml"].splitlines()[-1] == "-# before"
+
+
+def test_changed_texts_that_depends_on_names_are_shown_for_a_program_that_reads_them(change, runevals, tmp_path):
+    change.git("checkout", "-q", "main")
+    change.write("prompts/a.md", GOOD)
+    change.write("prompts/code.py", "")
+    change.write("prompts/more/b.md", GOOD)
+    change.write("notes.md", GOOD)
+    change.write("runevals.yaml", SETTINGS + "depends_on: [prompts/**, cases.json, '*.md']\n")
+    change.git("add", "-A")
+    change.git("commit", "-qm", "prompts")
+    change.git("checkout", "-q", "-B", "change")
+    for name, content in {"prompts/a.md": BAD, "prompts/code.py": "1", "report.md": BAD}.items():
+        change.write(name, content)
+    change.write("cases.json", {"samples": [{**CASES[0], "prompt": "And of France?"}]})
+    change.git("rm", "-qr", "prompts/more")
+    (tmp_path / "b.md").write_text("of another folder")
+    (change.path / "prompts" / "more").symlink_to(tmp_path)
+    assert [*changes(change, runevals)] == ["prompts/a.md"]

@@ -8,7 +8,9 @@ from difflib import unified_diff
 from pathlib import Path
 
 from runevals.lib.git import file_at
+from runevals.lib.git_changes import changed_files
 from runevals.lib.sandbox import Sandbox
+from runevals.lib.trees import CannotFollow, CommitTree, files_below, matching
 from runevals.records import Conclusion, TextChange
 from runevals.records.errors import ExternalError
 from runevals.run.redaction.redactors import text_redactor
@@ -23,6 +25,11 @@ MOST_LINES = 60  # of a diff
 LONGEST_LINE = 400
 CONTEXT = 1  # unchanged lines around a change
 PROMPTS = (".prompt.yml", ".prompt.yaml")
+# What a program may read as a prompt, settings or the description of a tool; the others are code.
+TEXTS = (
+    *(".md", ".mdx", ".txt", ".prompt", ".j2", ".jinja", ".jinja2", ".tmpl", ".mustache", ".hbs", ".liquid"),
+    *(".yaml", ".yml", ".json", ".toml", ".xml"),
+)
 
 
 def with_prompt_changes(conclusion: Conclusion, settings: Settings, loaded: LoadedSuites) -> Conclusion:
@@ -39,7 +46,8 @@ def with_prompt_changes(conclusion: Conclusion, settings: Settings, loaded: Load
 def _changes(
     settings: Settings, loaded: LoadedSuites, commit: str, redact: Callable[[str], str]
 ) -> Iterator[TextChange]:
-    for path in prompt_files(settings, loaded):
+    paths = (*prompt_files(settings, loaded), *_texts_of_dependencies(settings, loaded, commit))
+    for path in dict.fromkeys(paths):
         try:
             before, now = file_at(settings.repository, commit, path), _here(settings.repository / path)
         except (ExternalError, OSError):
@@ -58,6 +66,31 @@ def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
     for path in dict.fromkeys(path.resolve() for path in files[:MOST_READ]):
         if path.is_relative_to(root):
             yield path.relative_to(root).as_posix()
+
+
+def _texts_of_dependencies(settings: Settings, loaded: LoadedSuites, commit: str) -> list[str]:
+    """The changed texts that `depends_on` names, without suites and without files that are in no commit."""
+    if not settings.depends_on:
+        return []
+    root = settings.repository.resolve()
+    pairs = changed_files(root, commit) or ()
+    texts = [name for pair in pairs if (name := pair[1] or pair[0] or "").endswith(TEXTS)]
+    try:
+        trees = (CommitTree(root, commit), CommitTree(root, "HEAD")) if texts else ()
+        matches = {path for tree in trees for path in _dependencies(settings, tree)}
+    except CannotFollow:
+        return []
+    suites = {path.resolve() for path in loaded.files}
+    own = {name for name in texts if (root / name).resolve() == root / name}  # no link leads to another file
+    return sorted(name for name in own & matches if root / name not in suites)[:MOST_READ]
+
+
+def _dependencies(settings: Settings, tree: CommitTree) -> Iterator[str]:
+    """The files that `depends_on` names in a commit. Raises CannotFollow."""
+    for pattern in map(Path, settings.depends_on):
+        if pattern.is_relative_to(settings.repository):
+            for path, _ in matching(tree, pattern.relative_to(settings.repository).as_posix()):
+                yield from (file for file, _ in files_below(tree, path))
 
 
 def _here(path: Path) -> bytes | None:

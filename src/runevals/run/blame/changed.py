@@ -12,15 +12,10 @@ from runevals.lib.git_changes import changed_files
 from runevals.records.errors import ExternalError
 from runevals.run.acceptance import accepted_file
 from runevals.run.blame.hunks import ChangedFile
-from runevals.run.prompt_changes import PROMPTS, prompt_files
+from runevals.run.prompt_changes import PROMPTS, TEXTS, prompt_files
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
 
-# What a program may read as a prompt, settings or the description of a tool; the others are code.
-TEXTS = (
-    *(".md", ".mdx", ".txt", ".prompt", ".j2", ".jinja", ".jinja2", ".tmpl", ".mustache", ".hbs", ".liquid"),
-    *(".yaml", ".yml", ".json", ".toml", ".xml"),
-)
 RUNS = ".evals/"
 _RESULTS = (".json", ".jsonl", ".json.gz", ".xml", ".csv", ".html", ".pyc")
 _FOOTER = re.compile(rb"<sub>.* \xc2\xb7 runevals \S+</sub>")  # the last line of a report in Markdown
