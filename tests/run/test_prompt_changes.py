@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.run.prompt_changes import LONGEST_LINE, MOST_BYTES, MOST_COMPARED, MOST_LINES
+from tests.ending import ended
 
 PROGRAM = "print('Paris.')"
 SETTINGS = (
@@ -73,6 +74,11 @@ def test_a_changed_settings_file_is_shown_too(change, runevals):
     change.git("commit", "-qam", "settings")
     change.git("checkout", "-q", "-B", "change")
     change.write("runevals.yaml", SETTINGS)
+    change.write("main.py", "print('Rome.')")
+    change.write("system.md", BAD)
+    code, out, _ = runevals(*RUN, "-o", "out.md")
+    ended(code, 1, out, "What changed in the settings  runevals.yaml", "What changed in the prompt  system.md")
+    assert "**What changed in the settings** <code>runevals" in (change.path / "out.md").read_text()
     assert changes(change, runevals)["runevals.yaml"].splitlines()[-1] == "-# before"
 
 

@@ -144,7 +144,7 @@ def _prompts(conclusion: Conclusion) -> Iterator[str]:
     """The changes of the prompt, for a failed run."""
     if conclusion.verdict.outcome == "failed":
         for change in conclusion.prompt_changes:
-            yield from ("", f"What changed in the prompt  {one_line(change.path, 120)}")
+            yield from ("", f"{change.title}  {one_line(change.path, 120)}")
             lines = change.diff.splitlines()
             yield from (f"      {one_line(line, 160)}" for line in lines[:MOST])
             yield from _more(lines, MOST)

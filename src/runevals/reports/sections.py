@@ -204,7 +204,7 @@ def _changed(conclusion: Conclusion, comparison: Comparison, links: Links) -> It
         yield Section(text, "which lines lost it", 3)
     if lost or unsure or conclusion.verdict.outcome == "failed":
         for change in conclusion.prompt_changes:
-            text = f"**What changed in the prompt** {code_cell(change.path, 120)}\n{fenced(change.diff, 'diff')}"
+            text = f"**{change.title}** {code_cell(change.path, 120)}\n{fenced(change.diff, 'diff')}"
             yield Section(text, "what changed in the prompt", 3)
     if lost or unsure:
         diffs = [text for change in (*lost, *unsure)[:MOST_DIFFS] if (text := answer_diff(change))]
