@@ -17,7 +17,7 @@ from tests.attacks.conftest import REGRESSED, SUITE, commit, stock
 
 MODEL = "{type: openai, model: tiny, system_prompt_file: %s}"
 PROGRAM = "{type: command, command: [cat, main.py], cwd: %s}"
-UNCHANGED = "Nothing that this run measures has changed"
+UNCHANGED = "No relevant changes since"
 
 
 @pytest.fixture

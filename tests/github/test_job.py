@@ -208,7 +208,7 @@ def test_a_change_of_nothing_runs_nothing_whatever_commit_the_stored_result_is_o
     on_main(job, "agent.py", AGENT + "\n")
     code, outputs, printed = job()
     assert (code, outputs["baseline_run_id"]) == (0, ""), printed
-    assert f"has changed since {job.repository.base[:7]} – nothing was run" in printed
+    assert f"No relevant changes since {job.repository.base[:7]} – nothing was run" in printed
 
 
 def test_what_the_base_depends_on_is_asked_of_the_base_and_not_of_the_change(job, hub, declared, stored):

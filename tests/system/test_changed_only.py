@@ -30,10 +30,8 @@ def test_a_change_of_something_else_is_green_without_a_call(stored, runevals):
     code, out, _ = runevals("-q", "-o", "out.json")
     commit = stored.git("rev-parse", "HEAD")[:7]
     assert code == 0, out
-    assert out.startswith(
-        f"✓ Nothing that this run measures has changed since {commit} – its result stands: 1 of 2 cases pass"
-    )
-    assert f"nothing was run: the result of {commit} stands" in out
+    assert out.startswith(f"✓ No relevant changes since {commit} – its result is reused: 1 of 2 cases pass")
+    assert f"nothing was run: the result of {commit} is reused" in out
     assert stored.document()["cases"] == stored.document("base.json")["cases"]
 
 
@@ -102,7 +100,7 @@ def test_a_link_that_leads_elsewhere_is_a_change(stored, runevals):
     stored.git("add", "-A")
     stored.git("commit", "-qm", "a link")
     assert runevals("-q", "--changed-only", "--baseline", "none", "-o", "base.json")[0] == 0
-    assert "has changed since" in runevals("-q", "-o", "out.json")[1]
+    assert "No relevant changes since" in runevals("-q", "-o", "out.json")[1]
     link.unlink()
     link.symlink_to("suites/v2.json")
     _, out, _ = runevals("-q", "-o", "out.json")
@@ -132,7 +130,7 @@ def test_patterns_are_relative_to_the_file_that_has_them(stored, runevals, monke
     stored.write("evals/keep.txt", "x")
     monkeypatch.chdir(stored.path / "evals")
     words = ("--target", f"python:{stored.path}/agent.py:answer", "-q", "-o", "../out.json")
-    assert "has changed since" in runevals(*words)[1]
+    assert "No relevant changes since" in runevals(*words)[1]
     stored.write("prompts/support.md", "Be brief.")
     assert "prompts/support.md" in runevals(*words)[1].partition("run in full: changed since")[2]
 

@@ -120,6 +120,7 @@ def test_what_a_suite_requires_is_asked_before_anything_is_sent(project, runeval
     project.write("agent.py", "def answer(prompt):\n    open('called', 'w').close()\n    return 'x'\n")
     code, _, err = runevals("--target", "python:agent.py:answer")
     assert (code, (project.path / "called").exists()) == (2, False)
+    assert "missing requirements:\n" in err
     assert told in err
 
 
@@ -240,8 +241,8 @@ def test_words_that_are_not_read_are_told_with_the_one_that_was_meant(project, r
     assert code == 0
     assert "'asertions' is not read; did you mean 'assertions'?" in told
     assert "'<<' does not merge in YAML 1.2" in told
-    assert "contains does not read 'Not'; did you mean 'not'?" in told
-    assert "regex does not read 'flag'; did you mean 'flags'?" in told
+    assert "contains: unknown option 'Not'; did you mean 'not'?" in told
+    assert "regex: unknown option 'flag'; did you mean 'flags'?" in told
     assert "owner" not in told
 
 

@@ -242,7 +242,7 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
         scores.add(float(score))
         reason = str(candidate.get("reasoning", ""))
     if not scores:
-        return "there is not JSON object with this call's nonce"
+        return "the reply is not in the expected format: it has no JSON object with this call's nonce"
     return (scores.pop(), reason[:2000]) if len(scores) == 1 else "the reply has different scores"
 
 

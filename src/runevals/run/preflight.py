@@ -60,7 +60,7 @@ def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
         )
     if missing:
         message = "\n".join(f"  {line}" for line in missing)
-        raise InvalidSettings(f"this is required, and is not here:\n{message}")
+        raise InvalidSettings(f"missing requirements:\n{message}")
 
 
 def require_gates(rules: GateRules, suites: Sequence[Suite]) -> None:

@@ -52,14 +52,14 @@ def _stored(request: RunRequest, baseline: Baseline) -> Conclusion | str:
     why = changes_since(settings, request.suites, commit, known)
     if why is not None:
         return why
-    notice = f"nothing was run: the result of {commit[:7]} stands"
+    notice = f"nothing was run: the result of {commit[:7]} is reused"
     report = replace(known, run=replace(known.run, notices=(*request.suites.notices, *request.notices, notice)))
     conclusion = decision(report, None, settings.rules, mark=request.mark)
     if conclusion.verdict.exit_code != 0:
         return f"the result of {commit[:7]} is not green itself"
     total = known.totals
     headline = (
-        f"Nothing that this run measures has changed since {commit[:7]} – its result stands: "
+        f"No relevant changes since {commit[:7]} – its result is reused: "
         f"{total.passed} of {total.cases - total.skipped} cases pass"
     )
     return replace(conclusion, verdict=replace(conclusion.verdict, headline=headline))
@@ -82,6 +82,6 @@ def _unmade(request: RunRequest, commit: str) -> Conclusion | str:
     notices = (*suites.notices, *request.notices)
     target = ModelIdentity(type=settings.target.type, model=settings.target.model)
     report = nothing_run(target, provenance(settings, notices))
-    headline = f"Nothing that this run measures has changed since {commit[:7]} – nothing was run"
+    headline = f"No relevant changes since {commit[:7]} – nothing was run"
     verdict = FinalVerdict(outcome="passed", headline=headline, exit_code=0)
     return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)

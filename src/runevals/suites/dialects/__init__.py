@@ -58,7 +58,7 @@ def _load(path: Path, display_path: str, options: LoadOptions) -> Suite:
         if dialect.recognises(source.value):
             return dialect.load(source, options)
     message = (
-        "is in no format we read: expected an object with 'items' (eval document), a list of "
+        "is not in a known suite format; expected an object with 'items' (eval document), a list of "
         "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', rows with 'input', or "
         "'evals' of {prompt, expected_output, assertions} (Agent Skills)"
     )

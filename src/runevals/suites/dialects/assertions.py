@@ -132,7 +132,7 @@ class Assertions:
         keys = (*_COMMON, "value", *(option.name for option in catalogue.options_of(catalogue.find(name))))
         for key in assertion:
             if key not in keys:
-                message = f"{kind} does not read '{key}'{did_you_mean(key, keys)}"
+                message = f"{kind}: unknown option '{key}'{did_you_mean(key, keys)}"
                 problem = self.source.problem((*json_path, key), message, key=True, rule="unknown-key")
                 self.problems.append(replace(problem, level="warning"))
 
