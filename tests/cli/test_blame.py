@@ -152,3 +152,41 @@ def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
     monkeypatch.delenv("GITHUB_EVENT_NAME")
     monkeypatch.setenv("CI", "true")
     refused("run it on your machine", "lost.json")
+
+
+def test_coverage_names_the_new_lines_that_no_case_notices(change, runevals):
+    """Also of a passing run: nothing is searched then, and the document has the answer."""
+    change.write(PLACE, PROMPT.replace("# Support", "# Support team") + "- Say: 36 hours.\n- Smile.\n")
+    assert runevals("--base", "main", "-q")[0] == 0
+    code, out, err = runevals("blame", "--coverage", "-o", "out.json", "-o", "out.md")
+    lines = [
+        "Coverage of the change:",
+        f"  {PLACE}:1 is changed, and no case notices it",
+        f"  {PLACE}:10 is new, and no case notices it",
+        f"  {PLACE}:11 is new, and no case notices it",
+    ]
+    ended(code, 0, out, *lines, without=["lost by", "not found"])
+    assert "3 hunks and the head × 5 cases × 1 run: 20 calls of target and judge planned" in err
+    assert [one.get("new", False) for one in change.document()["blame"]["coverage"]] == [False, True, True]
+    assert "**Coverage of the change**" in (change.path / "out.md").read_text()
+    assert f"{PLACE}:10 is new" in runevals("report", "out.json")[1]
+    code, _, err = runevals("blame", "--coverage", "--max-calls", "19")
+    assert (code, "20 calls of target and judge planned, but at most 19 may be" in err) == (2, True), err
+
+
+def test_coverage_names_the_cases_that_notice_a_line_beside_what_was_lost(change, runevals):
+    change.write(PLACE, PROMPT.replace("24 months", "two years").replace("- We ship.", "- We ship far."))
+    assert runevals("--base", "main", "-q")[0] == 1
+    code, out, _ = runevals("blame", "-q", "--coverage")
+    noticed = f"{PLACE}:3: noticed by warranty\n"
+    ended(
+        code, 0, out, f"warranty: lost by {PLACE}:3 (put", f"{PLACE}:9 is changed, and no case notices it", noticed
+    )
+
+
+def test_coverage_of_a_noisy_target_says_in_how_many_runs_nothing_was_seen(change, runevals):
+    on_main(change, "runevals.yaml", SETTINGS.replace(", deterministic: true", ", reuse: true") + "repeat: 2\n")
+    change.write(PLACE, PROMPT + "- Smile.\n")
+    assert runevals("--base", "main", "-q")[0] == 0
+    code, out, _ = runevals("blame", "-q", "--coverage")
+    ended(code, 0, out, f"{PLACE}:10 is new, and no case shows a difference in 2 runs")

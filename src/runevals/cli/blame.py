@@ -1,4 +1,4 @@
-"""`runevals blame`: which changed lines lost the cases of a failing run."""
+"""`runevals blame`: which changed lines lost the cases of a failing run, and which lines no case notices."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.reports.blame import plain
 from runevals.reports.publish import check_outputs, publish
 from runevals.run.baseline.protected_side import protected_side
+from runevals.run.blame.coverage import after_coverage, coverage_plan, covered
 from runevals.run.blame.search import blamed, lost_cases
 from runevals.run.load import load_suites
 from runevals.run.preflight_plugins import require_usable_plugins
@@ -29,7 +30,7 @@ from runevals.run.world.budget import Budget, Stop
 from runevals.settings.resolve import resolve
 
 if TYPE_CHECKING:
-    from runevals.records import Conclusion
+    from runevals.records import Blame, Conclusion
     from runevals.settings.resolve import RawSettings
 
 
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 @click.argument("results", required=False, metavar="[RESULTS]", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--base", metavar="REF", help="Put back what changed since the merge base of HEAD and REF.")
 @click.option("--code", is_flag=True, help="Put back code, too, not only prompts, settings and other texts.")
+@click.option(
+    "--coverage", is_flag=True, help="Also run all cases without each new or changed hunk: is it noticed?"
+)
 @click.option("--suite", multiple=True, metavar="PATH", help="The suites, if the run named them; repeatable.")
 @output_option
 @settings_options()
@@ -62,7 +66,9 @@ def command(
       runevals --base main
       runevals blame
       runevals blame results.json --max-cost 0.50 -o blame.md
+      runevals blame --coverage
     """
+    coverage = options.pop("coverage")
     require_usable_plugins()
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
@@ -72,15 +78,26 @@ def command(
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
     request = _request(words, base, quiet=quiet)
     require_of_head(conclusion.report.run, path, request.settings.repository, is_named=results is not None)
-    if not lost_cases(conclusion.comparison):
+    if not lost_cases(conclusion.comparison) and not coverage:
         say(f"No case was lost in {path}: there is nothing to look for.")
         finish(0)
     commit = _base_commit(base, conclusion, request)
-    blame = blamed(conclusion, commit, request, code=code)
+    search = _with_coverage if coverage else blamed
+    blame = search(conclusion, commit, request, code=code)
     say("\n".join(plain(blame)))
     publish(replace(conclusion, blame=blame), outputs, was_read=True)
     stop = request.budget.stop.problem
     finish(INTERRUPTED if stop is not None and stop.code == "interrupted" else 0)
+
+
+def _with_coverage(conclusion: Conclusion, commit: str, request: RunRequest, *, code: bool) -> Blame:
+    """What lost the cases, if any is lost, and which hunks the cases notice."""
+    assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
+    plan = coverage_plan(commit, request, deterministic=conclusion.comparison.deterministic, code=code)
+    blame = None
+    if lost_cases(conclusion.comparison):
+        blame = blamed(conclusion, commit, after_coverage(request, plan), code=code)
+    return covered(plan, request, blame)
 
 
 def _require_local(words: RawSettings) -> None:
@@ -96,7 +113,7 @@ def _require_local(words: RawSettings) -> None:
 
 def _request(words: RawSettings, base: str | None, *, quiet: bool) -> RunRequest:
     side = protected_side(words, change_event(words), base)
-    settings = replace(resolve(replace(words, base_side=side)), repeat=1, cache_target=False)
+    settings = replace(resolve(replace(words, base_side=side)), cache_target=False)
     return RunRequest(
         settings=settings,
         suites=load_suites(settings),

@@ -1,7 +1,7 @@
 """The nouns of runevals: frozen records that every stage takes and returns."""
 
 from runevals.records.acceptance import REMOVED, Acceptance, AcceptedLoss
-from runevals.records.blame import Blame, BlamedCase, Hunk, HunkKind
+from runevals.records.blame import Blame, BlamedCase, Hunk, HunkCoverage, HunkKind
 from runevals.records.comparison import (
     AgainstComparison,
     CategoryChange,
@@ -149,6 +149,7 @@ __all__ = [
     "GateRules",
     "GateState",
     "Hunk",
+    "HunkCoverage",
     "HunkKind",
     "Hypothesis",
     "InconclusiveBy",

@@ -49,11 +49,26 @@ class BlamedCase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HunkCoverage:
+    """Which cases differ from the head with this hunk alone put back."""
+
+    hunk: Hunk
+    new: bool = False  # the base has nothing in its place
+    cases: tuple[str, ...] = ()  # the keys of those that differ
+    p_value: float | None = None  # of all cases together, if they differ and no single one surely does
+    sure: bool = False  # the target is deterministic: every difference counts
+    runs: int = 1  # of each case, with the hunk and without
+    unmeasured: int = 0  # cases that could not be compared
+    reason: str = ""  # why nothing was compared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Blame:
-    """What putting back the hunks of a change says about its lost cases."""
+    """What putting back the hunks of a change says about its cases."""
 
     base: str  # the commit
     hunks: int  # that were put back
     files: int
     uncommitted: bool = False  # the head has changes that are in no commit
     cases: tuple[BlamedCase, ...] = ()
+    coverage: tuple[HunkCoverage, ...] = ()  # of the hunks that add or change text

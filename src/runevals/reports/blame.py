@@ -1,4 +1,4 @@
-"""Which hunks lost which cases, one line for each set of hunks."""
+"""Which hunks lost which cases, one line for each set of hunks; and which hunks are noticed by a case."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from functools import partial
 from math import fsum
 
 from runevals.lib.text.escape import code_cell, inert_line, one_line
-from runevals.lib.text.numbers import money, plural, short_list
-from runevals.records import Blame, BlamedCase, Hunk
+from runevals.lib.text.numbers import money, p_value, plural, short_list
+from runevals.records import Blame, BlamedCase, Hunk, HunkCoverage
 
 MOST_LINES = 20
 MOST_KEYS = 5
+MOST_HUNKS = 100  # of the coverage
 MOST_PLACES = 20  # of one case
 LONGEST_PLACE = 120
 
@@ -22,6 +23,10 @@ def plain(blame: Blame) -> Iterator[str]:
     own = ", and what is not committed yet" if blame.uncommitted else ""
     yield f"Put back: {plural(blame.hunks, 'hunk')} in {files} since {one_line(blame.base[:7])}{own}"
     yield from (f"  {line}" for line in lines(blame))
+    if blame.coverage:
+        safe, place = partial(one_line, limit=300), partial(one_line, limit=LONGEST_PLACE)
+        yield "Coverage of the change:"
+        yield from (f"  {line}" for line in _coverage(blame, safe, place))
 
 
 def lines(blame: Blame) -> list[str]:
@@ -38,7 +43,11 @@ def markdown(blame: Blame) -> str:
         f"* {_line(cases, partial(inert_line, limit=300), partial(code_cell, limit=LONGEST_PLACE))}"
         for cases in _groups(blame)[:MOST_LINES]
     ]
-    return "\n".join(["**Which lines lost it**\n", *lines]) if lines else ""
+    found = "\n".join(["**Which lines lost it**\n", *lines]) if lines else ""
+    safe, place = partial(inert_line, limit=300), partial(code_cell, limit=LONGEST_PLACE)
+    hunks = [f"* {line}" for line in _coverage(blame, safe, place)]
+    of_change = "\n".join(["**Coverage of the change**\n", *hunks]) if hunks else ""
+    return "\n\n".join(text for text in (found, of_change) if text)
 
 
 def _groups(blame: Blame) -> list[list[BlamedCase]]:
@@ -77,3 +86,27 @@ def _effort(cases: Sequence[BlamedCase]) -> str:
     known = [cost for cost in costs if cost is not None]
     cost = f", {money(fsum(known))}" if len(known) == len(costs) and any(known) else ""
     return f"{plural(sum(case.calls for case in cases), 'call')}{cost}"
+
+
+def _coverage(blame: Blame, safe: Callable[[str], str], place_of: Callable[[str], str]) -> Iterator[str]:
+    """One line for each hunk, those that no case notices first."""
+    hunks = sorted(blame.coverage, key=lambda one: bool(one.cases or one.p_value is not None or one.reason))
+    yield from (_of_hunk(one, safe, place_of) for one in hunks[:MOST_HUNKS])
+    if len(hunks) > MOST_HUNKS:
+        yield f"… and {len(hunks) - MOST_HUNKS} more"
+
+
+def _of_hunk(one: HunkCoverage, safe: Callable[[str], str], place_of: Callable[[str], str]) -> str:
+    place = place_of(one.hunk.place)
+    unmeasured = f" ({plural(one.unmeasured, 'case')} could not be compared)" if one.unmeasured else ""
+    if one.reason:
+        return f"{place}: not known: {safe(one.reason)}"
+    if one.cases:
+        return f"{place}: noticed by {safe(short_list(one.cases, MOST_KEYS))}{unmeasured}"
+    if one.p_value is not None:
+        return f"{place}: noticed by the cases together, by none alone ({p_value(one.p_value)}){unmeasured}"
+    return f"{place} is {'new' if one.new else 'changed'}, and {_unnoticed(one)}{unmeasured}"
+
+
+def _unnoticed(one: HunkCoverage) -> str:
+    return "no case notices it" if one.sure else f"no case shows a difference in {plural(one.runs, 'run')}"

@@ -57,6 +57,14 @@ class ChangeHunks:
     hunks: tuple[Hunk, ...]
     files: tuple[tuple[ChangedFile, tuple[_Part, ...]], ...]  # without parts: the file is the next hunk
 
+    @property
+    def added(self) -> HunkSet:
+        """The hunks in whose place the base has nothing."""
+        lines = [part.hunk for _, parts in self.files for part in parts if not part.before]
+        files = {file.path for file, _ in self.files if file.old_path is None}
+        whole = [number for number, hunk in enumerate(self.hunks) if hunk.kind == "file" and hunk.path in files]
+        return frozenset([*(number for number in lines if number is not None), *whole])
+
     def contents(self, put_back: HunkSet) -> dict[str, bytes | None]:
         """Every changed file with these hunks put back: path → content; None: it is not there."""
         contents: dict[str, bytes | None] = {}

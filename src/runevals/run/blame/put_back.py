@@ -56,6 +56,16 @@ class PutBackRunner:
 
         Raises RunevalsError if the head, or the head with everything put back, cannot be run.
         """
+        attempts = self.runs(put_back, needed)
+        if attempts is None:
+            return None
+        return {
+            key: [float(one.status is Outcome.PASSED) for one in runs if one.status.measured]
+            for key, runs in attempts.items()
+        }
+
+    def runs(self, put_back: HunkSet, needed: Mapping[Key, int]) -> Mapping[Key, Sequence[AttemptReport]] | None:
+        """As `measure`, with all that is known of each run."""
         if self.request.budget.stop.problem is not None:
             return None
         try:
@@ -68,12 +78,12 @@ class PutBackRunner:
                 what = "with all hunks put back" if put_back else "in a worktree"
                 raise ExternalError(f"the change cannot be run {what}: {self.trouble}") from None
             return {}
-        if self.request.budget.stop.problem is not None:
-            return None
-        return {
-            key: [float(one.status is Outcome.PASSED) for one in runs if one.status.measured]
-            for key, runs in attempts.items()
-        }
+        return None if self.request.budget.stop.problem is not None else attempts
+
+    def require_other_target(self) -> None:
+        """Raises InvalidSettings if the target is deployed, and asked the same with everything put back."""
+        self._with(frozenset())
+        self._with(frozenset(range(len(self.change.hunks))))
 
     def _attempts(self, side: Measurement, needed: Mapping[Key, int]) -> dict[Key, tuple[AttemptReport, ...]]:
         measured = side.of_cases(list(needed), max(needed.values()))

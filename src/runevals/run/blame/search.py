@@ -44,13 +44,14 @@ def lost_cases(comparison: Comparison) -> list[Key]:
 def blamed(conclusion: Conclusion, base: str, request: RunRequest, *, code: bool) -> Blame:
     """The hunks since the commit `base` that lost the cases of a comparison. Raises RunevalsError."""
     assert conclusion.comparison is not None  # noqa: S101 - the caller chose it for that
-    request = replace(request, settings=with_target(request.settings, request.suites.suites))
-    settings, head = request.settings, commit_of(request.settings.repository, "HEAD") or ""
+    settings = replace(with_target(request.settings, request.suites.suites), repeat=1)
+    request = replace(request, settings=settings)
+    head = commit_of(settings.repository, "HEAD") or ""
     keys = _searched_cases(lost_cases(conclusion.comparison), request)
-    _require_runnable(settings, base)
+    require_runnable(settings, base)
     files = files_since(base, settings, request.suites, code=code)
     change = hunks_of(files.files)
-    _require_hunks(change, files, base)
+    require_hunks(change, files, base)
     limit = min(most_runs(len(change.hunks)), _allowed_runs(settings, request.suites, keys))
     what = f"{plural(len(change.hunks), 'hunk')} in {plural(len(files.files), 'file')}"
     request.tell(
@@ -93,7 +94,8 @@ def _searched_cases(lost: Sequence[Key], request: RunRequest) -> list[Key]:
     return chosen[:MOST_CASES]
 
 
-def _require_runnable(settings: Settings, base: str) -> None:
+def require_runnable(settings: Settings, base: str) -> None:
+    """Raises InvalidSettings if nothing can be run with hunks of this commit put back."""
     if settings.targets:
         raise InvalidSettings(f"several targets are set, {', '.join(settings.targets)}; name one: --target NAME")
     if not can_run_again(settings):
@@ -105,7 +107,8 @@ def _require_runnable(settings: Settings, base: str) -> None:
     require_present(settings)
 
 
-def _require_hunks(change: ChangeHunks, files: ChangedFiles, base: str) -> None:
+def require_hunks(change: ChangeHunks, files: ChangedFiles, base: str) -> None:
+    """Raises InvalidSettings if there is nothing to put back."""
     if not change.hunks:
         others = f"; {plural(len(files.left_out), 'other file')} changed: --code puts these back" * bool(
             files.left_out
