@@ -153,3 +153,12 @@ def test_the_notes_of_a_case_stand_beside_its_failure_in_every_report(project, r
     assert Page((project.path / "out.html").read_text()).data("row")[0]["notes"] == "Bug #456 <b> | seen twice"
     assert [case["notes"] for case in project.document()["cases"]] == [item["notes"] for item in items]
     assert "never shown" not in out + summary
+
+
+def test_failing_cases_say_which_of_them_failed_on_the_base():
+    base, head = {"old": "f", "a": "p"}, {"old": "f", "a": "p", "new": "f"}
+    made = conclusion(report(head, deterministic=True), report(base, deterministic=True))
+    text = console.render(made)
+    on_base, _, others = text.partition("Failing, not on the base")
+    assert "Failing, also on the base\n  old" in on_base
+    assert others.startswith("\n  new")

@@ -79,6 +79,7 @@ def test_what_is_neither_ours_nor_of_a_tool_is_refused_as_a_results_document(tmp
     path = tmp_path / "x.json"
     path.write_text('{"a": 1}')
     with pytest.raises(
-        InvalidDocument, match="is not a results document of our version: it has no format_version"
+        InvalidDocument,
+        match="is not a results document that can be read: it has no 'format_version'; 1 is needed",
     ):
         read_report(path)

@@ -48,7 +48,7 @@ def test_a_list_of_messages_is_a_chat(read, name):
         ("p.txt", "Hi {% if x %}", "p.txt:1:4: has a tag, '{% if x %}'; only {{name}} is filled in, without fil"),
         ("p.json", CHAT.replace("question", "question + 1"), "p.json:1:"),
         ("p.json", '{"messages": []}', "must be a list, but is an object"),
-        ("p.json", "[]", "must have at least 1 entry"),
+        ("p.json", "[]", "p.json:1:1: has no entry; at least 1 is needed"),
         ("p.json", "[{'role'", "is not JSON"),
         ("p.yaml", "- {role: usr, content: Hi}", "p.yaml:1:10: /0/role must be one of"),
         ("p.yaml", "- {role: user, contents: Hi}", "unknown key 'contents'; did you mean 'content'?"),

@@ -93,7 +93,8 @@ def test_an_idle_worker_that_died_is_replaced(function):
         ("raise ValueError('no key')", "target_failed", "ValueError: no key (agent.py:2)"),
         ("import sys; sys.exit(3)", "target_failed", "SystemExit: 3"),
         ("import os; os._exit(1)", "target_failed", "ended during the call"),
-        ("return 5", "target_unparseable", "neither text nor an object"),
+        ("return 5", "target_unparseable", "the function returned int, but must return text or an object"),
+        ("return {'a': 1}", "target_unparseable", "returned an object without 'output', but must"),
         ("return object()", "target_failed", "not JSON serializable"),
     ],
 )

@@ -55,7 +55,7 @@ def command(cases: tuple[str, ...], reason: str, results: Path | None, **options
     lost = _lost(conclusion)
     losses = [loss for key in dict.fromkeys(cases) for loss in _of(key, lost, conclusion, path)]
     chosen = [replace(loss, reason=reason) for loss in losses]
-    _write(file, chosen, lost)
+    _write(file, chosen, lost, settings.cwd)
 
 
 def _lost(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
@@ -75,7 +75,7 @@ def _of(key: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Pa
     raise InvalidSettings(f"there is no case {one_line(key, 60)} in {path}{hint}")
 
 
-def _write(path: Path, chosen: Sequence[AcceptedLoss], lost: Sequence[AcceptedLoss]) -> None:
+def _write(path: Path, chosen: Sequence[AcceptedLoss], lost: Sequence[AcceptedLoss], cwd: Path) -> None:
     """Adds the entries to those in the file that are still about a loss. Raises InvalidSuite for a broken file."""
     require_no_link(path)
     before = read_entries(content_of(path), path.name) if path.is_file() else ()
@@ -83,7 +83,8 @@ def _write(path: Path, chosen: Sequence[AcceptedLoss], lost: Sequence[AcceptedLo
     new = {loss.identity for loss in chosen}
     stay = [entry for entry in before if entry.identity in about - new]
     write_whole(path, written([*stay, *chosen]))
-    say(f"Written: {path}, {plural(len(stay) + len(chosen), 'case')}")
+    display_path = path.relative_to(cwd) if path.is_relative_to(cwd) else path
+    say(f"Written: {display_path}, {plural(len(stay) + len(chosen), 'case')}")
     for entry in before:
         if entry.identity not in about:
             say(f"Removed: {entry.case}, which has other fingerprints now")

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, money, plural, seconds
-from runevals.records import AgainstComparison, CaseReport, Change, Comparison, Conclusion, GateState
+from runevals.records import (
+    AgainstComparison,
+    CaseReport,
+    Change,
+    Comparison,
+    Conclusion,
+    GateState,
+    Outcome,
+    RunReport,
+)
 from runevals.reports import blame, coverage
 from runevals.reports.identity import measured
 from runevals.reports.steps import changed_steps
@@ -72,13 +81,7 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     if conclusion.mark is not None:
         yield f"  {'! ' if conclusion.mark.sure else ''}{one_line(about_mark(conclusion.mark), 500)}"
     yield from _against(conclusion.against)
-    failing = still_failing(report, comparison)
-    if failing:
-        yield from ("", "Failing" if comparison is None else "Failing, as on the base or new")
-        for case in failing[:MOST]:
-            yield from _case(case, runs_passed(case) if len(case.attempts) > 1 else "")
-            yield from _expected(case)
-        yield from _more(failing, MOST)
+    yield from _still_failing(report, comparison)
     yield from _errored(conclusion)
     yield from coverage.plain(report)
     if comparison is not None and conclusion.verdict.outcome != "unmeasured" and (sure := how_sure(comparison)):
@@ -87,6 +90,29 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
     if conclusion.gates:
         yield "Gates  " + "  ".join(f"{GATE_MARKS[gate.state]} {gate.name}" for gate in conclusion.gates)
     yield f"       {_footer(conclusion)}"
+
+
+def _still_failing(report: RunReport, comparison: Comparison | None) -> Iterator[str]:
+    """Cases that fail without having regressed: first those that also failed on the base."""
+    failing = still_failing(report, comparison)
+    if comparison is None:
+        yield from _failing("Failing", failing)
+        return
+    on_base = {(case.suite, case.key) for case in comparison.base.cases if case.status is Outcome.FAILED}
+    for change in comparison.renamed:
+        if change.base is not None and change.base.status is Outcome.FAILED:
+            on_base.add((change.suite, change.key))
+    yield from _failing("Failing, also on the base", [c for c in failing if (c.suite, c.key) in on_base])
+    yield from _failing("Failing, not on the base", [c for c in failing if (c.suite, c.key) not in on_base])
+
+
+def _failing(title: str, cases: Sequence[CaseReport]) -> Iterator[str]:
+    if cases:
+        yield from ("", title)
+    for case in cases[:MOST]:
+        yield from _case(case, runs_passed(case) if len(case.attempts) > 1 else "")
+        yield from _expected(case)
+    yield from _more(cases, MOST)
 
 
 def _against(against: AgainstComparison | None) -> Iterator[str]:

@@ -128,9 +128,9 @@ def parse(text: str, display_name: str) -> Conclusion:
         raise InvalidDocument(f"{display_name} is not a results document: not JSON ({error})") from None
     version = document.get("format_version") if isinstance(document, dict) else None
     if version != FORMAT_VERSION:
-        version_text = "it has no format_version" if version is None else f"its format_version is {version}"
+        why = "it has no 'format_version'" if version is None else f"'format_version' is {version}"
         raise InvalidDocument(
-            f"{display_name} is not a results document of our version: {version_text}, we read {FORMAT_VERSION}"
+            f"{display_name} is not a results document that can be read: {why}; {FORMAT_VERSION} is needed"
         )
     with suppress(ValueError, KeyError, TypeError, ArithmeticError):
         return _read_quickly(document)

@@ -208,4 +208,9 @@ def _response(reply: object, latency_s: float) -> Response:
         return Response(text=value, latency_s=latency_s)
     if isinstance(value, Mapping) and is_report(value):
         return response_from(value, latency_s)
-    return failed("target_unparseable", "the function returned neither text nor an object with 'output'")
+    must = "must return text or an object with 'output'"
+    return failed("target_unparseable", f"the function returned {_kind(value)}, but {must}")
+
+
+def _kind(value: object) -> str:
+    return "an object without 'output'" if isinstance(value, Mapping) else type(value).__name__

@@ -196,3 +196,14 @@ def test_a_target_that_cannot_be_is_told_before_anything_is_written(project, run
 def _workflow(project):
     text = (project.path / ".github/workflows/evals.yml").read_text(encoding="utf-8")
     return yaml.safe_load(text)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"), [("repeat: 1\n", True), ("target: python:agent.py:answer\n", False)]
+)
+def test_settings_without_a_target_are_completed_by_the_next_steps(project, runevals, settings, told):
+    project.write("runevals.yaml", settings)
+    project.write("agent.py", "def answer(prompt):\n    return 'x'\n")
+    code, out, _ = runevals("init", "--yes", "--target", "python:agent.py:answer")
+    assert code == 0
+    assert ("  add to the settings file: target: python:agent.py:answer\n" in out) is told, out

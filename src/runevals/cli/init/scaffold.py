@@ -76,11 +76,12 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
         say(line)
     if github:
         say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
+    named = before.file is None or is_new or bool({"target", "targets"} & before.file.values.keys())
     return Scaffold(
         target=None if is_new else target,  # a new settings file names it
         judge=None if is_new else options.get("judge"),
         why_not=_why_not(settings),
-        next_steps=tuple(_next_steps(settings, prompt, is_new=is_new, github=github)),
+        next_steps=tuple(_next_steps(settings, prompt, None if named else target, is_new=is_new, github=github)),
     )
 
 
@@ -223,11 +224,16 @@ def _unset(settings: Settings) -> str | None:
     return None
 
 
-def _next_steps(settings: Settings, prompt: PromptFile | None, *, is_new: bool, github: bool) -> Iterator[str]:
+def _next_steps(
+    settings: Settings, prompt: PromptFile | None, unnamed: str | None, *, is_new: bool, github: bool
+) -> Iterator[str]:
+    """`unnamed`: the target, if the settings file was there before and has none."""
     yield "\nNext"
     if settings.target is None:
         yield "  name a target in runevals.yaml, or: runevals --target openai:gpt-5-mini"
-    elif prompt is not None and not is_new:
+    elif unnamed not in (None, "skill"):
+        yield f"  add to the settings file: target: {unnamed}"
+    if settings.target is not None and prompt is not None and not is_new:
         yield f"  name the prompt in the settings file: {prompt.key(settings.target.type)}: {prompt.name}"
     unset = _unset(settings)
     if unset is not None:

@@ -120,11 +120,10 @@ def _words(error: Any, top: Mapping[str, Any]) -> Iterator[Complaint]:
                 json_path=json_path, message=f"must be one of {options}, but is {_short(error.instance)}{hint}"
             )
         case "minItems":
-            noun = "entry" if error.validator_value == 1 else "entries"
-            count = f"has {len(error.instance)}" if error.instance else "is empty"
-            yield Complaint(
-                json_path=json_path, message=f"must have at least {error.validator_value} {noun}, but {count}"
-            )
+            number, least = len(error.instance), error.validator_value
+            has = f"has {number or 'no'} {'entry' if number < 2 else 'entries'}"
+            needed = "is needed" if least == 1 else "are needed"
+            yield Complaint(json_path=json_path, message=f"{has}; at least {least} {needed}")
         case "maxItems":
             number = len(error.instance)
             yield Complaint(

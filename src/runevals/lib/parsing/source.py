@@ -177,7 +177,7 @@ def read_json(text: str, display_path: str) -> Source:
         value = json.loads(text, object_pairs_hook=fields, parse_constant=_no_constant)
     except JSONDecodeError as error:
         location = Location(file=display_path, line=error.lineno, column=error.colno)
-        raise _stop(location, f"is not JSON: {error.msg}") from None
+        raise _stop(location, f"is not JSON: {why_no_json(error)}") from None
     except RecursionError:
         raise _stop(Location(file=display_path), "is nested too deeply") from None
     except ValueError as error:
@@ -196,6 +196,11 @@ def read_json(text: str, display_path: str) -> Source:
             ]
         )
     return source
+
+
+def why_no_json(error: ValueError | RecursionError) -> str:
+    """The parser's message without the "at" that the position would follow: it is given before the message."""
+    return re.sub(r"( starting)? at$", "", getattr(error, "msg", str(error)))
 
 
 def read_line(text: str) -> object:

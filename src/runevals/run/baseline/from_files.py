@@ -70,7 +70,7 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
         return _of_base(path, side, settings)
     if not path.is_file():
         if settings.baseline_named:
-            raise InvalidSettings(f"the baseline: there is no file {source}")
+            raise InvalidSettings(f"there is no file {source}")
         return None, (f"no baseline yet: {path.name} is made by `runevals run --output {path.name}` on the base",)
     report = read_report(path)
     require_whole(report, path.name)

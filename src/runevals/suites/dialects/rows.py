@@ -10,7 +10,7 @@ from typing import Any
 
 from runevals.evaluators.format_names import PRESETS
 from runevals.lib.parsing.canonical import fingerprint
-from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line
+from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import LABELS, Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import InvalidSuite
@@ -54,7 +54,7 @@ def read_lines(text: str, display_path: str) -> Source:
             except (ValueError, RecursionError) as error:
                 column = getattr(error, "colno", 1)
                 location = Location(file=display_path, line=number, column=column)
-                message = f"is not JSON: {getattr(error, 'msg', error)}"
+                message = f"is not JSON: {why_no_json(error)}"
                 problems.append(SuiteProblem(location=location, pointer="", message=message, rule="unreadable"))
         offset += len(line) + 1
     if problems:

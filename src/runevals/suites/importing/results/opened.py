@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.lib.parsing.source import decoded, unique_keys
+from runevals.lib.parsing.source import decoded, unique_keys, why_no_json
 from runevals.lib.parsing.xml import XmlElement, read_xml
 from runevals.records.errors import InvalidDocument
 from runevals.suites.importing.results.archive import Archive, is_archive
@@ -59,7 +59,7 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
         lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
         if len(lines) < 2 or not error.msg.startswith("Extra data"):
             place = f"{display_path}:{error.lineno}:{error.colno}"
-            raise InvalidDocument(f"{place}: is not JSON: {error.msg}{_truncated(text, error)}") from None
+            raise InvalidDocument(f"{place}: is not JSON: {why_no_json(error)}{_truncated(text, error)}") from None
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"{display_path} is not JSON that we read: {error}") from None
     return OpenedResults(
@@ -77,7 +77,7 @@ def _row(line: str, place: str) -> Json:
         return Json(loaded(line), place)
     except json.JSONDecodeError as error:
         raise InvalidDocument(
-            f"{place}:{error.colno}: is not JSON: {error.msg}{_truncated(line, error)}"
+            f"{place}:{error.colno}: is not JSON: {why_no_json(error)}{_truncated(line, error)}"
         ) from None
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"{place}: is not JSON that we read: {error}") from None
