@@ -53,8 +53,8 @@ def test_a_base_whose_every_call_fails_says_its_own_error_too(needing, runevals)
     commit = needing.on_base(start=COMMAND, agent=PROGRAM)
     code, out, err = against_main(runevals)
     told = f"the base {commit} cannot be run: it measured 0 of 2 cases: "
-    hint = "No module named 'answers'; its worktree has only what git has: `share` and `base_setup`"
-    ended(code, 3, out + err, told, hint, without=["too few values"])
+    hint = "its worktree has only what git has: `share` and `base_setup`"
+    ended(code, 3, out + err, told, "No module named 'answers'", hint, without=["too few values"])
 
 
 def test_what_git_ignores_is_shared_with_the_base(needing, runevals):
