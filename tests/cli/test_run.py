@@ -256,7 +256,7 @@ def test_a_pattern_that_does_not_compile_is_told_before_the_run(project, runeval
         (["--min-pass-rate", "85"], "--min-pass-rate is 85; it must be from 0 to 1"),
         (["--target", "opnai:x"], "there is no target 'opnai:x'"),
         (["--target", "recorded:none.jsonl"], "there is no file none.jsonl"),
-        (["--baseline", "none.json"], "there is no file none.json"),
+        (["--baseline", "none.json"], "Error: there is no file "),
         (["--config", "none.yaml"], "there is no settings file none.yaml"),
         (["--env", "../x"], "a name has only letters"),
         (["--no-such-option"], "No such option"),
