@@ -255,6 +255,8 @@ def test_a_pattern_that_does_not_compile_is_told_before_the_run(project, runeval
         (["--repeat", "0"], "--repeat is 0; it must be at least 1"),
         (["--min-pass-rate", "85"], "--min-pass-rate is 85; it must be from 0 to 1"),
         (["--target", "opnai:x"], "there is no target 'opnai:x'"),
+        (["--target", "gpt-5"], "did you mean 'openai:gpt-5'?"),
+        (["--target", "gemini-cl"], "did you mean 'gemini-cli'?"),
         (["--target", "recorded:none.jsonl"], "there is no file none.jsonl"),
         (["--baseline", "none.json"], "Error: there is no file "),
         (["--config", "none.yaml"], "there is no settings file none.yaml"),

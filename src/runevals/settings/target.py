@@ -15,7 +15,7 @@ from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.mcp_servers import StdioServer
 from runevals.lib.parsing.source import decoded, lies_inside, path_inside, read_text, resolved_path
-from runevals.lib.text.suggest import did_you_mean
+from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import PromptTemplate
 from runevals.records.agent import AGENT_KEYS, AGENTS, AgentName, AgentSettings
 from runevals.records.errors import InvalidSettings
@@ -448,12 +448,24 @@ def _judge_words(text: str) -> dict[str, Any]:
     return {"model": text}
 
 
+_MAKERS = {  # how the names of their models begin
+    "gpt-": "openai",
+    "claude-": "anthropic",
+    "gemini-": "gemini",
+    "mistral-": "mistral",
+    "deepseek-": "deepseek",
+}
+
+
 def _unknown(what: str, text: str, known: Sequence[str]) -> InvalidSettings:
     kind = text.partition(":")[0]
     if kind == GITHUB_MODELS:
         return InvalidSettings(f"{what}: {RETIRED}")
     model = f", or MODEL without a colon (openai:{text})" if what == "judge" else ""
-    hint = did_you_mean(kind, [form.partition(":")[0] for form in known])
+    names = [form.partition(":")[0] for form in known]
+    maker = next((maker for start, maker in _MAKERS.items() if text.startswith(start)), None)
+    is_model = what == "target" and maker is not None and nearest(kind, names, least=MISSPELT) is None
+    hint = f"; did you mean '{maker}:{text}'?" if is_model else did_you_mean(kind, names)
     return InvalidSettings(f"there is no {what} '{text}'; it is one of {', '.join(known)}{model}{hint}")
 
 
