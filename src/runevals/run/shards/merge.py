@@ -12,6 +12,7 @@ from runevals import __version__
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.records.errors import ExternalError, InvalidDocument
+from runevals.run.same_words import NOTICE as SAME_WORDS
 from runevals.verdict.score import run_report
 
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured
@@ -193,8 +194,15 @@ def _info(runs: Sequence[RunInfo]) -> RunInfo:
         target=replace(_joined([run.target for run in runs]), model=_models(runs)),
         judge=None if first.judge is None else _joined([run.judge for run in runs if run.judge is not None]),
         sandbox="reduced" if "reduced" in modes else "strict" if "strict" in modes else None,
-        notices=tuple(dict.fromkeys(notice for run in runs for notice in run.notices)),
+        notices=_notices(runs),
     )
+
+
+def _notices(runs: Sequence[RunInfo]) -> tuple[str, ...]:
+    """Every shard's, once; that the answers are the same is true of the whole run only if all shards say so."""
+    notices = dict.fromkeys(notice for run in runs for notice in run.notices)
+    everywhere = all(SAME_WORDS in run.notices for run in runs)
+    return tuple(notice for notice in notices if notice != SAME_WORDS or everywhere)
 
 
 def _models(runs: Sequence[RunInfo]) -> str | None:

@@ -1,0 +1,26 @@
+"""What the shards of one run say of it, merged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from runevals.records import ShardInfo
+from runevals.run.same_words import NOTICE
+from runevals.run.shards.merge import merged
+from tests.sample_reports import report
+
+
+@pytest.mark.parametrize(
+    ("notices", "whole"),
+    [([(NOTICE, "x"), ("x",)], ("x",)), ([(NOTICE,), ("x", NOTICE)], (NOTICE, "x"))],
+    ids=["one shard", "all shards"],
+)
+def test_same_answers_in_one_shard_are_not_said_of_the_whole_run(notices, whole):
+    documents = []
+    for part, of_shard in enumerate(notices, start=1):
+        made = report({f"k{part}": "p"})
+        shard = ShardInfo(part=part, of=2, plan_cases=2, positions=(part - 1,))
+        documents.append((f"{part}.json", replace(made, run=replace(made.run, shard=shard, notices=of_shard))))
+    assert merged(documents).run.notices == whole
