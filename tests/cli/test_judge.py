@@ -163,3 +163,8 @@ def test_only_what_asks_a_judge_can_be_attacked(project, runevals, play):
 def test_without_a_judge_it_says_how_to_name_one(project, runevals):
     code, _, err = runevals("judge", "check")
     ended(code, 2, err, "--judge-model")
+
+
+def test_without_a_judge_check_does_not_advise_to_leave_the_judge_out(runevals):
+    code, _, err = runevals("judge", "check")
+    assert (code, "none is configured" in err, "--no-judge" in err) == (2, True, False), err

@@ -34,7 +34,7 @@ def judged_alone(suite: Suite, settings: Settings, progress: Progress, *, times:
         settings, target=None, evaluate_only=True, repeat=times, selection=Selection(), no_judge=False
     )
     plan = make_plan((suite,), settings.selection, repeat=times)
-    require_judge(plan, settings)
+    require_judge(plan, settings, or_without=False)
     with real_world(settings, (suite,)) as world:
         side = Measurement(plan, settings, world, provenance(settings, ()))
         for _ in progress(side)(side.everything()):

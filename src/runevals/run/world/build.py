@@ -186,8 +186,11 @@ def may_be_reduced(settings: Settings) -> bool:
     return settings.sandbox == "reduced" or on_laptop
 
 
-def require_judge(plan: RunPlan, settings: Settings) -> None:
-    """Raises InvalidSettings if checks need a judge and none is configured, naming the cases."""
+def require_judge(plan: RunPlan, settings: Settings, *, or_without: bool = True) -> None:
+    """Raises InvalidSettings if checks need a judge and none is configured, naming the cases.
+
+    `or_without`: the run can be made without these checks.
+    """
     if settings.judges or settings.no_judge:
         return
     needing = {
@@ -202,8 +205,8 @@ def require_judge(plan: RunPlan, settings: Settings) -> None:
         more = f" and {len(needing) - 5} more" if len(needing) > 5 else ""
         raise InvalidSettings(
             f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {names}{more}\n"
-            "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml, "
-            "or run without those checks: --no-judge"
+            "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml"
+            + (", or run without those checks: --no-judge" if or_without else "")
         )
 
 
