@@ -95,7 +95,6 @@ WITHOUT: frozenset[str] = frozenset(
         "run/resume/code_fingerprint",
         "run/resume/journal",
         "run/resume/unfinished",
-        "run/shards/merge",
         "run/shards/verdict",
         "run/url_sources",
         "run/world/build_target",

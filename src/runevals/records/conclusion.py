@@ -52,12 +52,6 @@ class TextChange:
     path: str  # relative to the repository
     diff: str
 
-    @property
-    def title(self) -> str:
-        """What it is about."""
-        is_settings = self.path.rpartition("/")[2] in ("runevals.yaml", "runevals.yml")
-        return f"What changed in the {'settings' if is_settings else 'prompt'}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:

@@ -43,11 +43,11 @@ def markdown(blame: Blame) -> str:
         f"* {_line(cases, partial(inert_line, limit=300), partial(code_cell, limit=LONGEST_PLACE))}"
         for cases in _groups(blame)[:MOST_LINES]
     ]
-    found = "\n".join(["**Which lines lost it**\n", *lines]) if lines else ""
+    causes = "\n".join(["**Which lines lost it**\n", *lines]) if lines else ""
     safe, place = partial(inert_line, limit=300), partial(code_cell, limit=LONGEST_PLACE)
     hunks = [f"* {line}" for line in _coverage(blame, safe, place)]
     of_change = "\n".join(["**Coverage of the change**\n", *hunks]) if hunks else ""
-    return "\n\n".join(text for text in (found, of_change) if text)
+    return "\n\n".join(text for text in (causes, of_change) if text)
 
 
 def _groups(blame: Blame) -> list[list[BlamedCase]]:

@@ -44,6 +44,7 @@ from runevals.verdict.wording import (
     same_on_both_sides,
     still_failing,
     suspect_notes,
+    title_of_change,
     title_of_failing,
 )
 
@@ -170,7 +171,7 @@ def _prompts(conclusion: Conclusion) -> Iterator[str]:
     """The changes of the prompt, for a failed run."""
     if conclusion.verdict.outcome == "failed":
         for change in conclusion.prompt_changes:
-            yield from ("", f"{change.title}  {one_line(change.path, 120)}")
+            yield from ("", f"{title_of_change(change)}  {one_line(change.path, 120)}")
             lines = change.diff.splitlines()
             yield from (f"      {one_line(line, 160)}" for line in lines[:MOST])
             yield from _more(lines, MOST)

@@ -49,6 +49,7 @@ from runevals.verdict.wording import (
     same_on_both_sides,
     still_failing,
     suspect_notes,
+    title_of_change,
     title_of_failing,
 )
 
@@ -204,7 +205,7 @@ def _changed(conclusion: Conclusion, comparison: Comparison, links: Links) -> It
         yield Section(text, "which lines lost it", 3)
     if lost or unsure or conclusion.verdict.outcome == "failed":
         for change in conclusion.prompt_changes:
-            text = f"**{change.title}** {code_cell(change.path, 120)}\n{fenced(change.diff, 'diff')}"
+            text = f"**{title_of_change(change)}** {code_cell(change.path, 120)}\n{fenced(change.diff, 'diff')}"
             yield Section(text, "what changed in the prompt", 3)
     if lost or unsure:
         diffs = [text for change in (*lost, *unsure)[:MOST_DIFFS] if (text := answer_diff(change))]

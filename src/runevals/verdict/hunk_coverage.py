@@ -39,12 +39,12 @@ def noticed(head: Runs, put_back: Sequence[Runs], *, deterministic: bool) -> lis
     corrected = zip(single, holm([p for _, _, p in single]), strict=True)
     sure = [(number, key) for (number, key, _), p in corrected if p <= LEVEL / 2]
     together = holm([_whole_p(side) for side in compared])
-    found = []
+    answer = []
     for number, side in enumerate(compared):
         by = tuple(key for at, key in sure if at == number)
         p = together[number] if not by and together[number] <= LEVEL / 2 else None
-        found.append(Noticed(by=by, p_value=p, unmeasured=len(head) - len(side)))
-    return found
+        answer.append(Noticed(by=by, p_value=p, unmeasured=len(head) - len(side)))
+    return answer
 
 
 def _by_any_difference(head: Runs, put_back: Runs) -> Noticed:

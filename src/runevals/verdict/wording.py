@@ -30,6 +30,7 @@ from runevals.records import (
     MetricChange,
     Outcome,
     RunReport,
+    TextChange,
     TurnReport,
 )
 
@@ -266,6 +267,12 @@ def title_of_failing(comparison: Comparison) -> str:
     """The title of those cases; together they may be a loss although no single one is confirmed."""
     together = comparison.verdict is ComparisonVerdict.REGRESSION
     return "Failing now, none confirmed by itself" if together else "Failing now, not confirmed"
+
+
+def title_of_change(change: TextChange) -> str:
+    """The title of a changed text: a prompt, or the settings."""
+    is_settings = change.path.rpartition("/")[2] in ("runevals.yaml", "runevals.yml")
+    return f"What changed in the {'settings' if is_settings else 'prompt'}"
 
 
 def fresh_runs(comparison: Comparison, change: Change) -> str:

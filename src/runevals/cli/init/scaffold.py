@@ -76,12 +76,14 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
         say(line)
     if github:
         say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
-    named = before.file is None or is_new or bool({"target", "targets"} & before.file.values.keys())
+    has_target = before.file is None or is_new or bool({"target", "targets"} & before.file.values.keys())
     return Scaffold(
         target=None if is_new else target,  # a new settings file names it
         judge=None if is_new else options.get("judge"),
         why_not=_why_not(settings),
-        next_steps=tuple(_next_steps(settings, prompt, None if named else target, is_new=is_new, github=github)),
+        next_steps=tuple(
+            _next_steps(settings, prompt, None if has_target else target, is_new=is_new, github=github)
+        ),
     )
 
 

@@ -82,18 +82,18 @@ def covered(plan: CoveragePlan, request: RunRequest, blame: Blame | None) -> Bla
     settings = with_target(request.settings, request.suites.suites)
     head = commit_of(settings.repository, "HEAD") or ""
     request = replace(request, settings=settings)
-    found: tuple[HunkCoverage, ...] = ()
+    coverage: tuple[HunkCoverage, ...] = ()
     if not plan.hunks:
         request.tell("No hunk adds or changes text: there is nothing to cover.")
     else:
         request.tell(f"Coverage of the change: {_planned(plan)}")
         with request.budget.timed(), put_back_runner(request, head, plan.change) as runner:
-            found = _coverage(plan, runner)
+            coverage = _coverage(plan, runner)
     if blame is None:
         files = plan.files
         hunks = len(plan.change.hunks)
         blame = Blame(base=plan.base, hunks=hunks, files=len(files.files), uncommitted=files.uncommitted)
-    return without_either(replace(blame, coverage=found), settings)
+    return without_either(replace(blame, coverage=coverage), settings)
 
 
 def _planned(plan: CoveragePlan) -> str:
@@ -133,14 +133,14 @@ def _why_not(runner: PutBackRunner, *, stopped: bool) -> str:
     return f"nothing runs with it put back: {one_line(runner.trouble, 200)}"
 
 
-def _of_hunk(plan: CoveragePlan, number: int, found: Noticed, reason: str) -> HunkCoverage:
+def _of_hunk(plan: CoveragePlan, number: int, answer: Noticed, reason: str) -> HunkCoverage:
     return HunkCoverage(
         hunk=plan.change.hunks[number],
         new=number in plan.added,
-        cases=tuple(key for _, key in found.by),
-        p_value=found.p_value,
+        cases=tuple(key for _, key in answer.by),
+        p_value=answer.p_value,
         sure=plan.deterministic,
         runs=plan.runs,
-        unmeasured=found.unmeasured,
+        unmeasured=answer.unmeasured,
         reason=reason,
     )
