@@ -101,8 +101,8 @@ def test_a_document_of_very_many_answers_is_read(tmp_path):
     ("text", "told"),
     [
         ("{", "not JSON"),
-        ("[]", "it has no format_version"),
-        ('{"format_version": 2}', "its format_version is 2, we read 1"),
+        ("[]", "it has no 'format_version'; 1 is needed"),
+        ('{"format_version": 2}', "'format_version' is 2; 1 is needed"),
         ('{"format_version": 1}', "'tool' is missing"),
     ],
 )
