@@ -82,7 +82,7 @@ def test_report_writes_a_document_in_other_formats(documents, project, runevals)
 def test_report_refuses_what_is_no_document(project, runevals):
     project.write("evals.json", SUITE)
     code, _, err = runevals("report", "evals.json")
-    ended(code, 2, err, "it has no format_version")
+    ended(code, 2, err, "it has no 'format_version'")
     assert runevals("report", "absent.json")[0] == 2
 
 
