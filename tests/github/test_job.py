@@ -430,8 +430,8 @@ UNREADABLE = [
     pytest.param(content(packed((NAME, "{}"), ("../x", "y"))), "leads out of it", id="traversal"),
     pytest.param(content(packed((NAME, "{}"), (NAME, "{}"))), "two entries have one name", id="two of a name"),
     pytest.param(content(packed(("other.json", "{}"))), "holds no results.json", id="another file"),
-    pytest.param(content(packed((NAME, "{}"))), "no format_version", id="schema"),
-    pytest.param(another_format, "format_version is 99", id="another format"),
+    pytest.param(content(packed((NAME, "{}"))), "no 'format_version'", id="schema"),
+    pytest.param(another_format, "'format_version' is 99", id="another format"),
     pytest.param(content(packed((NAME, b"\xff\xfe"))), "not UTF-8", id="no text"),
     pytest.param(content(b"x"), "no zip archive", id="no archive"),
     pytest.param(fault("/zip", 502, {"Retry-After": "0"}), "GitHub answers with 502", id="outage of artifacts"),
@@ -1088,7 +1088,7 @@ def test_where_no_pull_request_is_at_that_commit_nothing_is_posted(job, hub, fro
 @pytest.mark.parametrize(
     ("archive", "told"),
     [
-        (packed((NAME, "{}")), "no format_version"),
+        (packed((NAME, "{}")), "no 'format_version'"),
         (packed((NAME, bytes(50_000_000))), "unpacks to far more"),
         (packed((NAME, "{}"), ("../x", "")), "leads out of it"),
         (b"x", "no zip archive"),
