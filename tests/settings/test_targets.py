@@ -72,6 +72,7 @@ def test_one_of_them_is_as_if_it_were_the_only_one(settle):
         ),
         pytest.param({}, {"target": "nanno"}, "did you mean 'nano'?", id="did you mean"),
         pytest.param({}, {"against": "mni"}, "one of without-skill, none, mini, nano, agent", id="against"),
+        pytest.param({"against": "mni"}, {}, "runevals.yaml:16:2: against is 'mni'", id="against in the file"),
         pytest.param({}, {"target": "mini", "against": "mini"}, "compared with itself", id="itself"),
         pytest.param({}, {"against": "without-skill"}, "choose one with --target or --model", id="without-skill"),
         pytest.param({}, {"model": "a"}, "of which target?", id="model"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from runevals.lib.parsing.source import JsonPath, Source, is_of_git, parse_source, read_source, resolved_path
 from runevals.lib.text.secrets import KEY_SHAPES
-from runevals.records import SuiteProblem
+from runevals.records import Location, SuiteProblem
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.gates import gate_problems
 from runevals.settings.retired import retired_in, without_retired
@@ -30,6 +30,7 @@ class SettingsFile:
     base: Path
     values: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
+    places: Mapping[str, Location] = field(default_factory=dict)  # of its top-level keys
 
 
 # These settings decide over a change: they are read from the base's file, not from the change's.
@@ -116,8 +117,11 @@ def read_settings_file(cwd: Path, repository: Path, config: str | None) -> Setti
     path = path if config is None else path.resolve()
     display_name = _display_name(path, cwd)
     base = path.parent.parent if path.parent.name == ".github" else path.parent
-    values = _values(read_source(path, display_name))
-    return SettingsFile(exists=True, display_name=display_name, base=base, values=values, path=path)
+    source = read_source(path, display_name)
+    values = _values(source)
+    keys = source.value if isinstance(source.value, dict) else ()
+    places = {name: source.locate((name,), key=True) for name in keys}
+    return SettingsFile(exists=True, display_name=display_name, base=base, values=values, path=path, places=places)
 
 
 def base_settings_file(

@@ -146,7 +146,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         values[setting.name], origins[setting.name] = value, origin
     if targets.name is not None:
         values["target"], origins["target"] = file.values["target"], file.display_name
-    check_against(values["against"], _source_of("against", origins), targets)
+    check_against(values["against"], _source_of("against", origins, file), targets)
     gates = gates_of(effective_source("gates", file, base_side)[0].get("gates", ()))
     check_mark(values["mark"], gates)
     check_target(values["against"], gates)
@@ -284,8 +284,11 @@ def _against(value: str | None, targets: TargetChoice) -> str | None:
     return None if value == "none" or (value in targets.known and not targets.several) else value
 
 
-def _source_of(name: str, origins: Mapping[str, str]) -> str:
+def _source_of(name: str, origins: Mapping[str, str], file: SettingsFile) -> str:
+    """The option or variable that has it, or its place in the settings file."""
     origin = origins[name]
+    if origin == file.display_name and name in file.places:
+        return f"{file.places[name]}: {name}"
     return f"--{name}" if origin == "flag" else origin if origin.endswith(name.upper()) else f"{origin}: {name}"
 
 
