@@ -37,7 +37,10 @@ def test_the_columns_and_what_is_shown():
     assert table[-1].startswith("pico against mini: not shown to be at most 3 points worse, p = 1")
     page = render_page(sides, {"mini": "a.mini.html"})
     assert "Cases with different results: 20 of 200" in page
-    assert "<td>3 of 3</td><td>2 of 3</td><td>1 of 2</td>" in page
+    of_case = '<td><a href="a.mini.html#case=k007&amp;suite=evals%2Fevals.json">3 of 3</a></td>'
+    assert f"{of_case}<td>2 of 3</td><td>1 of 2</td>" in page
+    assert '<p class="headline is-unmeasured">! 1 of 3 targets not measured: pico</p>' in page
+    assert '<td><span class="is-unmeasured">! not measured</span></td>' in page
     assert '<a href="a.mini.html">mini</a>' in page
     assert render_markdown(sides).startswith("| | mini | nano | pico |\n|---|---:|---:|---:|\n")
 
@@ -45,8 +48,9 @@ def test_the_columns_and_what_is_shown():
 def test_names_and_keys_are_only_text():
     """No name of a target, key of a case or headline is markup of a page or a summary."""
     name, key = "<b>|x @ana", "<img src=x>|a"
-    sides = conclusions(**{"mini": {key: "p"}, name: {key: "f"}})
+    sides = conclusions(**{"mini": {key: "p"}, name: {key: "f"}, f"{name}2": {key: "e"}})
     page = render_page(sides, {name: '"><script>'})
     assert not any(tag in page for tag in ("<b>", "<img", "<script", "$m", "$h"))
+    assert "1 of 3 targets not measured: &lt;b&gt;" in page
     head = render_markdown(sides).splitlines()[0]
-    assert (head.count("|"), "<b>" in head, "@ana" in head) == (4, False, False)
+    assert (head.count("|"), "<b>" in head, "@ana" in head) == (5, False, False)

@@ -70,7 +70,7 @@ def render(conclusion: Conclusion) -> str:
 
 def _lines(conclusion: Conclusion) -> Iterator[str]:
     report, comparison = conclusion.report, conclusion.comparison
-    yield f"{_mark(conclusion)} {conclusion.verdict.headline}"
+    yield f"{verdict_mark(conclusion)} {conclusion.verdict.headline}"
     if comparison is None and report.totals.cases:
         yield f"  {alone(report)}"
     if comparison is not None:
@@ -123,7 +123,7 @@ def _against(against: AgainstComparison | None) -> Iterator[str]:
             yield f"  {one_line(same, 1000)}"
 
 
-def _mark(conclusion: Conclusion) -> str:
+def verdict_mark(conclusion: Conclusion) -> str:
     """The sign before the headline; a run without gates gets no tick."""
     if doubtful(conclusion):
         return "⚠"

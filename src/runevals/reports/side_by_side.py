@@ -5,18 +5,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from string import Template
+from urllib.parse import quote
 
 from runevals.lib.text.escape import inert_line, one_line
 from runevals.lib.text.numbers import money, percent, plural, score, seconds
 from runevals.records import Conclusion
+from runevals.reports.console import MARKS, verdict_mark
 from runevals.verdict.side_by_side import CaseRow, SideBySide, TargetColumn, side_by_side
 from runevals.verdict.wording import not_worse
 
 MOST_CASES = 200
 LONGEST = 60  # of a name or a verdict in a table
+OUTCOMES = {"failed": "failed", "unmeasured": "not measured"}  # that a headline names, in words
 Row = tuple[str, Sequence[str]]  # its name, and a cell for each target
 # The page has no script, and may request nothing.
 POLICY = "default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'"
@@ -57,17 +60,27 @@ def render_page(conclusions: Mapping[str, Conclusion], pages: Mapping[str, str])
         policy=POLICY.format(style=f"sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}"),
         style=style,
         title=html.escape(title),
+        headline=_headline(sides),
         heads="".join(f'<th scope="col">{head}</th>' for head in heads),
-        rows="\n".join(_html_row(name, cells) for name, cells in _rows(sides)),
+        rows="\n".join(
+            [
+                _html_row("Verdict", [_coloured(column) for column in sides.columns]),
+                *(_html_row(name, map(html.escape, cells)) for name, cells in _numbers(sides)),
+            ]
+        ),
         sentences="\n".join(f"<p>{html.escape(one_line(sentence, 500))}</p>" for sentence in _sentences(sides)),
         differing=html.escape(_about_differing(sides)),
-        cases="\n".join(_html_row(*_case(row)) for row in sides.differing[:MOST_CASES]),
+        cases="\n".join(_html_case(row, sides, pages) for row in sides.differing[:MOST_CASES]),
     )
 
 
 def _rows(sides: SideBySide) -> Iterator[Row]:
+    yield "Verdict", [_verdict(column) for column in sides.columns]
+    yield from _numbers(sides)
+
+
+def _numbers(sides: SideBySide) -> Iterator[Row]:
     columns = sides.columns
-    yield "Verdict", [_verdict(column) for column in columns]
     yield "Pass rate", [percent(column.totals.pass_rate) for column in columns]
     if any(column.totals.composite is not None for column in columns):
         yield "Score", [score(column.totals.composite) for column in columns]
@@ -79,7 +92,31 @@ def _rows(sides: SideBySide) -> Iterator[Row]:
 
 
 def _verdict(column: TargetColumn) -> str:
-    return {"unmeasured": "not measured"}.get(outcome := column.conclusion.verdict.outcome, outcome)
+    outcome = column.conclusion.verdict.outcome
+    return OUTCOMES.get(outcome, outcome)
+
+
+def _coloured(column: TargetColumn) -> str:
+    mark = verdict_mark(column.conclusion)
+    kind = next((outcome for outcome, of_outcome in MARKS.items() if of_outcome == mark), "unmeasured")
+    return f'<span class="is-{kind}">{mark} {_verdict(column)}</span>'
+
+
+def _headline(sides: SideBySide) -> str:
+    """How many targets failed or were not measured, and which; else that all passed."""
+    names = {
+        outcome: [
+            one_line(each.name, LONGEST) for each in sides.columns if each.conclusion.verdict.outcome == outcome
+        ]
+        for outcome in OUTCOMES
+    }
+    worst = next((outcome for outcome, of_outcome in names.items() if of_outcome), "passed")
+    total = plural(len(sides.columns), "target")
+    parts = [
+        f"{len(each)} of {total} {OUTCOMES[outcome]}: {', '.join(each)}" for outcome, each in names.items() if each
+    ]
+    text = "; ".join(parts) or f"{total} passed"
+    return f'<p class="headline is-{worst}">{MARKS[worst]} {html.escape(text)}</p>'
 
 
 def _errors(column: TargetColumn) -> str:
@@ -105,16 +142,23 @@ def _about_differing(sides: SideBySide) -> str:
     return f"Cases with different results: {number} of {sides.cases}{more}"
 
 
-def _case(row: CaseRow) -> Row:
-    return f"{row.key} ({row.suite})", [_share(runs) for runs in row.runs]
+def _html_case(row: CaseRow, sides: SideBySide, pages: Mapping[str, str]) -> str:
+    """How often each target passed it, with a link to the case in the target's own page."""
+    key, suite = (quote(text, safe="", errors="replace") for text in (row.key, row.suite))
+    cells = []
+    for column, runs in zip(sides.columns, row.runs, strict=True):
+        page = None if runs is None else pages.get(column.name)
+        cells.append(_linked(_share(runs), None if page is None else f"{page}#case={key}&suite={suite}"))
+    return _html_row(f"{row.key} ({row.suite})", cells)
 
 
 def _share(runs: tuple[int, int] | None) -> str:
     return "–" if runs is None or not runs[1] else f"{runs[0]} of {runs[1]}"
 
 
-def _html_row(name: str, cells: Sequence[str]) -> str:
-    data = "".join(f"<td>{html.escape(one_line(cell))}</td>" for cell in cells)
+def _html_row(name: str, cells: Iterable[str]) -> str:
+    """A row of cells that are markup."""
+    data = "".join(f"<td>{cell}</td>" for cell in cells)
     return f'<tr><th scope="row">{html.escape(one_line(name, 2 * LONGEST))}</th>{data}</tr>'
 
 
