@@ -57,8 +57,7 @@ def read(file: OpenedResults) -> Log:
             places.setdefault(session, record.place)
             sessions.setdefault(session, []).extend(messages)
     requests = [LoggedRequest(place=places[key], messages=tuple(messages)) for key, messages in sessions.items()]
-    log = conversations_of(requests)
-    return Log(conversations=log.conversations, left_out={**log.left_out, **left_out})
+    return conversations_of(requests, left_out)
 
 
 def _messages(record: Json) -> list[LoggedMessage]:

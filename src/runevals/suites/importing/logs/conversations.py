@@ -109,26 +109,39 @@ def text_of(content: object) -> str | None:
     return "\n".join(filter(None, texts))
 
 
+def json_in(value: object) -> object:
+    """The JSON in a text, as exports have it; anything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
 def call_text(name: object, arguments: object) -> str:
     """A tool call for a reader."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
     return f"{name}({'' if arguments is None else text})"
 
 
-def conversations_of(requests: Sequence[LoggedRequest]) -> Log:
-    """The requests as conversations: one that only begins another one is a step of it, and is left out."""
+def conversations_of(requests: Sequence[LoggedRequest], left_out: Mapping[str, int] | None = None) -> Log:
+    """The requests as conversations: one that only begins another one is a step of it, and is left out.
+
+    `left_out` counts what the reader of the format left out before.
+    """
     begun = {hash_ for request in requests for hash_ in list(_hashes(request.messages))[:-1]}
-    left_out: Counter[str] = Counter()
+    counts = Counter(left_out)
     conversations = []
     for request in requests:
         hashes = list(_hashes(request.messages))
         if hashes and hashes[-1] in begun:
-            left_out["steps of a longer conversation"] += 1
+            counts["steps of a longer conversation"] += 1
         elif (reason := _unusable(request.messages)) is not None:
-            left_out[reason] += 1
+            counts[reason] += 1
         else:
             conversations.append(_conversation(request))
-    return Log(conversations=tuple(conversations), left_out=left_out)
+    return Log(conversations=tuple(conversations), left_out=counts)
 
 
 def _calls(item: Mapping[str, object]) -> Iterator[str]:

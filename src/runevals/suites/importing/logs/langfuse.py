@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from runevals.suites.importing.logs.conversations import (
@@ -11,6 +11,7 @@ from runevals.suites.importing.logs.conversations import (
     LoggedRequest,
     conversations_of,
     first_fields,
+    json_in,
     messages_of,
     records_of,
 )
@@ -41,17 +42,15 @@ def recognises(file: OpenedResults) -> bool:
 def read(file: OpenedResults) -> Log:
     """Each generation is a request; a trace without observations is one itself."""
     requests = []
-    without = 0
+    left_out: Counter[str] = Counter()
     for record in _generations(records_of(file)):
         messages = tuple(_messages(record["input"].value))
         if messages:
             answers = tuple(_answers(record["output"].value))
             requests.append(LoggedRequest(place=record.place, messages=messages, answers=answers))
         else:
-            without += 1
-    log = conversations_of(requests)
-    counts = {**log.left_out, **({"inputs that are not messages": without} if without else {})}
-    return Log(conversations=log.conversations, left_out=counts)
+            left_out["inputs that are not messages"] += 1
+    return conversations_of(requests, left_out)
 
 
 def _is_observation(fields: Mapping[str, object]) -> bool:
@@ -79,18 +78,8 @@ def _generations(records: list[Json]) -> Iterator[Json]:
             yield record
 
 
-def _parsed(value: object) -> object:
-    """JSON in a text, as exports have it."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
-
-
 def _messages(value: object) -> Iterator[LoggedMessage]:
-    value = _parsed(value)
+    value = json_in(value)
     if isinstance(value, Mapping):
         if isinstance(value.get("messages"), list):
             value = value["messages"]
@@ -102,7 +91,7 @@ def _messages(value: object) -> Iterator[LoggedMessage]:
 
 
 def _answers(value: object) -> Iterator[LoggedMessage]:
-    value = _parsed(value)
+    value = json_in(value)
     if isinstance(value, Mapping):
         choices = value.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):

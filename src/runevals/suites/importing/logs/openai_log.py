@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from runevals.suites.importing.logs.conversations import (
@@ -28,18 +29,16 @@ def recognises(file: OpenedResults) -> bool:
 def read(file: OpenedResults) -> Log:
     """A record is a request with its response, in one object or in `request` and `response`."""
     requests = []
-    without = 0
+    left_out: Counter[str] = Counter()
     for record in records_of(file):
         fields = record.fields
         request = _request_in(fields)
         if request is None:
-            without += 1
+            left_out["no messages of a request"] += 1
             continue
         messages = tuple(_messages(request))
         requests.append(LoggedRequest(place=record.place, messages=messages, answers=tuple(_answers(fields))))
-    log = conversations_of(requests)
-    counts = {**log.left_out, **({"no messages of a request": without} if without else {})}
-    return Log(conversations=log.conversations, left_out=counts)
+    return conversations_of(requests, left_out)
 
 
 def _request_in(fields: Mapping[str, object]) -> Mapping[str, object] | None:

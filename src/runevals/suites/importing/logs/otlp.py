@@ -14,6 +14,7 @@ from runevals.suites.importing.logs.conversations import (
     LoggedRequest,
     conversations_of,
     first_fields,
+    json_in,
     messages_of,
     records_of,
 )
@@ -90,7 +91,7 @@ def _requests(spans: Sequence[Span], place: str) -> Iterator[LoggedRequest]:
             messages = tuple(_messages(span.attributes, "input", "prompt", "user"))
             if messages:
                 answers = tuple(_messages(span.attributes, "output", "completion", "assistant"))
-                system = _parsed(span.attributes.get("gen_ai.system_instructions"))
+                system = json_in(span.attributes.get("gen_ai.system_instructions"))
                 first = (
                     list(messages_of([{"role": "system", "parts": system}])) if isinstance(system, list) else []
                 )
@@ -100,7 +101,7 @@ def _requests(spans: Sequence[Span], place: str) -> Iterator[LoggedRequest]:
 
 def _messages(attributes: Mapping[str, object], name: str, former: str, role: str) -> Iterator[LoggedMessage]:
     """The messages under their present name, or as older instruments write them."""
-    present = _parsed(attributes.get(f"gen_ai.{name}.messages", attributes.get(f"gen_ai.{former}")))
+    present = json_in(attributes.get(f"gen_ai.{name}.messages", attributes.get(f"gen_ai.{former}")))
     if isinstance(present, str):
         yield LoggedMessage(role=role, text=present)
         return
@@ -113,12 +114,3 @@ def _messages(attributes: Mapping[str, object], name: str, former: str, role: st
         if match is not None and match[1] == former:
             numbered.setdefault(int(match[2]), {})[match[3]] = value
     yield from messages_of([{"role": role, **fields} for _, fields in sorted(numbered.items())])
-
-
-def _parsed(value: object) -> object:
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
