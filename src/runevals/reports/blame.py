@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from math import fsum
 
+from runevals.lib.nullable import total
 from runevals.lib.text.escape import code_cell, inert_line, one_line
 from runevals.lib.text.numbers import money, p_value, plural, short_list
 from runevals.records import Blame, BlamedCase, Hunk, HunkCoverage
@@ -82,10 +82,8 @@ def _of(cases: Sequence[BlamedCase], side: str) -> str:
 
 
 def _effort(cases: Sequence[BlamedCase]) -> str:
-    costs = [case.cost_usd for case in cases]
-    known = [cost for cost in costs if cost is not None]
-    cost = f", {money(fsum(known))}" if len(known) == len(costs) and any(known) else ""
-    return f"{plural(sum(case.calls for case in cases), 'call')}{cost}"
+    cost = total(case.cost_usd for case in cases)
+    return f"{plural(sum(case.calls for case in cases), 'call')}{f', {money(cost)}' if cost else ''}"
 
 
 def _coverage(blame: Blame, safe: Callable[[str], str], place_of: Callable[[str], str]) -> Iterator[str]:

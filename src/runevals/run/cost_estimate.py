@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.nullable import mean
 from runevals.lib.text.numbers import money
 from runevals.records import RunReport, TurnReport
 from runevals.records.errors import InvalidDocument, InvalidSuite
@@ -78,8 +79,8 @@ def _of_calls(report: RunReport, settings: Settings, calls: int) -> float | None
         cost = _price(settings, sent, received)
         if cost is not None:
             return cost
-    costs = [turn.cost_usd for turn in turns if turn.cost_usd is not None]
-    return calls * sum(costs) / len(costs) if costs else None
+    cost = mean(turn.cost_usd for turn in turns)
+    return None if cost is None else calls * cost
 
 
 def _of_judge(report: RunReport, settings: Settings, calls: int) -> float | None:
@@ -87,8 +88,8 @@ def _of_judge(report: RunReport, settings: Settings, calls: int) -> float | None
     if not calls or judge is None or used is None or judge.model != used.model:
         return None
     results = [result for turn in _turns(report) for result in turn.results if result.judge_model is not None]
-    costs = [result.cost_usd for result in results if result.cost_usd is not None]
-    return calls * sum(costs) / len(costs) if costs else None
+    cost = mean(result.cost_usd for result in results)
+    return None if cost is None else calls * cost
 
 
 def _of_prompts(plan: RunPlan, settings: Settings) -> float | None:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from math import fsum
 from pathlib import Path
 
 from runevals.lib.git_changes import changed_files
+from runevals.lib.nullable import total
 from runevals.lib.storage.files import remove_files, write_whole
 from runevals.lib.worktree import copy_changes
 from runevals.records import AttemptReport, Outcome
@@ -96,7 +96,7 @@ class PutBackRunner:
         attempts = {(case.suite, case.key): case.attempts for case in measured.report().cases}
         for key, runs in attempts.items():
             self.calls[key] += sum(len(run.turns) for run in runs)
-            self.costs[key] = _sum([self.costs.get(key, 0.0), *map(_cost, runs)])
+            self.costs[key] = total([self.costs.get(key, 0.0), *map(_cost, runs)])
             errors = [turn.error.message for run in runs for turn in run.turns if turn.error is not None]
             self.trouble = errors[-1] if errors else self.trouble
         return attempts
@@ -178,10 +178,4 @@ def _require_other_target(restored: TargetSettings | None, head: TargetSettings)
 
 def _cost(attempt: AttemptReport) -> float | None:
     costs = [turn.cost_usd for turn in attempt.turns]
-    return _sum([*costs, *(result.cost_usd or 0.0 for turn in attempt.turns for result in turn.results)])
-
-
-def _sum(costs: Sequence[float | None]) -> float | None:
-    """None if any of them is unknown."""
-    known = [cost for cost in costs if cost is not None]
-    return fsum(known) if len(known) == len(costs) else None
+    return total([0.0, *costs, *(result.cost_usd or 0.0 for turn in attempt.turns for result in turn.results)])

@@ -87,9 +87,7 @@ class JournalledTarget:
             self._keep(key, response, conversation)
         elif response.model is not None:
             self._reported.add(response.model)
-            self._budget.require_known(
-                response.cost_usd, response.input_tokens, response.output_tokens, response.model
-            )
+            self._budget.require_known(response)
         return response
 
     def _keep(self, key: str, response: Response, conversation: Conversation) -> None:
@@ -137,9 +135,7 @@ class JournalledJudge:
                 self._journal.write(key, judgement, judgement_text)
         elif judgement.model is not None:
             self._reported.update(judgement.model.split(", "))
-            self._budget.require_known(
-                judgement.cost_usd, judgement.input_tokens, judgement.output_tokens, judgement.model
-            )
+            self._budget.require_known(judgement)
         return judgement
 
     def identity(self) -> ModelIdentity:

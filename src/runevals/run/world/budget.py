@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from runevals.records import Problem
+from runevals.judge.user import UserMessage
+from runevals.records import Problem, Response
+from runevals.records.judgement import Judgement
 from runevals.records.rules import Limits
 
 F = TypeVar("F", bound="Future[Any]")
@@ -108,39 +110,27 @@ class Budget:
         finally:
             timer.cancel()
 
-    def spend(
-        self,
-        cost_usd: float | None,
-        input_tokens: int | None,
-        output_tokens: int | None,
-        model: str | None = None,
-    ) -> None:
+    def spend(self, answer: Response | Judgement | UserMessage) -> None:
         """Counts one answer. If a limited amount is unknown, the run ends, as the limit cannot be checked."""
         with self._lock:
             self.was_spent = True
-            self._cost_usd += cost_usd or 0.0
-            self._tokens += (input_tokens or 0) + (output_tokens or 0)
+            self._cost_usd += answer.cost_usd or 0.0
+            self._tokens += (answer.input_tokens or 0) + (answer.output_tokens or 0)
             cost, tokens = self._cost_usd, self._tokens
-        self.require_known(cost_usd, input_tokens, output_tokens, model)
+        self.require_known(answer)
         most_usd, most_tokens = self._limits.cost_usd, self._limits.tokens
         if most_usd is not None and cost >= most_usd:
             self._exhausted(f"--max-cost {most_usd:g} is spent: ${cost:.4f} so far")
         elif most_tokens is not None and tokens >= most_tokens:
             self._exhausted(f"--max-tokens {most_tokens} are spent: {tokens} so far")
 
-    def require_known(
-        self,
-        cost_usd: float | None,
-        input_tokens: int | None,
-        output_tokens: int | None,
-        model: str | None = None,
-    ) -> None:
+    def require_known(self, answer: Response | Judgement | UserMessage) -> None:
         """If a limited amount of an answer is unknown, ends the run, also if the answer was stored earlier."""
-        if self._limits.cost_usd is not None and cost_usd is None:
-            whose = f" of {model}" if model else ""
+        if self._limits.cost_usd is not None and answer.cost_usd is None:
+            whose = f" of {answer.model}" if answer.model else ""
             reason = f"what a call costs is unknown; name the price{whose} in the settings, `prices:`"
             self._unknown(f"--max-cost cannot be kept: {reason}")
-        elif self._limits.tokens is not None and (input_tokens is None or output_tokens is None):
+        elif self._limits.tokens is not None and (answer.input_tokens is None or answer.output_tokens is None):
             self._unknown("--max-tokens cannot be kept: a call does not say how many it took")
 
     def _unknown(self, reason: str) -> None:

@@ -45,7 +45,7 @@ class BoundedTarget:
             return Response(problem=self._budget.stop.refused(str(refusal)))
         answered = response.problem is None or response.model is not None  # what came back was paid for
         if answered and not response.cached and not self._is_free:
-            self._budget.spend(response.cost_usd, response.input_tokens, response.output_tokens, response.model)
+            self._budget.spend(response)
         if not answered and self._budget.stop.problem is not None:
             return Response(problem=self._budget.stop.problem)
         return response
@@ -82,9 +82,7 @@ class BoundedJudge:
                     raise
                 return Judgement(score=None, problem=self._budget.stop.refused(str(refusal)))
         if judgement.model is not None and not self._is_free:
-            self._budget.spend(
-                judgement.cost_usd, judgement.input_tokens, judgement.output_tokens, judgement.model
-            )
+            self._budget.spend(judgement)
         lacking = judgement.score is None or any(vote.score is None for vote in judgement.votes)
         if lacking and self._budget.stop.problem is not None:
             return replace(judgement, score=None, votes=(), problem=self._budget.stop.problem)
@@ -117,7 +115,7 @@ class BoundedUser:
                     raise
                 return UserMessage(problem=self._budget.stop.refused(str(refusal)))
         if message.model is not None:
-            self._budget.spend(message.cost_usd, message.input_tokens, message.output_tokens, message.model)
+            self._budget.spend(message)
         if message.problem is not None and self._budget.stop.problem is not None:
             return replace(message, problem=self._budget.stop.problem)
         return message
