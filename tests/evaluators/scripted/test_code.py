@@ -130,6 +130,7 @@ def test_a_result_without_keywords_is_an_invalid_result(sandbox):
     ("language", "code", "error", "reason"),
     [
         ("javascript", "module.exports = (", "evaluator_syntax", "syntax error (line "),
+        ("javascript", "import " + "/**/" * 40 + "!", "evaluator_syntax", "syntax error (line "),
         ("python", "\ndef evaluate(:\n    pass", "evaluator_syntax", "syntax error (line 2): "),
         (
             "javascript",

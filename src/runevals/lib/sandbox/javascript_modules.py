@@ -23,9 +23,9 @@ _REGEX = re.compile(r"/(?![*/])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[A-Za-
 _BEFORE_REGEX_WORDS = frozenset(
     {"return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "await", "yield"}
 )
-_BLANK = r"(?:\s|/\*.*?\*/|//[^\n]*\n)*"
+_BLANK = r"(?:\s|(?>/\*.*?\*/)|//[^\n]*\n)*"
 _IMPORT = re.compile(
-    rf"import\b{_BLANK}(?:(?P<names>(?:[\w$*{{}},\s]|/\*.*?\*/|//[^\n]*\n)+?)\bfrom\b|"
+    rf"import\b{_BLANK}(?:(?P<names>(?:[\w$*{{}},\s]|(?>/\*.*?\*/)|//[^\n]*\n)+?)\bfrom\b|"
     rf"(?P<braces>[\w$*,\s]*\{{[^}}]*\}})\s*from\b)?{_BLANK}"
     r"""(?P<module>"[^"\n]*"|'[^'\n]*')(?:\s*(?:with|assert)\s*\{[^}]*\})?[^\S\n]*;?""",
     re.DOTALL,
