@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from runevals.records import RegressionRule
 from runevals.verdict.compare import Sides
 from runevals.verdict.fresh_runs import SingleCases
@@ -56,3 +58,16 @@ def test_a_base_that_turns_out_not_to_run_leaves_its_stored_runs():
     singles, _ = looked_at(runner)
     assert {suspect.state for suspect in singles.result().suspects} == {"open"}
     assert runner.runs("head", "k0") == 12
+
+
+@pytest.mark.parametrize(("again", "reason", "runs"), [("f", "failed all 12 fresh runs", 12), ("p", "", 1)])
+def test_one_stored_run_confirms_nothing_and_a_case_that_fails_for_ever_stays_a_doubt(again, reason, runs):
+    rounds, base = {**dict.fromkeys(ROUNDS, "p"), "k0": "f"}, dict.fromkeys(ROUNDS, "p")
+    runner = ScriptedRunner(rounds, always(""), always(again))
+    runner.why_no_base = "it is deployed elsewhere"
+    singles = SingleCases(runner, RegressionRule())
+    singles.test(Sides.of(report(rounds), report(base)).pairs)
+    (suspect,) = singles.result().suspects
+    assert (suspect.key, suspect.state == "open", reason in suspect.reason) == ("k0", False, True)
+    assert bool(suspect.reason) == bool(reason)
+    assert runner.runs("head", "k0") == runs

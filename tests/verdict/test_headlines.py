@@ -7,6 +7,7 @@ import pytest
 from runevals import decide
 from runevals.records import ComparisonVerdict as V
 from runevals.records import GateRules, RegressionRule
+from runevals.reports import console
 from runevals.verdict.decide import conclusion_of
 from runevals.verdict.procedure import compare_in_rounds
 from tests.sample_reports import case, report
@@ -76,3 +77,15 @@ def test_a_large_drop_that_may_be_noise_passes_unless_the_settings_say_otherwise
     assert decide(report(SUITE), report(UNCLEAR)).verdict.exit_code == 0
     found = decide(report(SUITE), report(UNCLEAR), GateRules(on_inconclusive="fail")).verdict
     assert (found.outcome, found.exit_code) == ("unmeasured", 3)
+
+
+def test_one_stored_run_and_twelve_failing_ones_pass_with_a_warning():
+    base, head = dict.fromkeys(SUITE, "p"), {**dict.fromkeys(SUITE, "p"), "k7": "f"}
+    runner = ScriptedRunner(head, always(""), always("f"))
+    runner.why_no_base = "it is deployed elsewhere"
+    found = compare_in_rounds(runner, report(base), "stored", RegressionRule())
+    made = conclusion_of(*found, GateRules())
+    assert (made.verdict.headline, made.verdict.exit_code) == ("1 case may be lost, not settled: k7", 0)
+    shown = console.render(made)
+    assert shown.startswith("⚠ 1 case may be lost")
+    assert "k7 may be lost: it passed 1 stored run of the base and failed all 12 fresh runs; more stored" in shown

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from runevals.lib.text.numbers import capitalised, p_value, plural, points, short_list
 from runevals.records import Comparison, ComparisonVerdict, Hypothesis
+from runevals.verdict.wording import unsettled
 
 _METRICS = {"pass_rate": "pass rate", "share": "score"}
 
@@ -70,6 +71,9 @@ def inconclusive(comparison: Comparison) -> str:
 def no_loss(comparison: Comparison) -> str:
     """A comparison that shows no loss."""
     of = plural(comparison.compared, "case")
+    if doubts := unsettled(comparison):
+        keys = short_list([suspect.key for suspect in doubts])
+        return f"{plural(len(doubts), 'case')} may be lost, not settled: {keys}"
     against = f" against {comparison.source}" if _moved(comparison) else ""
     if comparison.verdict is ComparisonVerdict.IMPROVED:
         fixed, regressed = len(comparison.of_kind("fixed")), len(comparison.of_kind("regressed"))

@@ -13,6 +13,7 @@ from math import fsum
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_p_value
+from runevals.lib.text.numbers import plural
 from runevals.records import AttemptReport, CaseReport, Outcome, RegressionRule, Suspect, SuspectState
 from runevals.verdict.matching import Pair, Side
 from runevals.verdict.score import over_attempts
@@ -150,7 +151,7 @@ def drop_hopeless(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionR
     alive = [suspect for suspect in suspects if suspect.state is None]
     number = cases if any(suspect.stored for suspect in suspects) else len(suspects)
     for suspect in alive:
-        fails_all = suspect.stored and _failed_all(suspect)
+        fails_all = suspect.stored and _failed_all(suspect, stored_runs=1)
         reachable = suspect.best_p * (number - len(alive) + 1) <= LEVEL * rule.alpha or fails_all
         if not reachable or _passes_after_all(suspect):
             suspect.state = "dropped"
@@ -171,10 +172,10 @@ def _passes_after_all(suspect: SuspectRuns) -> bool:
     return sum(head) >= (SCREEN if len(head) == SCREEN else 3) and 2 * sum(head) >= len(head)
 
 
-def _failed_all(suspect: SuspectRuns) -> bool:
-    """A case that passed all of three stored runs or more, a critical one of any, and failed all fresh ones."""
-    before, least = suspect.pair.before, 1 if is_critical(suspect.pair) else STORED_RUNS
-    return before.passes == before.runs >= least and not any(suspect.values(kind=False)[1])
+def _failed_all(suspect: SuspectRuns, *, stored_runs: int) -> bool:
+    """Whether it passed all its stored runs, at least `stored_runs`, and failed all fresh ones."""
+    before = suspect.pair.before
+    return before.passes == before.runs >= stored_runs and not any(suspect.values(kind=False)[1])
 
 
 def settle_half_way(suspects: Sequence[SuspectRuns], rule: RegressionRule) -> None:
@@ -211,17 +212,30 @@ def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) ->
 
 
 def _ending(suspect: SuspectRuns, corrected: float, rule: RegressionRule) -> tuple[SuspectState, str]:
+    if suspect.stored and corrected > LEVEL * rule.alpha:
+        return _ending_without_base(suspect)
     if not suspect.decided:
         return "open", suspect.reason or "it could not be run again"
     if corrected <= LEVEL * rule.alpha:
         return "confirmed", ""
-    if suspect.stored:
-        failed = _failed_all(suspect)
-        return ("open", "the base cannot be run to confirm it") if failed else ("cleared", "")
     if case_p(*suspect.values(kind=False)) > CLEARED_P:
         return "cleared", ""
     errored = any(a.status is Outcome.ERRORED for a in (*suspect.head, *suspect.base))
     return "open", "some fresh runs errored" if errored else "the fresh runs do not settle it"
+
+
+def _ending_without_base(suspect: SuspectRuns) -> tuple[SuspectState, str]:
+    """Three stored runs that all passed keep it open, of a critical case one does; fewer only warn."""
+    failed = _failed_all(suspect, stored_runs=1)
+    too_few = failed and suspect.pair.before.runs < STORED_RUNS and not is_critical(suspect.pair)
+    if not suspect.decided:
+        return ("cleared", "") if too_few else ("open", suspect.reason or "it could not be run again")
+    if not failed:
+        return "cleared", ""
+    if not too_few:
+        return "open", "the base cannot be run to confirm it"
+    stored, fresh = plural(suspect.pair.before.runs, "stored run"), plural(len(suspect.head), "fresh run")
+    return "cleared", f"it passed {stored} of the base and failed all {fresh}; more stored runs would settle it"
 
 
 def recorded(suspect: SuspectRuns) -> Suspect:

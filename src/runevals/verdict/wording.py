@@ -30,6 +30,7 @@ from runevals.records import (
     MetricChange,
     Outcome,
     RunReport,
+    Suspect,
     TextChange,
     TurnReport,
 )
@@ -286,8 +287,9 @@ def fresh_runs(comparison: Comparison, change: Change) -> str:
 
 def suspect_notes(comparison: Comparison) -> list[str]:
     """The reason for every open suspect, and how many suspects are not lost or not confirmed as lost."""
-    notes = [f"{s.key} may be lost: {s.reason}" for s in comparison.suspects if s.state == "open" and s.reason]
-    fine = [suspect for suspect in comparison.suspects if suspect.state in ("dropped", "cleared")]
+    still = [*(s for s in comparison.suspects if s.state == "open" and s.reason), *unsettled(comparison)]
+    notes = [f"{suspect.key} may be lost: {suspect.reason}" for suspect in still]
+    fine = [s for s in comparison.suspects if s.state in ("dropped", "cleared") and not s.reason]
     notes += [f"{suspect.key} was edited, and its old form still passes" for suspect in fine if suspect.edited]
     own = [suspect for suspect in fine if not suspect.edited]
     failing = sum(suspect.head is not None and suspect.head.status is Outcome.FAILED for suspect in own)
@@ -296,6 +298,11 @@ def suspect_notes(comparison: Comparison) -> list[str]:
     if failing:
         notes.append(f"{plural(failing, 'case')} failed on fresh runs too, too few to confirm a loss")
     return notes
+
+
+def unsettled(comparison: Comparison) -> list[Suspect]:
+    """Suspects that do not block but may be lost: too few runs of the base are stored to tell."""
+    return [suspect for suspect in comparison.suspects if suspect.state == "cleared" and suspect.reason]
 
 
 def edited_and_failing(comparison: Comparison) -> list[Change]:
@@ -365,7 +372,9 @@ def doubtful(conclusion: Conclusion) -> bool:
     comparison = conclusion.comparison
     if conclusion.acceptance is not None:
         return True
-    if comparison is None or (comparison.verdict not in _DOUBTFUL and not comparison.inexact_base):
+    if comparison is None:
+        return False
+    if comparison.verdict not in _DOUBTFUL and not comparison.inexact_base and not unsettled(comparison):
         return False
     unmeasured = conclusion.verdict.outcome == "unmeasured"
     return (
