@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+
 import pytest
 
 from tests.chat_server import Reply, chat_server
@@ -15,7 +19,9 @@ TARGETS = {name: {"type": "openai", "model": name} for name in ("mini", "nano", 
 def models(project, monkeypatch):
     """Three models on a server: mini knows everything, nano but one answer, and pico nothing."""
 
-    def answer(body, _number):
+    def answer(body, number):
+        if number + 1 == getattr(server, "kill_at", None):
+            server.process.kill()
         model, prompt = body["model"], body["messages"][-1]["content"]
         if model == "gone":
             return Reply(status=404, error={"message": "The model does not exist"})
@@ -119,3 +125,21 @@ def test_what_cannot_be_measured_is_a_usage_error(models, runevals, flags, reaso
     code, _, err = runevals("run", "-q", *flags)
     assert (code, reason in err) == (2, True), err
     assert not models.server.requests
+
+
+def test_a_run_that_was_killed_is_resumed(models, runevals):
+    """Each target is asked only for what it lacks, and the other's answers to the same prompts are not its own."""
+    models.write("runevals.yaml", {"targets": {name: TARGETS[name] for name in ("mini", "nano")}, "repeat": 2})
+    command = [sys.executable, "-m", "runevals", "run", "-q", "--concurrency", "1", "-o", "out.json"]
+    models.server.kill_at = 15  # in the second round, after all answers of the first one
+    with subprocess.Popen(command, cwd=models.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        models.server.process = run
+    assert run.returncode == -signal.SIGKILL
+    before = len(models.server.requests)
+    code, out, err = runevals("run", "--resume")
+    assert code == 0, out + err
+    assert "Resuming " in err
+    assert len(models.server.requests) == 24 + 1, before  # the one that was under way
+    rates = {name: models.document(f"out.{name}.json")["totals"]["pass_rate"] for name in ("mini", "nano")}
+    assert rates == {"mini": 1.0, "nano": pytest.approx(5 / 6)}
+    assert not list((models.path / ".evals/runs").glob("*"))

@@ -46,7 +46,7 @@ from runevals.run.load import load_suites, plan_of
 from runevals.run.preflight import require_present
 from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest
-from runevals.run.resume.unfinished import begun, require_same, unfinished, worth_a_journal
+from runevals.run.resume.unfinished import journalled, unfinished
 from runevals.run.shards.split import plan_of_shard
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.resolve import Settings, ignored_changes, resolve
@@ -58,7 +58,7 @@ from runevals.suites.upgrade import upgrade_file
 if TYPE_CHECKING:
     from runevals.cli.progress import Detail
     from runevals.records import Conclusion
-    from runevals.run.resume.unfinished import ResumableRun, UnfinishedRun
+    from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.resolve import RawSettings
     from runevals.suites.load import LoadedSuites
 
@@ -188,9 +188,10 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         weakenings=ignored_changes(of_change),
         progress=display,
     )
+    journal_for = partial(journalled, options, paths, before)
     if settings.targets and not settings.evaluate_only:
-        return run_several(request, of_change, options)
-    return _run(request, options, _journalled(settings, options, paths, before))
+        return run_several(request, of_change, options, journal_for)
+    return _run(request, options, journal_for(settings))
 
 
 def _drops_judge(loaded: LoadedSuites, settings: Settings) -> bool:
@@ -266,16 +267,6 @@ def _outputs(options: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[P
         require_kept_results()
     reports, documents = separated(asked_for, options["form"])
     return asked_for, reports, documents
-
-
-def _journalled(
-    settings: Settings, options: Mapping[str, Any], paths: tuple[str, ...], before: ResumableRun | None
-) -> UnfinishedRun | None:
-    """The run to resume, or a new one; None if it has no calls worth storing."""
-    if before is not None:
-        require_same(before, settings)
-        return before.run
-    return begun(options, paths, settings) if worth_a_journal(settings) else None
 
 
 def _prepared(settings: Settings) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
@@ -17,6 +17,7 @@ from runevals.records import Conclusion
 from runevals.records.errors import INTERRUPTED, CannotWrite, InvalidSettings
 from runevals.reports import html, is_packed_name, results, side_by_side, suffix_of, summary
 from runevals.reports.publish import check_outputs, publish
+from runevals.run.acceptance import with_waiting
 from runevals.run.export_suite import separated
 from runevals.run.projects import worst
 from runevals.run.targets import run_targets
@@ -26,15 +27,31 @@ from runevals.settings.target_names import file_name
 
 if TYPE_CHECKING:
     from runevals.run.request import RunRequest
+    from runevals.run.resume.unfinished import UnfinishedRun
 
 
-def run_several(request: RunRequest, raw: RawSettings, options: Mapping[str, Any]) -> int:
-    """One run of all targets that the settings name → the worst exit code. `raw` has the base's side."""
+def run_several(
+    request: RunRequest,
+    raw: RawSettings,
+    options: Mapping[str, Any],
+    journal_for: Callable[..., UnfinishedRun | None],
+) -> int:
+    """One run of all targets that the settings name → the worst exit code. `raw` has the base's side.
+
+    `journal_for` gets the settings of each target.
+    """
     settings = request.settings
     outputs = _outputs(options)
     require_cache(settings)
+    requests = _requests(request, raw)
+    of_each = [of_one.settings for of_one in requests.values()]
+    run = journal_for(*of_each)
     warn(request.suites.problems)
-    conclusions = run_targets(_requests(request, raw), settings)
+    with nullcontext() if run is None else run.journal(*of_each) as journal:
+        conclusions = {
+            name: with_waiting(conclusion, settings)
+            for name, conclusion in run_targets(requests, settings, journal).items()
+        }
     for name, conclusion in conclusions.items():
         say(f"\n== {terminal_text(name)}")
         tell(replace(conclusion, against=None))  # it stands below the table
@@ -48,6 +65,8 @@ def run_several(request: RunRequest, raw: RawSettings, options: Mapping[str, Any
         except CannotWrite as error:
             problem = error
             say(f"Error: {error}", err=True)
+    if run is not None and (way := run.end(*conclusions.values(), written=problem is None)):
+        say(way)
     codes = [conclusion.verdict.exit_code for conclusion in conclusions.values()]
     code = INTERRUPTED if INTERRUPTED in codes else worst(codes)
     return code or (0 if problem is None else problem.exit_code)
@@ -66,7 +85,7 @@ def _outputs(options: Mapping[str, Any]) -> Sequence[Path]:
     if not outputs:
         require_kept_results()
     reports, documents = separated(outputs, options["form"])
-    of_one = {"--format": documents, "--resume": options["resume"] is not None, "--open": options["opened"]}
+    of_one = {"--format": documents, "--open": options["opened"]}
     for option, is_given in of_one.items():
         if is_given:
             raise InvalidSettings(f"{option} is of one target; choose one with --target or --model")

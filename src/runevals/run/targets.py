@@ -19,6 +19,7 @@ from runevals.run.preflight import require_gates, require_present
 from runevals.run.prepare_request import prepared, require_comparable
 from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.request import RunRequest
+from runevals.run.resume.journal import Journal
 from runevals.run.sides import head_side
 from runevals.run.world.budget import Budget, Stop
 from runevals.settings.resolve import Settings
@@ -37,7 +38,9 @@ class _Target:
     comparison: Comparison | None = None
 
 
-def run_targets(requests: Mapping[str, RunRequest], settings: Settings) -> Mapping[str, Conclusion]:
+def run_targets(
+    requests: Mapping[str, RunRequest], settings: Settings, journal: Journal | None = None
+) -> Mapping[str, Conclusion]:
     """A conclusion for each target, by its name; `settings` are those of the run, which names several.
 
     A target that cannot be measured does not end the others. Raises RunevalsError for what stops all of them.
@@ -49,7 +52,8 @@ def run_targets(requests: Mapping[str, RunRequest], settings: Settings) -> Mappi
         targets: dict[str, _Target] = {}
         for name, request in requests.items():
             try:
-                targets[name] = _opened(name, replace(request, budget=budget), stack)
+                own = None if journal is None else journal.of_target(name)
+                targets[name] = _opened(name, replace(request, budget=budget, journal=own), stack)
             except RunevalsError as error:
                 errors[name] = error
         if not targets:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
@@ -18,9 +18,12 @@ from runevals.verdict.decide import Baseline
 T = TypeVar("T")
 
 
-def text_redactor(settings: Settings, sandbox: ScriptRunner) -> Callable[[str], str]:
-    """Redacts both in a text."""
-    secrets = redactor(settings.environment, settings.key_names)
+def text_redactor(
+    settings: Settings, sandbox: ScriptRunner, others: Sequence[Settings] = ()
+) -> Callable[[str], str]:
+    """Redacts both in a text. `others` are the settings of further targets of the run, which have keys too."""
+    names = [name for each in (settings, *others) for name in each.key_names]
+    secrets = redactor(settings.environment, names)
     if not settings.redact_patterns:
         return secrets
     patterns = PatternRedactor(settings.redact_patterns, sandbox)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path, PurePath
@@ -21,37 +21,44 @@ _NO_PROGRAM = frozenset({".git", ".evals", ".venv", "node_modules", "__pycache__
 Code = dict[str, object]
 
 
-def code_of(settings: Settings, outputs: Iterable[str]) -> Code | None:
+def code_of(targets: Sequence[Settings], outputs: Iterable[str]) -> Code | None:
     """The commit, the differences from it, and untracked files; without git, all files.
 
-    The reports that the run writes are none of them. None: there are too many files to look at.
+    `targets` are the settings of each target. The reports that the run writes are none of the files.
+    None: there are too many files to look at.
     """
-    if not _runs_code(settings):
+    programs = [settings for settings in targets if _runs_code(settings)]
+    if not programs:
         return {}
+    settings = programs[0]
     written = {(settings.cwd / name).resolve() for name in (*outputs, settings.output_dir)}
-    loose = list(islice((path for path in _loose(settings) if not _is_in(written, path)), MOST_FILES + 1))
+    loose = list(islice((path for path in _loose(programs) if not _is_in(written, path)), MOST_FILES + 1))
     of_git = _of_git(settings)
     if len(loose) > MOST_FILES or of_git is None:
         return None
     return {**of_git, "files": {str(path): _content(path) for path in loose}}
 
 
-def changed(before: Code, settings: Settings) -> bool:
+def changed(before: Code, targets: Sequence[Settings]) -> bool:
     """Whether the code has changed. New files may be written by the program itself."""
-    if not _runs_code(settings):
+    programs = [settings for settings in targets if _runs_code(settings)]
+    if not programs:
         return False
     files = before.get("files")
     of_git = {name: value for name, value in before.items() if name != "files"}
-    if not isinstance(files, dict) or of_git != _of_git(settings):
+    if not isinstance(files, dict) or of_git != _of_git(programs[0]):
         return True
     return any(_content(Path(name)) != content for name, content in files.items())
 
 
-def addresses(settings: Settings) -> list[str]:
+def addresses(*targets: Settings) -> list[str]:
     """Hashes of the addresses of target and judges, because an address may contain a secret."""
-    target = settings.target
-    addresses = [] if target is None else [target.base_url, None if target.web is None else target.web.url]
-    addresses += [judge.base_url for judge in settings.judges]
+    addresses: list[str | None] = []
+    for settings in targets:
+        target = settings.target
+        if target is not None:
+            addresses += [target.base_url, None if target.web is None else target.web.url]
+        addresses += [judge.base_url for judge in settings.judges]
     return [sha256((address or "").encode("utf-8", "surrogateescape")).hexdigest() for address in addresses]
 
 
@@ -70,11 +77,13 @@ def _of_git(settings: Settings) -> Code | None:
     return {"commit": provenance(settings, ()).commit, "differs": sha256(text.encode()).hexdigest()}
 
 
-def _loose(settings: Settings) -> Iterator[Path]:
+def _loose(programs: Sequence[Settings]) -> Iterator[Path]:
     """The files that no commit has."""
+    settings = programs[0]
     files = files_of(settings.repository, tracked=False)
     if files is None:
-        yield from _walked(settings.cwd if settings.target is None else settings.target.base)
+        for folder in dict.fromkeys(each.cwd if each.target is None else each.target.base for each in programs):
+            yield from _walked(folder)
         return
     for name in files:
         if not _NO_PROGRAM.intersection(PurePath(name).parts):

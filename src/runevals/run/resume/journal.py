@@ -33,12 +33,18 @@ class Journal:
     side: str
     redact: Callable[[str], str]
     looking: str = ""  # at what, if a run measures its sides more than once
+    target: str = ""  # its name, if there are several
     new: bool = False  # of a run that has just begun: what it did not write, it need not look for
     _written: set[str] = field(default_factory=set)
 
     def of(self, side: str) -> Journal:
         """The same journal for another side."""
-        return replace(self, side=f"{side}, {self.looking}" if self.looking else side)
+        side = f"{side}, {self.looking}" if self.looking else side
+        return replace(self, side=f"{self.target}: {side}" if self.target else side)
+
+    def of_target(self, name: str) -> Journal:
+        """The same journal for one of several targets."""
+        return replace(self, target=name)
 
     def looking_at(self, what: str) -> Journal:
         """The same journal for another measurement: earlier answers of its sides are not reused."""

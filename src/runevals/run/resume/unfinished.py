@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,9 +48,12 @@ class UnfinishedRun:
         self._secret = secret
 
     @contextmanager
-    def journal(self, settings: Settings) -> Iterator[Journal]:
-        """The journal that its answers are written to and, on resuming, read from."""
-        paid = settings.target is not None and settings.target.type in PAID
+    def journal(self, *targets: Settings) -> Iterator[Journal]:
+        """The journal that its answers are written to and, on resuming, read from.
+
+        `targets` are the settings of each target.
+        """
+        paid = any(each.target is not None and each.target.type in PAID for each in targets)
         cache = Cache(self.folder, lambda text: notice(f"Warning: {text}"), durable=paid)
         answers = cache.info().answers
         new = self._words is not None
@@ -62,7 +65,8 @@ class UnfinishedRun:
         with _alone(self.folder):
             try:
                 with Sandbox(workers=1) as sandbox:  # for the patterns; it starts nothing without any
-                    redact, signed = text_redactor(settings, sandbox), SignedCache(cache, self._secret or b"")
+                    redact = text_redactor(targets[0], sandbox, targets[1:])
+                    signed = SignedCache(cache, self._secret or b"")
                     yield Journal(cache=signed, side="head", redact=redact, new=new)
             finally:
                 nothing = cache.info().answers == 0
@@ -80,15 +84,21 @@ class UnfinishedRun:
         except (OSError, CannotWrite) as error:
             notice(f"Warning: this run cannot be resumed: {error}")
 
-    def end(self, conclusion: Conclusion, *, written: bool) -> str | None:
+    def end(self, *conclusions: Conclusion, written: bool) -> str | None:
         """Removes the folder of a finished run; for another, prints how to resume it."""
-        errors = any(case.unmeasured and not case.unchecked for case in conclusion.report.cases)
-        if written and conclusion.report.run.stopped is None and not errors:
+        if written and all(map(_is_measured, conclusions)):
             remove(self.folder, _FILES)
             return None
         if not (self.folder / OPTIONS).exists():
             return None
         return f"Go on, asking only for what is missing: runevals run --resume {self.folder.name}"
+
+
+def _is_measured(conclusion: Conclusion) -> bool:
+    report = conclusion.report
+    if report.run.stopped is not None or (conclusion.verdict.outcome == "unmeasured" and not report.cases):
+        return False
+    return not any(case.unmeasured and not case.unchecked for case in report.cases)
 
 
 def _alone(folder: Path) -> AbstractContextManager[object]:
@@ -100,15 +110,32 @@ def _alone(folder: Path) -> AbstractContextManager[object]:
         raise InvalidSettings(f"--resume: the run {folder.name} {problem}") from None
 
 
-def worth_a_journal(settings: Settings) -> bool:
+def worth_a_journal(*targets: Settings) -> bool:
     """Whether the run makes calls that are worth storing."""
+    return any(map(_has_calls, targets))
+
+
+def _has_calls(settings: Settings) -> bool:
     target = settings.target
     calls_target = not settings.evaluate_only and target is not None and target.type != "recorded"
     judged = not settings.no_judge and any(judge.type != "recorded" for judge in settings.judges)
     return calls_target or judged
 
 
-def begun(options: Mapping[str, Any], paths: tuple[str, ...], settings: Settings) -> UnfinishedRun:
+def journalled(
+    options: Mapping[str, Any], paths: tuple[str, ...], before: ResumableRun | None, *targets: Settings
+) -> UnfinishedRun | None:
+    """The run to resume, or a new one; None if it has no calls worth storing. `targets`: the settings of each.
+
+    Raises InvalidSettings if the stored answers are of another program or endpoint.
+    """
+    if before is not None:
+        _require_same(before, targets)
+        return before.run
+    return _begun(options, paths, targets) if worth_a_journal(*targets) else None
+
+
+def _begun(options: Mapping[str, Any], paths: tuple[str, ...], targets: Sequence[Settings]) -> UnfinishedRun:
     """A new run; its folder is created with its journal."""
     name = f"{datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}-{secrets.token_hex(2)}"
     words = {key: value for key, value in options.items() if key != "resume" and value not in (None, (), False)}
@@ -116,10 +143,10 @@ def begun(options: Mapping[str, Any], paths: tuple[str, ...], settings: Settings
         "version": __version__,
         "options": words,
         "paths": list(paths),
-        "code": code_of(settings, options.get("output") or ()),
-        "addresses": addresses(settings),
+        "code": code_of(targets, options.get("output") or ()),
+        "addresses": addresses(*targets),
     }
-    folder = settings.cwd / RUNS / name
+    folder = targets[0].cwd / RUNS / name
     require_no_link(folder)
     return UnfinishedRun(folder, json.dumps(content, indent=1, default=list))
 
@@ -179,11 +206,11 @@ def _is_of(folder: Path, committed: Collection[Path]) -> bool:
     return any(path.is_relative_to(folder) or folder.is_relative_to(path) for path in committed)
 
 
-def require_same(before: ResumableRun, settings: Settings) -> None:
+def _require_same(before: ResumableRun, targets: Sequence[Settings]) -> None:
     """Raises InvalidSettings if the stored answers are of another program or endpoint."""
     if before.version != __version__:
         raise InvalidSettings(f"--resume: the run is of runevals {before.version}; run it anew")
-    if before.addresses != addresses(settings):
+    if before.addresses != addresses(*targets):
         raise InvalidSettings(
             "--resume: the target or a judge has another address now than when the run began (OPENAI_BASE_URL, "
             "base_url, target.url); go back to it, or run it anew"
@@ -193,7 +220,7 @@ def require_same(before: ResumableRun, settings: Settings) -> None:
             f"--resume: there are more than {MOST_FILES} files here that git does not have, too many to know "
             "whether the program under test is still the same; run it anew"
         )
-    if changed(before.code, settings):
+    if changed(before.code, targets):
         raise InvalidSettings(
             "--resume: the files here have changed since the run began, and with them, maybe, the program under "
             "test; go back to them, or run it anew"
