@@ -143,3 +143,53 @@ def test_a_run_that_was_killed_is_resumed(models, runevals):
     rates = {name: models.document(f"out.{name}.json")["totals"]["pass_rate"] for name in ("mini", "nano")}
     assert rates == {"mini": 1.0, "nano": pytest.approx(5 / 6)}
     assert not list((models.path / ".evals/runs").glob("*"))
+
+
+def test_a_limit_is_that_of_all_targets_together(models, runevals):
+    prices = {name: {"input": 1000.0, "output": 0.0} for name in TARGETS}
+    models.write("runevals.yaml", {"targets": TARGETS, "prices": prices, "max_cost": 0.05, "concurrency": 1})
+    code, out, err = runevals("run", "-q", "-o", "out.json")
+    assert code == 3, out + err
+    documents = [models.document(f"out.{name}.json") for name in TARGETS]
+    costs = [document["totals"]["cost_usd"] for document in documents]
+    assert 0.05 <= sum(cost for cost in costs if cost is not None) < 0.07
+    assert {document["verdict"]["outcome"] for document in documents} == {"unmeasured"}
+    assert "--max-cost 0.05" in out
+
+
+def test_prompts_without_a_suite(models, runevals):
+    code, out, err = runevals("run", "-q", "--prompts", "5?", "--expected", "yes", "--no-judge", "-o", "out.json")
+    assert code == 0, out + err
+    answers = {}
+    for name in TARGETS:
+        [case] = models.document(f"out.{name}.json")["cases"]
+        answers[name] = case["attempts"][0]["turns"][0]["output"]
+    assert answers == {"mini": "yes", "nano": "no", "pico": "no"}
+
+
+AGENT = "def mini(prompt):\n return 'yes'\ndef nano(prompt):\n return 'yes'\n"
+
+
+def test_the_base_of_each_is_run(repository, runevals):
+    """With --base; a target that the base does not have is compared with nothing."""
+    sure = {"type": "python", "deterministic": True}
+    targets = {name: {**sure, "function": f"agent.py:{name}"} for name in ("mini", "nano")}
+    repository.git("checkout", "-q", "main")
+    repository.write("evals.json", {**EXACT, "items": CASES})
+    repository.write("agent.py", AGENT)
+    repository.write("runevals.yaml", {"targets": targets})
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "two targets")
+    repository.git("checkout", "-q", "-B", "change")
+    repository.write("runevals.yaml", {"targets": {**targets, "more": targets["mini"]}})
+    repository.write("agent.py", AGENT.replace("nano(prompt):\n return 'yes'", "nano(prompt):\n return 'no'"))
+    code, out, err = runevals("run", "-q", "--base", "main", "-o", "out.json")
+    assert code == 1, out + err
+    documents = {name: repository.document(f"out.{name}.json") for name in (*targets, "more")}
+    outcomes = {name: document["verdict"]["outcome"] for name, document in documents.items()}
+    assert outcomes == {"mini": "passed", "nano": "failed", "more": "passed"}
+    drops = [documents[name]["comparison"]["drop"] for name in targets]
+    assert drops == [0.0, 1.0]
+    assert documents["more"]["comparison"] is None
+    [notice] = documents["more"]["run"]["notices"]
+    assert "there is no target 'more'" in notice
