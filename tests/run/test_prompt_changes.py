@@ -6,6 +6,7 @@ import pytest
 
 from runevals.run.prompt_changes import LONGEST_LINE, MOST_BYTES, MOST_COMPARED, MOST_LINES
 from tests.ending import ended
+from tests.reports.parsed_page import Page
 
 PROGRAM = "print('Paris.')"
 SETTINGS = (
@@ -76,8 +77,10 @@ def test_a_changed_settings_file_is_shown_too(change, runevals):
     change.write("runevals.yaml", SETTINGS)
     change.write("main.py", "print('Rome.')")
     change.write("system.md", BAD)
-    code, out, _ = runevals(*RUN, "-o", "out.md")
+    code, out, _ = runevals(*RUN, "-o", "out.md", "-o", "out.html")
     ended(code, 1, out, "What changed in the settings  runevals.yaml", "What changed in the prompt  system.md")
+    shown = Page((change.path / "out.html").read_text()).data("overview")["prompts"]
+    assert ("What changed in the settings", "runevals.yaml") in [(one["title"], one["path"]) for one in shown]
     assert "**What changed in the settings** <code>runevals" in (change.path / "out.md").read_text()
     assert changes(change, runevals)["runevals.yaml"].splitlines()[-1] == "-# before"
 

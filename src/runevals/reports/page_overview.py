@@ -28,6 +28,7 @@ from runevals.verdict.wording import (
     other_paths,
     same_on_both_sides,
     suspect_notes,
+    title_of_change,
 )
 
 Json = dict[str, Any]
@@ -53,7 +54,7 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
         ],
         "compared": comparison is not None,
         "prompts": [
-            {"path": one_line(change.path, 200), "diff": visible(change.diff)}
+            {"title": title_of_change(change), "path": one_line(change.path, 200), "diff": visible(change.diff)}
             for change in conclusion.prompt_changes
         ],
         "blame": [] if conclusion.blame is None else lines(conclusion.blame),

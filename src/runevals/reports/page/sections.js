@@ -22,8 +22,8 @@ function drawSections(overview) {
     ),
   );
   at("charts").append(...overview.charts.map(histogram));
-  for (const { path, diff } of overview.prompts)
-    at("prompts").append(el("h3", {}, el("code", {}, el("bdi", {}, path))), unifiedDiff(diff));
+  for (const { title, path, diff } of overview.prompts)
+    at("prompts").append(el("h3", {}, title, " ", el("code", {}, el("bdi", {}, path))), unifiedDiff(diff));
   at("prompts").hidden = !overview.prompts.length;
   at("blame").append(
     el(
