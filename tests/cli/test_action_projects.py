@@ -155,3 +155,28 @@ def test_a_program_of_one_project_cannot_choose_the_base_of_another(job):
     assert event.read_text(encoding="utf-8") != json.dumps(original), "the attack was made"
     assert code == 1, printed
     assert "support" in printed.splitlines()[-1] or "failed: support" in printed
+
+
+def test_each_project_has_an_issue_of_its_own(job, hub):
+    """A scheduled run of main, of which both projects lost a case; then only one of them passes again."""
+    repository = job.repository
+    told = {"schedule": "17 4 * * *", "repository": {"default_branch": "main"}}
+    repository.git("checkout", "-q", "main")
+    for name in ("search", "support"):
+        repository.write(f"{name}/answers.jsonl", ANSWERS)
+    commit(job)
+    hub.history = [repository.head, *hub.history]
+    _, _, printed = job("schedule", told, **ALL, INPUT_ISSUE="true")
+    titles = sorted(issue["title"] for issue in hub.issues)
+    assert [title.partition(" · ")[0] for title in titles] == [
+        "Evals lost cases on schedule in search: search/evals.json",
+        "Evals lost cases on schedule in support: support/evals.json",
+    ], printed
+    repository.write("search/answers.jsonl", GOOD)
+    commit(job)
+    hub.history = [repository.head, *hub.history]
+    job("schedule", told, **ALL, INPUT_ISSUE="true")
+    assert {issue["title"].split()[6]: issue["state"] for issue in hub.issues} == {
+        "search:": "closed",
+        "support:": "open",
+    }

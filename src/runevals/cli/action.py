@@ -19,6 +19,7 @@ from runevals.cli.action_report import (
     JobResult,
     Runner,
     give_to_owner,
+    keep_issue,
     output_files,
     output_folder,
     report,
@@ -30,14 +31,12 @@ from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
 from runevals.cli.terminal import warn, warn_runner
 from runevals.github.accept_losses import ProposedLosses, proposed_losses, with_approved_losses
-from runevals.github.api import GitHubRefused
 from runevals.github.collect_shards import collected
 from runevals.github.file_commands import FileCommands
 from runevals.github.job import action_input, change_event, job_here, on_github, results_of_job
 from runevals.github.job_attempts import attempted, measured_before
 from runevals.github.job_tokens import without_tokens
 from runevals.github.masking import mask_commands
-from runevals.github.schedule_issue import put_issue
 from runevals.github.stored_baseline import stored_base
 from runevals.github.stored_mark import stored_mark
 from runevals.github.without_secrets import not_measured
@@ -189,23 +188,11 @@ def _run(
         warn_runner(str(error))  # a failing verdict stays one if its reports cannot be written
     finally:  # the verdict is reported even if a file cannot be written
         report(result, folder, settings, here, runner)
-        if runner.environment.get("GITHUB_EVENT_NAME") == "schedule" and action_input("issue", raw.inputs):
-            keep_issue(conclusion, here)
+        keep_issue(conclusion, here, raw, runner)
     if result.attempt is not None:
         result.attempt.end(conclusion, written=written)
         give_to_owner(result.attempt.folder, settings.cwd)
     return conclusion.verdict.exit_code
-
-
-def keep_issue(conclusion: Conclusion, here: JobContext) -> None:
-    """The issue of a scheduled run; if it cannot be written, the runner is told."""
-    try:
-        url = put_issue(conclusion, here)
-    except GitHubRefused as refused:
-        warn_runner(f"The issue could not be written. {refused}")
-    else:
-        if url:
-            notice(f"Issue: {url}")
 
 
 def _job_result(

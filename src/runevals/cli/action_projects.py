@@ -12,6 +12,7 @@ from runevals.cli.action_report import (
     JobResult,
     give_to_owner,
     keep_comment,
+    keep_issue,
     mark_cases,
     new_failures,
     output_files,
@@ -95,6 +96,8 @@ def run_projects(
     ]
     unwritten = _publish(done, folder)
     _report(done, folder, settings, here, runner)
+    for one in done:
+        keep_issue(one.conclusion, one.here, raw, runner)
     code = worst(one.conclusion.verdict.exit_code for one in done)
     if unwritten is not None and code == PASSED:
         raise unwritten

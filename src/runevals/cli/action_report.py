@@ -13,10 +13,12 @@ import click
 
 from runevals.cli.terminal import tell, warn_runner
 from runevals.github.annotations import annotation_commands, problem_mark, warning_command
+from runevals.github.api import GitHubRefused
 from runevals.github.comments import slug
 from runevals.github.failed_cases import marks
-from runevals.github.job import project_file
+from runevals.github.job import action_input, project_file
 from runevals.github.post_comment import posting
+from runevals.github.schedule_issue import put_issue
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import notice
 from runevals.lib.text.secrets import redactor
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from runevals.github.post_comment import CommentDelivery
     from runevals.records import Conclusion
     from runevals.run.resume.unfinished import UnfinishedRun
-    from runevals.settings.resolve import Settings
+    from runevals.settings.resolve import RawSettings, Settings
 
 _NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS if reporter is not html)})
 _PAGE = re.compile(r"report-[\w.-]+\.html", re.ASCII)  # of this step, or of one before it
@@ -132,6 +134,19 @@ def keep_comment(posted: CommentDelivery, folder: Path) -> Path:
     if posted.problem:
         warn_runner(f"The comment could not be posted; its text is in {path.name}. {posted.problem}")
     return path
+
+
+def keep_issue(conclusion: Conclusion, here: JobContext, raw: RawSettings, runner: Runner) -> None:
+    """The issue of a scheduled run, if the workflow asks for one; a warning if it cannot be written."""
+    if runner.environment.get("GITHUB_EVENT_NAME") != "schedule" or not action_input("issue", raw.inputs):
+        return
+    try:
+        url = put_issue(conclusion, here)
+    except GitHubRefused as refused:
+        warn_runner(f"The issue could not be written. {refused}")
+    else:
+        if url:
+            notice(f"Issue: {url}")
 
 
 def mark_cases(marks: Sequence[Mark], settings: Settings, environment: Mapping[str, str]) -> None:

@@ -33,7 +33,9 @@ def put_issue(conclusion: Conclusion, here: JobContext) -> str:
 
 
 def _put(conclusion: Conclusion, here: JobContext, api: Api) -> str:
-    marker, path = f"<!-- runevals-issue {slug(here.comment_id)} -->", f"/repos/{here.repository}/issues"
+    path = f"/repos/{here.repository}/issues"
+    name = " ".join(map(slug, filter(None, (here.comment_id, here.project))))
+    marker = f"<!-- runevals-issue {name} -->"
     issue = _own_issue(api, path, marker)
     if conclusion.verdict.outcome == "unmeasured" or (issue is None and not is_lost(conclusion)):
         return "" if issue is None else str(issue["html_url"])
@@ -41,7 +43,8 @@ def _put(conclusion: Conclusion, here: JobContext, api: Api) -> str:
     lost |= set() if issue is None else remembered(issue["body"], conclusion.report.cases)
     body = issue_text(conclusion, here, marker, sorted(lost)[:MOST_LOST])
     if issue is None:
-        title = one_line(f"Evals lost cases on schedule: {measured(conclusion.report.run)}", 200)
+        where = f" in {here.project}" if here.project else ""
+        title = one_line(f"Evals lost cases on schedule{where}: {measured(conclusion.report.run)}", 200)
         return str(api.post(path, WRITES, {"title": title, "body": body})["html_url"])
     change: dict[str, object] = {"body": body}
     if not lost and conclusion.verdict.outcome == "passed" and not is_lost(conclusion):
