@@ -11,7 +11,7 @@ from runevals.settings.table import INPUTS as OF_THE_WORKFLOW
 from runevals.settings.table import SETTINGS
 from tests.docs.pages import ACTION, CONTAINER, ROOT
 
-INPUTS = {setting.name: setting for setting in (*SETTINGS, *OF_THE_WORKFLOW) if setting.as_input}
+INPUTS = {setting.name: setting for setting in (*SETTINGS, *OF_THE_WORKFLOW) if "input" in setting.by}
 DEFAULTS = {"github_token": "${{ github.token }}"}
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from runevals.lib import git
 from runevals.lib.parsing.schema import schema
-from runevals.settings.file import GUARDED, BaseSide, base_settings_file
+from runevals.settings.file import BaseSide, base_settings_file
+from runevals.settings.protected import PROTECTED
 from runevals.settings.resolve import RawSettings, resolve
 from tests.against_base import AGAINST, on_main, pull_request_event, weakened
 from tests.sample_suites import SETTINGS, TEN, WORSE
@@ -68,7 +69,7 @@ def test_every_setting_of_the_file_is_the_bases_or_knowingly_the_changes():
     }
     known = {**schema("runevals.settings", "settings-1")["properties"]}
     renamed = {"judges": "judge", "errors": "errors_limit", "suspects": "suspects_max_runs"}
-    assert {renamed.get(name, name) for name in known} - own <= set(GUARDED)
+    assert {renamed.get(name, name) for name in known} - own <= set(PROTECTED)
 
 
 def test_a_change_that_removes_the_settings_is_judged_by_them(repository, runevals):

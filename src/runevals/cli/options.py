@@ -32,7 +32,7 @@ def settings_options(*names: str) -> Callable[[F], F]:
 
     def add(function: F) -> F:
         for setting in reversed(SETTINGS):
-            if setting.as_flag and (not names or setting.name in names):
+            if "flag" in setting.by and (not names or setting.name in names):
                 function = _option(setting)(function)
         return function
 
@@ -74,7 +74,8 @@ def raw_settings(
     flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False
 ) -> RawSettings:
     """The settings of a command line, before they are resolved."""
-    flags_set = {name: value for name, value in flags.items() if name in {s.name for s in SETTINGS if s.as_flag}}
+    names = {setting.name for setting in SETTINGS if "flag" in setting.by}
+    flags_set = {name: value for name, value in flags.items() if name in names}
     if paths:
         flags_set["suites"] = list(paths)
     cwd = Path.cwd()

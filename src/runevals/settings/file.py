@@ -33,54 +33,6 @@ class SettingsFile:
     places: Mapping[str, Location] = field(default_factory=dict)  # of its top-level keys
 
 
-# These settings decide over a change: they are read from the base's file, not from the change's.
-GUARDED = (
-    "accept_label",
-    "against",  # if a gate compares with what it names
-    "alpha",
-    "annotations",
-    "base",
-    "base_setup",
-    "baseline",
-    "baseline_artifact",
-    "baseline_branch",
-    "baseline_required",
-    "baseline_wait",
-    "baseline_workflow",
-    "category",
-    "comment",
-    "comment_id",
-    "errors_limit",
-    "executor",  # otherwise a change could run its code on other machines
-    "fail_on",
-    "gates",
-    "judge",
-    "margin",  # as `against`
-    "mark",
-    "max_base_age",
-    "max_calls",
-    "max_cost",
-    "max_duration",
-    "max_tokens",
-    "min_effect",
-    "min_pass_rate",
-    "on_incomparable",
-    "on_inconclusive",
-    "quarantine",
-    "redact",
-    "redact_patterns",
-    "require_credentials",
-    "rerun",
-    "sandbox",
-    "share",
-    "suspects_max_runs",
-    "tag",
-    "url_fetch",
-    "verify",
-    "verify_repeats",
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseSide:
     """The side of a change that decides over it: the base's commit and settings.

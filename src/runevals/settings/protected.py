@@ -7,9 +7,11 @@ from typing import Any
 
 from runevals.lib.chat.prices import Price, Prices
 from runevals.records import Weakening
-from runevals.settings.file import GUARDED, BaseSide, SettingsFile
+from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS
 
+_FILE_ONLY = ("gates", "redact_patterns", "url_fetch")  # protected too, and in no table
+PROTECTED = tuple(sorted({setting.name for setting in SETTINGS if setting.protected} | set(_FILE_ONLY)))
 _DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 _BUDGETS = ("max_calls", "max_cost", "max_duration", "max_tokens")
 _WITH_TARGET = ("against", "margin")  # they decide only with a gate on `against_drop`
@@ -38,7 +40,7 @@ def _decides(name: str, of_base: Mapping[str, Any], *, judged: bool) -> bool:
     """Whether this setting decides over a change, with these settings of its base."""
     if name in _WITH_TARGET:
         return _compares_targets(of_base)
-    return name in GUARDED and (name != "judge" or judged)
+    return name in PROTECTED and (name != "judge" or judged)
 
 
 def _compares_targets(of_base: Mapping[str, Any]) -> bool:
@@ -70,7 +72,7 @@ def changes_not_applied(file: SettingsFile, base_side: BaseSide, *, judged: bool
     """The protected settings that the head's file changes and that are therefore not applied."""
     before = base_side.values if base_side.forked is None else base_side.forked.values
     suite = file.display_name if base_side.file is None else base_side.file.display_name
-    for name in (*GUARDED, "prices"):
+    for name in (*PROTECTED, "prices"):
         if name in _WITH_TARGET and not _decides(name, base_side.values, judged=judged):
             continue
         if _value_of(file.values, name) != _value_of(before, name) and not _is_stricter(name, file.values, before):

@@ -19,7 +19,7 @@ def parsed(setting: Setting, text: str, source: str) -> object:
 def checked(setting: Setting, value: object, source: str) -> object:
     """`value` within its bounds and choices. Raises InvalidSettings."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        low, high = setting.minimum, setting.maximum
+        low, high = setting.bounds
         if (low is not None and not value >= low) or (high is not None and not value <= high):
             bounds = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}"
             raise InvalidSettings(f"{source} is {value:g}; it must be {bounds}")
