@@ -130,6 +130,28 @@ def test_an_interrupt_ends_a_run_on_a_cluster_in_time_and_with_reports(project, 
     assert sum(model.asked.values()) - before <= CASES - document["totals"]["passed"] + 6
 
 
+def test_calls_book_resources_and_run_in_the_environment_that_is_named(project, started):
+    project.write(
+        "agent.py",
+        "import os, time\n\ndef answer(prompt):\n    time.sleep(0.05)\n"
+        "    return f'{os.environ[\"WORD\"]} from {os.getppid()}'\n",
+    )
+    project.write("env.yaml", "env_vars: {WORD: hello}\n")
+    words = ("--target", "python:agent.py:answer", "--executor", "ray", "-q", "-o", "out.json")
+    resources = ("--ray-num-cpus", "0.5", "--ray-runtime-env", "env.yaml", "--concurrency", "6")
+    run = started(*words, *resources)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 0, out + err
+    outputs = {case["attempts"][0]["turns"][0]["output"] for case in project.document()["cases"]}
+    assert all(output.startswith("hello from ") for output in outputs)
+    assert 1 < len(outputs) <= 6  # a process a call
+    run = started(*words, "--ray-num-cpus", "2", "--ray-num-gpus", "1")
+    assert "Ray: waiting for a node with 2 CPU and 1 GPU that is free" in run.stderr.readline()
+    run.send_signal(signal.SIGTERM)
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(20) in (130, 143)
+
+
 def test_a_run_that_loses_a_node_ends_as_one_on_this_machine(project, started, model, cluster):
     here = started(*RUN, "-o", "here.json", **model.environment)
     here.communicate(timeout=60)

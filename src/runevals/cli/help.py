@@ -25,7 +25,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Limits": ("max_cost", "max_tokens", "max_calls", "max_duration"),
     "Reports": ("output", "form", "suite", "opened", "redact"),
     "The run": (
-        *("executor", "ray_address", "resume", "dry_run", "init_only", "watched", "call", "quiet", "verbose"),
+        *("executor", "ray_address", "ray_num_cpus", "ray_num_gpus", "ray_runtime_env", "resume"),
+        *("dry_run", "init_only", "watched", "call", "quiet", "verbose"),
         "log_level",
     ),
 }

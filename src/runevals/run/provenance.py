@@ -11,7 +11,9 @@ from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
 
 # Where target calls run changes no answer, and the name of a cluster's host should not be published.
-_LEFT_OUT = frozenset({"suites", "baseline", "executor", "ray_address"})
+_LEFT_OUT = frozenset(
+    {"suites", "baseline", "executor", "ray_address", "ray_num_cpus", "ray_num_gpus", "ray_runtime_env"}
+)
 
 
 def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:

@@ -47,6 +47,9 @@ class Settings:
     concurrency: int
     executor: str
     ray_address: str | None
+    ray_num_cpus: float | None
+    ray_num_gpus: float | None
+    ray_runtime_env: str | None
     judge_concurrency: int
     selection: Selection
     evaluators: tuple[str, ...]
@@ -176,6 +179,9 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         concurrency=values["concurrency"],
         executor=values["executor"],
         ray_address=values["ray_address"],
+        ray_num_cpus=values["ray_num_cpus"],
+        ray_num_gpus=values["ray_num_gpus"],
+        ray_runtime_env=values["ray_runtime_env"],
         judge_concurrency=values["judge_concurrency"],
         selection=Selection(
             category=tuple(values["category"]),

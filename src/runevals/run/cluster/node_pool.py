@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,31 @@ from runevals.run.cluster.node import Node, NodeAnswer, NodeReady, NodeSpec
 CPUS = 0.1  # of each node: a run that verifies a failing verdict has several sides, each with its own processes
 START_S = 3.0  # after the first, for the others that are free
 PATIENCE_S = 60.0  # until the first has a CPU for us
+GROW_S = 900.0  # the same if attempts book resources: an autoscaler may have to start machines
 LOOK_EVERY_S = 0.1
 MOST_TRIES = 5  # of one answer, on nodes that are lost meanwhile
 SHUTDOWN_TIMEOUT_S = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RayOptions:
+    """What each call books on the cluster, and the environment of its process; None: Ray's own.
+
+    With resources there is a process a call, which Ray places; those that wait are what its autoscaler sees.
+    """
+
+    num_cpus: float | None = None
+    num_gpus: float | None = None
+    runtime_env: Mapping[str, Any] | None = None
+
+    @property
+    def per_call(self) -> bool:
+        """Whether each call has a process and resources of its own."""
+        return self.num_cpus is not None or self.num_gpus is not None
+
+    def __str__(self) -> str:
+        amounts = ((self.num_cpus, "CPU"), (self.num_gpus, "GPU"))
+        return " and ".join(f"{number:g} {name}" for number, name in amounts if number) or "a place"
 
 
 class NodesLost(Exception):
@@ -36,18 +58,26 @@ class _Member:
 
 
 class Nodes:
-    """One process on every node with a free CPU; calls go to the least busy one."""
+    """One process on every node with a free CPU, or one a call; calls go to the least busy one."""
 
     def __init__(
-        self, shipment: NodeSpec, parcel: bytes | None, *, at_once: int, say: Callable[[str], None]
+        self,
+        shipment: NodeSpec,
+        parcel: bytes | None,
+        options: RayOptions,
+        *,
+        at_once: int,
+        say: Callable[[str], None],
     ) -> None:
         """`parcel` has the files that the target needs. Raises TargetRefused if no node can answer."""
         import ray
 
         self._ray: Any = ray
+        self._options = options
         self._at_once = at_once
+        self._room = 1 if options.per_call else at_once  # calls of one process
         self._say = say
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._members: dict[str, _Member] = {}
         self._joining: dict[Any, _Member] = {}
         self._gone: list[ModelIdentity] = []
@@ -81,6 +111,7 @@ class Nodes:
             finally:
                 with self._lock:
                     member.under_way -= 1
+                    self._lock.notify()
             if self._closed:
                 break
         raise NodesLost
@@ -105,13 +136,24 @@ class Nodes:
             self._ray.kill(member.actor)
 
     def _gather(self) -> None:
-        """Starts all nodes at once; at least one must become ready."""
-        for node in self._ray.nodes():
-            if node["Alive"] and node["Resources"].get("CPU", 0) >= 1:
-                self._invite(node["NodeID"], node["NodeManagerHostname"])
+        """Starts all processes at once; at least one must become ready."""
+        if self._options.per_call:
+            for number in range(1, self._at_once + 1):
+                self._invite(f"process {number}", f"of process {number}")
+        else:
+            for node in self._ray.nodes():
+                if node["Alive"] and node["Resources"].get("CPU", 0) >= 1:
+                    self._invite(node["NodeID"], node["NodeManagerHostname"])
         with self._lock:
-            self._welcome(PATIENCE_S, at_least=1)
-            self._welcome(START_S)
+            if self._options.per_call:
+                self._welcome(START_S, at_least=1)
+                if not self._members and self._joining:
+                    self._say(f"Ray: waiting for a node with {self._options} that is free")
+                    self._complaint = f"none has {self._options} that is free"
+                    self._welcome(GROW_S, at_least=1)
+            else:
+                self._welcome(PATIENCE_S, at_least=1)
+                self._welcome(START_S)
         self._least_busy("").under_way -= 1
 
     def _tell(self, method: str) -> list[Any]:
@@ -121,10 +163,13 @@ class Nodes:
     def _invite(self, node_id: str, display_name: str) -> None:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+        place: Any = "SPREAD" if self._options.per_call else NodeAffinitySchedulingStrategy(node_id, soft=False)
         actor = self._ray.remote(Node).options(
-            num_cpus=CPUS,
-            max_concurrency=self._at_once + 1,  # one for what ends it
-            scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
+            num_cpus=(self._options.num_cpus or 0) if self._options.per_call else CPUS,
+            num_gpus=self._options.num_gpus or 0,
+            runtime_env=self._options.runtime_env,
+            max_concurrency=self._room + 1,  # one for what ends it
+            scheduling_strategy=place,
         )
         member = _Member(id=node_id, display_name=display_name, actor=actor.remote())
         ready = member.actor.prepare.remote(__version__, self._shipped, self._parcel)
@@ -144,6 +189,8 @@ class Nodes:
             member = self._joining.pop(ref)
             try:
                 ready: NodeReady = self._ray.get(ref)
+            except self._ray.exceptions.RuntimeEnvSetupError as error:
+                raise TargetRefused(f"Ray cannot make the environment of --ray-runtime-env: {error}") from None
             except self._ray.exceptions.RayError as error:
                 reason = str(error).strip().splitlines()[-1]
                 self._complaint = (
@@ -168,11 +215,12 @@ class Nodes:
                     member = self._members.get(home) or min(
                         self._members.values(), key=lambda member: member.under_way
                     )
-                    member.under_way += 1
-                    return member
-                if not self._joining or time.monotonic() > deadline:
+                    if member.under_way < self._room:
+                        member.under_way += 1
+                        return member
+                elif not self._joining or time.monotonic() > deadline:
                     raise TargetRefused(f"no node of the Ray cluster can ask the target: {self._complaint}")
-            time.sleep(LOOK_EVERY_S)
+                self._lock.wait(LOOK_EVERY_S)
 
     def _lost(self, member: _Member) -> None:
         """Moves its calls elsewhere; if only the process died, it is started again."""
@@ -183,6 +231,7 @@ class Nodes:
             self._gone.append(member.identity)
             self._complaint = f"the last one, {member.display_name}, was lost"
             self._ray.kill(member.actor)
-            if any(node["NodeID"] == member.id and node["Alive"] for node in self._ray.nodes()):
+            still_there = any(node["NodeID"] == member.id and node["Alive"] for node in self._ray.nodes())
+            if still_there or self._options.per_call:
                 self._invite(member.id, member.display_name)
         self._say(f"Ray: the node {member.display_name} was lost; its calls are repeated on another")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
+from runevals.lib.parsing.source import read_source
 from runevals.lib.terminal import notice
 from runevals.lib.text.secrets import redacted, redactor, secret_values
 from runevals.records.agent import AGENTS
 from runevals.records.errors import InvalidSettings
 from runevals.run.cluster.connect import connected
 from runevals.run.cluster.node import NodeSpec
-from runevals.run.cluster.node_pool import Nodes
+from runevals.run.cluster.node_pool import Nodes, RayOptions
 from runevals.run.cluster.repository_archive import packed
 from runevals.run.cluster.target import ClusterTarget
 from runevals.run.world.budget import Stop
@@ -61,9 +63,24 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
         keys=tuple(name for name in target.key_names if settings.environment.get(name)),
         repository=(settings.repository, settings.repository.resolve()),
     )
+    options = RayOptions(
+        num_cpus=settings.ray_num_cpus,
+        num_gpus=settings.ray_num_gpus,
+        runtime_env=_runtime_env(settings.ray_runtime_env),
+    )
     secrets = secret_values(settings.environment, settings.key_names)
     parcel = packed(settings.repository, secrets) if target.type in _NEED_FILES else None
     with connected(settings.ray_address, settings.environment):
-        nodes = Nodes(shipment, parcel, at_once=settings.concurrency, say=notice)
+        nodes = Nodes(shipment, parcel, options, at_once=settings.concurrency, say=notice)
         stop.when_asked(nodes.stop)
         yield ClusterTarget(nodes)
+
+
+def _runtime_env(name: str | None) -> Mapping[str, object] | None:
+    """Ray's description of an environment, from a JSON or YAML file. Raises InvalidSettings."""
+    if name is None:
+        return None
+    source = read_source(Path(name), name)
+    if not isinstance(source.value, dict):
+        raise InvalidSettings(f"--ray-runtime-env {name}: this is not an object of `env_vars`, `pip`, `conda` …")
+    return source.value
