@@ -44,14 +44,14 @@ def _quick(package: str, name: str, part: str | None, without: tuple[str, ...]) 
     import fastjsonschema
 
     document = schema(package, name)
-    # It supports drafts up to 7; our schemas use no keyword with another meaning in newer drafts.
+    # It supports drafts up to 7, without `const`; our schemas use no keyword with another meaning in newer drafts.
     rules = {key: value for key, value in document.items() if key not in ("$schema", "$id")}
     if part is not None:
         rules = {**document["properties"][part], "$defs": document["$defs"]}
     if without:  # what is not compiled takes no time
         rules["properties"] = {key: rule for key, rule in rules["properties"].items() if key not in without}
         rules["required"] = [key for key in rules["required"] if key not in without]
-    compiled: Callable[[object], object] = fastjsonschema.compile(rules)
+    compiled: Callable[[object], object] = fastjsonschema.compile(rules, detailed_exceptions=False)
     return compiled
 
 
