@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # for type checkers it is true; `typing` would take a third of `--version` to import
 if TYPE_CHECKING:
     from runevals.lib.statistics.permutation_test import case_blocked_test as case_blocked_test
     from runevals.reports.results_document import read as read_results
@@ -30,5 +28,7 @@ def __getattr__(name: str) -> object:
     """A public name, loaded when it is used: `runevals --version` must not pay for it."""
     if name not in _PLACES:
         raise AttributeError(f"module 'runevals' has no attribute '{name}'")
+    from importlib import import_module
+
     module, attribute = _PLACES[name]
     return getattr(import_module(module), attribute)

@@ -40,6 +40,23 @@ def test_what_is_slow_to_import_is_imported_where_it_is_used():
     assert done.stdout.split() == []
 
 
+def test_validate_loads_only_what_a_small_suite_needs(project):
+    """Of evaluators its own; no reporters, YAML, or metadata of packages."""
+    project.write("evals.json", SUITE)
+    needless = ("yaml", "importlib.metadata", "email", "runevals.reports", "runevals.records.report")
+    script = (
+        "import sys; from runevals.cli import call; code = call(['validate', 'evals.json']); "
+        "evaluators = [name for name in sys.modules if name.startswith('runevals.evaluators.text.')]; "
+        f"print(code, len(evaluators), *(sys.modules.keys() & {{*{needless}}}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=project.path, capture_output=True, text=True, check=True
+    )
+    code, evaluators, *loaded = done.stdout.splitlines()[-1].split()
+    assert (code, loaded) == ("0", [])
+    assert int(evaluators) < 8
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [

@@ -12,7 +12,6 @@ import click
 from runevals.cli import finish
 from runevals.cli.options import KEPT_RESULTS, resolved_settings, settings_options
 from runevals.lib.text.numbers import plural
-from runevals.reports.past_results import newest, readable
 from runevals.run.load import load_request, plan_of
 
 if TYPE_CHECKING:
@@ -97,14 +96,17 @@ def command(
 def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuites, list[Hint]]:
     """The suites, and with `past` suggested improvements. Raises InvalidSuite."""
     from runevals.lib.sandbox import Sandbox
-    from runevals.suites.health import findings
     from runevals.suites.load import read_suites, require_suites, unusable_evaluators
 
     read, problems = read_suites(load_request(settings))
     with Sandbox(workers=1) as sandbox:
         loaded = require_suites(read, [*problems, *unusable_evaluators(read.suites, sandbox)])
         plan = plan_of(loaded, settings)
-        return loaded, [] if past is None else findings(plan, sandbox, _past(past), _server_tools(settings))
+        if past is None:
+            return loaded, []
+        from runevals.suites.health import findings
+
+        return loaded, findings(plan, sandbox, _past(past), _server_tools(settings))
 
 
 def _server_tools(settings: Settings) -> ServerTools | None:
@@ -180,6 +182,7 @@ def _finding_lines(findings: Sequence[Hint]) -> list[str]:
 
 def _past(paths: Sequence[Path]) -> list[RunReport]:
     """The reports in the given documents and folders."""
+    from runevals.reports.past_results import newest, readable
     from runevals.reports.results_document import read
 
     reports = []

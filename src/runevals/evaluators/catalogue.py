@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
-from runevals.lib.plugins import EVALUATORS, package_of, plugins, unusable_plugin
+from runevals.lib.plugins import EVALUATORS, is_any_installed, package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, Layer, attach_derived, derived_of
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
@@ -70,29 +70,55 @@ def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
 @cache
 def builtin_evaluators() -> Mapping[str, type[Evaluator]]:
     """Canonical name → class, for every built-in evaluator."""
+    for modules in _modules().values():
+        for module in modules:
+            import_module(module)
+    return {name: cls for name, cls in sorted(_registry.items()) if _is_ours(cls)}
+
+
+@cache
+def _modules() -> Mapping[str, tuple[str, ...]]:
+    """A bare name → the modules of built-in evaluators with that name."""
+    modules: dict[str, tuple[str, ...]] = {}
     for family in FAMILIES:
         package = import_module(f"runevals.evaluators.{family}")
         for module in pkgutil.iter_modules(package.__path__):
-            import_module(f"{package.__name__}.{module.name}")
-    return {name: cls for name, cls in sorted(_registry.items()) if cls.__module__.startswith("runevals.")}
+            bare = _bare(module.name)
+            modules[bare] = (*modules.get(bare, ()), f"{package.__name__}.{module.name}")
+    return modules
+
+
+def _bare(name: str) -> str:
+    """The name of an evaluator or of its module, without what differs between them."""
+    return name.lower().removeprefix("preset-").replace("-", "").replace("_", "")
+
+
+def _is_ours(cls: type[Evaluator]) -> bool:
+    return cls.__module__.startswith("runevals.")
 
 
 def is_builtin(evaluator: Evaluator) -> bool:
     """Whether it is not the evaluator of a plugin."""
-    return builtin_evaluators().get(evaluator.name) is type(evaluator)
+    cls = type(evaluator)
+    return _is_ours(cls) and _registry.get(evaluator.name) is cls
 
 
 @cache
 def catalogue() -> Mapping[str, type[Evaluator]]:
     """Canonical name → class, for every evaluator there is. Raises UnusablePlugin."""
-    classes = builtin_evaluators()
-    return {**classes, **_plugin_evaluators(frozenset((*classes, *_aliases)))}
+    return {**builtin_evaluators(), **plugin_evaluators()}
 
 
-def _plugin_evaluators(reserved: frozenset[str]) -> Mapping[str, type[Evaluator]]:
-    """The evaluators of plugins. Raises UnusablePlugin."""
+@cache
+def plugin_evaluators() -> Mapping[str, type[Evaluator]]:
+    """The evaluators of plugins. Raises UnusablePlugin.
+
+    A plugin of any kind may define evaluators: the names of ours must be in use before it is imported.
+    """
+    if not is_any_installed():
+        return {}
     classes: dict[str, type[Evaluator]] = {}
-    for name, plugin in plugins(EVALUATORS, reserved).items():
+    for name, plugin in plugins(EVALUATORS, frozenset((*builtin_evaluators(), *_aliases))).items():
         kinds = (Check, Judged, Scripted, Composite)
         if not (isinstance(plugin, type) and issubclass(plugin, kinds)):
             reason = "it is not a class of one of the four kinds of evaluator"
@@ -115,15 +141,24 @@ def aliases_of(name: str) -> tuple[str, ...]:
     return tuple(sorted(alias for alias, target in _aliases.items() if target == name))
 
 
+@cache
 def find(name: str) -> type[Evaluator]:
     """The class behind a name or alias. Raises UnknownEvaluator with the nearest known name."""
-    classes = catalogue()
-    cls = classes.get(_aliases.get(name, name))
+    cls = _builtin(name) or catalogue().get(_aliases.get(name, name))
     if cls is None:
         raise UnknownEvaluator(
             f"there is no evaluator '{name}'{did_you_mean(name, names())} (`runevals evaluators` lists them all)"
         )
     return cls
+
+
+def _builtin(name: str) -> type[Evaluator] | None:
+    """The class of a built-in evaluator, without importing the others; None if its module has another name."""
+    if name not in _registry and name not in _aliases:
+        for module in _modules().get(_bare(name), ()):
+            import_module(module)
+    cls = _registry.get(_aliases.get(name, name))
+    return cls if cls is not None and _is_ours(cls) else None
 
 
 @cache

@@ -1,104 +1,119 @@
 """The nouns of runevals: frozen records that every stage takes and returns."""
 
-from runevals.records.acceptance import REMOVED, Acceptance, AcceptedLoss
-from runevals.records.blame import Blame, BlamedCase, Hunk, HunkCoverage, HunkKind
-from runevals.records.comparison import (
-    AgainstComparison,
-    CategoryChange,
-    Change,
-    ChangeKind,
-    ChangeLabel,
-    Comparison,
-    ComparisonVerdict,
-    Family,
-    Finding,
-    FlakyCase,
-    Flips,
-    Hypothesis,
-    InconclusiveBy,
-    MarkComparison,
-    MarkRun,
-    MetricChange,
-    MetricName,
-    MetricUnit,
-    Suspect,
-    SuspectState,
-    ToolPaths,
-    Verification,
-    Weakening,
-)
-from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState, TextChange
-from runevals.records.lazy_fields import (
-    NOTHING,
-    PreparedJson,
-    StoredValue,
-    attach_derived,
-    attach_json,
-    derived_of,
-    in_memory,
-    offload,
-    prepared_json,
-)
-from runevals.records.links import Links
-from runevals.records.outcome import Layer, Outcome, Scale, Verdict
-from runevals.records.problem import (
-    ERROR_CODES,
-    NEVER_SENT_CODES,
-    NO_JSON,
-    RULES,
-    STOPPED_CODES,
-    WORKSPACE_BROKEN,
-    Location,
-    Problem,
-    SuiteProblem,
-)
-from runevals.records.prompt import PromptTemplate
-from runevals.records.report import (
-    AND,
-    LABELS,
-    NO_CHECKS,
-    OF_TOOL,
-    AttemptReport,
-    CaseReport,
-    CheckResult,
-    Coverage,
-    Layers,
-    ModelIdentity,
-    Provenance,
-    RunInfo,
-    RunReport,
-    ShardInfo,
-    SuiteInfo,
-    Totals,
-    TurnReport,
-    VoteAgreement,
-)
-from runevals.records.rules import Gate, GateRules, Mark, RegressionRule, Scope
-from runevals.records.suite import LONGEST_NAME, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
-from runevals.records.trace import (
-    Citation,
-    Conversation,
-    Delivery,
-    Message,
-    Response,
-    SimulatedConversation,
-    SimulatedUser,
-    ToolCall,
-    Trace,
-    TurnTrace,
-)
-from runevals.records.workspace import (
-    Argv,
-    FileChange,
-    FileFound,
-    FileProbe,
-    Keep,
-    Probe,
-    ProgramEnded,
-    ProgramProbe,
-    Workspace,
-    WorkspaceChanges,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runevals.records.acceptance import REMOVED, Acceptance, AcceptedLoss
+    from runevals.records.blame import Blame, BlamedCase, Hunk, HunkCoverage, HunkKind
+    from runevals.records.comparison import (
+        AgainstComparison,
+        CategoryChange,
+        Change,
+        ChangeKind,
+        ChangeLabel,
+        Comparison,
+        ComparisonVerdict,
+        Family,
+        Finding,
+        FlakyCase,
+        Flips,
+        Hypothesis,
+        InconclusiveBy,
+        MarkComparison,
+        MarkRun,
+        MetricChange,
+        MetricName,
+        MetricUnit,
+        Suspect,
+        SuspectState,
+        ToolPaths,
+        Verification,
+        Weakening,
+    )
+    from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState, TextChange
+    from runevals.records.lazy_fields import (
+        NOTHING,
+        PreparedJson,
+        StoredValue,
+        attach_derived,
+        attach_json,
+        derived_of,
+        in_memory,
+        offload,
+        prepared_json,
+    )
+    from runevals.records.links import Links
+    from runevals.records.outcome import Layer, Outcome, Scale, Verdict
+    from runevals.records.problem import (
+        ERROR_CODES,
+        NEVER_SENT_CODES,
+        NO_JSON,
+        RULES,
+        STOPPED_CODES,
+        WORKSPACE_BROKEN,
+        Location,
+        Problem,
+        SuiteProblem,
+    )
+    from runevals.records.prompt import PromptTemplate
+    from runevals.records.report import (
+        AND,
+        NO_CHECKS,
+        OF_TOOL,
+        AttemptReport,
+        CaseReport,
+        CheckResult,
+        Coverage,
+        Layers,
+        ModelIdentity,
+        Provenance,
+        RunInfo,
+        RunReport,
+        ShardInfo,
+        SuiteInfo,
+        Totals,
+        TurnReport,
+        VoteAgreement,
+    )
+    from runevals.records.rules import Gate, GateRules, Mark, RegressionRule, Scope
+    from runevals.records.suite import (
+        LABELS,
+        LONGEST_NAME,
+        Case,
+        EvaluatorSpec,
+        Requires,
+        Suite,
+        Turn,
+        cut_name,
+        one_line,
+    )
+    from runevals.records.trace import (
+        Citation,
+        Conversation,
+        Delivery,
+        Message,
+        Response,
+        SimulatedConversation,
+        SimulatedUser,
+        ToolCall,
+        Trace,
+        TurnTrace,
+    )
+    from runevals.records.workspace import (
+        Argv,
+        FileChange,
+        FileFound,
+        FileProbe,
+        Keep,
+        Probe,
+        ProgramEnded,
+        ProgramProbe,
+        Workspace,
+        WorkspaceChanges,
+    )
 
 __all__ = [
     "AND",
@@ -213,3 +228,31 @@ __all__ = [
     "one_line",
     "prepared_json",
 ]
+
+# Each after those that it imports: what a name's module needs is loaded, and little else.
+_MODULES = (
+    "problem",
+    "outcome",
+    "lazy_fields",
+    "workspace",
+    "trace",
+    "prompt",
+    "suite",
+    "rules",
+    "report",
+    "links",
+    "acceptance",
+    "blame",
+    "comparison",
+    "conclusion",
+)
+
+
+def __getattr__(name: str) -> object:
+    """A record, loaded when it is used: defining all of them takes a fifth of a short command."""
+    if name in __all__:
+        for module in _MODULES:
+            records = vars(import_module(f"runevals.records.{module}"))
+            if name in records:
+                return globals().setdefault(name, records[name])
+    raise AttributeError(f"module 'runevals.records' has no attribute '{name}'")

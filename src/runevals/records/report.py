@@ -14,7 +14,6 @@ from runevals.records.rules import BY_HASH
 from runevals.records.trace import Citation, Delivery, SimulatedConversation, ToolCall
 from runevals.records.workspace import WorkspaceChanges
 
-LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may declare to cover
 NO_CHECKS = Problem(code="evidence_missing", message="no check looks at its answer")
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # read for every run of every case
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runevals.records import LABELS
 from runevals.records.lazy_fields import Derived, large, nothing
 from runevals.records.problem import Location, Problem, SuiteProblem
 from runevals.records.trace import Message, Response, SimulatedUser
 from runevals.records.workspace import Workspace
 
 LONGEST_NAME = 80
+LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may declare to cover
 
 
 def one_line(text: str) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from runevals import reports as reporters
 from runevals.evaluators import catalogue
 from runevals.lib import plugins
-from runevals.suites import dialects
 
 
 def require_usable_plugins() -> None:
     """Raises UnusablePlugin if an installed one cannot be used, even if this run does not need it."""
-    catalogue.catalogue()
+    if not plugins.is_any_installed():
+        return
+    from runevals import reports as reporters  # 25 ms that most installations need not pay
+    from runevals.suites import dialects
+
+    catalogue.plugin_evaluators()
     dialects.plugin_dialects()
     reporters.reporters()
     plugins.plugins(plugins.TARGETS)

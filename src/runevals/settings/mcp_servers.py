@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.mcp_servers import StdioServer
 from runevals.records.agent import AGENTS
 from runevals.records.errors import InvalidSettings
 from runevals.settings.agent import servers_by_name
+
+if TYPE_CHECKING:
+    from runevals.lib.mcp_servers import StdioServer
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
@@ -35,6 +37,8 @@ def _numbered(source: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any
 
 
 def _server(name: str, server: Mapping[str, Any], base: Path) -> StdioServer:
+    from runevals.lib.mcp_servers import StdioServer
+
     command, args, env = server.get("command"), server.get("args", []), server.get("env", {})
     if not isinstance(command, str) or not command:
         raise InvalidSettings(

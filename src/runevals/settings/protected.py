@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runevals.lib.chat.prices import Price, Prices
-from runevals.records import Weakening
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS
+
+if TYPE_CHECKING:
+    from runevals.records import Weakening
 
 _FILE_ONLY = ("gates", "redact_patterns", "url_fetch")  # protected too, and in no table
 PROTECTED = tuple(sorted({setting.name for setting in SETTINGS if setting.protected} | set(_FILE_ONLY)))
@@ -70,6 +72,8 @@ def prices_of(file: SettingsFile, base_side: BaseSide | None) -> Prices:
 
 def changes_not_applied(file: SettingsFile, base_side: BaseSide, *, judged: bool) -> Iterator[Weakening]:
     """The protected settings that the head's file changes and that are therefore not applied."""
+    from runevals.records import Weakening
+
     before = base_side.values if base_side.forked is None else base_side.forked.values
     suite = file.display_name if base_side.file is None else base_side.file.display_name
     for name in (*PROTECTED, "prices"):
@@ -89,6 +93,8 @@ def _targets_changed(
     file: SettingsFile, base_side: BaseSide, before: Mapping[str, Any], suite: str
 ) -> Iterator[Weakening]:
     """The targets that are removed, no longer deterministic, or another one to compare with."""
+    from runevals.records import Weakening
+
     now, reference = _targets(file.values), base_side.values.get("against")
     for key, target in _targets(before).items():
         if key not in now and key != "target":

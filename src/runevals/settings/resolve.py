@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runevals.lib.chat.prices import Prices
 from runevals.lib.parsing.source import path_inside
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import Gate, GateRules, RegressionRule, Weakening
+from runevals.records import Gate, GateRules, RegressionRule
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Content, Fetching, Limits, Mark, Selection, SuiteEntry
 from runevals.settings.ci_shard import shard_of
@@ -24,6 +24,9 @@ from runevals.settings.table import ROUNDS_IN_CI, SETTINGS, Setting
 from runevals.settings.target import JudgeSettings, RawEndpoint, TargetSettings, judge_settings, target_settings
 from runevals.settings.targets import TargetChoice, check_against, choose_targets
 from runevals.settings.values import checked, parsed, read_mark, texts
+
+if TYPE_CHECKING:
+    from runevals.records import Weakening
 
 CACHE = ".evals/cache"
 RESULTS = ".evals/results"  # where a run without --output writes

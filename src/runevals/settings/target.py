@@ -7,13 +7,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS, ProviderName, address, azure_api_version
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.origin import OPENAI_URL, origin_of
-from runevals.lib.mcp_servers import StdioServer
 from runevals.lib.parsing.source import decoded, lies_inside, path_inside, read_text, resolved_path
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import PromptTemplate
@@ -27,6 +26,9 @@ from runevals.settings.retired import GITHUB_MODELS, RETIRED
 from runevals.settings.sendable import sendable
 from runevals.settings.sent_keys import AUTHORIZATION, VARIABLES, SentKeys, agent_address, require_sendable
 from runevals.settings.web_target import sends_messages, web_settings, web_words
+
+if TYPE_CHECKING:
+    from runevals.lib.mcp_servers import StdioServer
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"

@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from operator import is_
+from typing import TYPE_CHECKING
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Composite, Evaluator, Judged, leaves
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
-from runevals.records import Case, CaseReport, Probe, ShardInfo, Suite, Turn
+from runevals.records import Case, Probe, Suite, Turn
 from runevals.records.errors import UsageError
 from runevals.records.rules import Selection, Shard
+
+if TYPE_CHECKING:
+    from runevals.records import CaseReport, ShardInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,8 @@ def part_of(plan: RunPlan, shard: Shard | None) -> RunPlan:
     """The cases of `plan` in `shard`, in the same order; possibly none. All without a shard."""
     if shard is None:
         return plan
+    from runevals.records import ShardInfo
+
     positions = tuple(i for i, case in enumerate(plan.cases) if shard.holds(case.suite, case.key))
     cases = tuple(plan.cases[i] for i in positions)
     return replace(

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,6 +52,8 @@ class Prices:
     @property
     def source(self) -> str:
         """Where the prices are from, with the release of the library: its prices are as of that."""
+        from importlib.metadata import version
+
         library = f"genai-prices {version('genai-prices')}"
         return f"the settings, then {library}" if self.own else library
 

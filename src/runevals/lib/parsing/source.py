@@ -15,7 +15,6 @@ from threading import Lock
 from typing import cast
 
 from runevals.lib.parsing.schema import complaints
-from runevals.lib.parsing.yaml12 import CoreLoader, construct
 from runevals.records import Location, StoredValue, SuiteProblem
 from runevals.records.errors import InvalidSuite, UsageError
 
@@ -313,7 +312,9 @@ def _duplicates(text: str) -> Iterator[tuple[JsonPath, int]]:
 
 def read_yaml(text: str, display_path: str) -> Source:
     """YAML text by the core rules of YAML 1.2 → Source. Raises InvalidSuite with the place."""
-    import yaml  # 35 ms that a JSON suite need not pay
+    import yaml  # 15 ms that a JSON suite need not pay
+
+    from runevals.lib.parsing.yaml12 import CoreLoader, construct
 
     if not text.strip():
         raise _stop(Location(file=display_path, line=1, column=1), "the file is empty")
@@ -369,6 +370,8 @@ def _source(text: str, suffix: str, display_path: str) -> Source:
 def _refuse_deep_yaml(text: str, display_path: str) -> None:
     """Raises InvalidSuite if a text nests deeper than the stack of a loader written in C allows."""
     import yaml
+
+    from runevals.lib.parsing.yaml12 import CoreLoader
 
     depth = 0
     try:

@@ -12,7 +12,7 @@ _INVISIBLE = re.compile(
     "\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _HIDING = re.compile("[\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _LIVE = re.compile(r"[!\[\]<>&`*_~|@#\\:/]")
 # Texts that Markdown and GitHub turn into links, after character references are resolved.

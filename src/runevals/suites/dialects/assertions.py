@@ -76,7 +76,7 @@ class Assertions:
         if kind in self.definitions:
             return self._checked_spec(self.definitions[kind], assertion, json_path)
         preset = kind.startswith("preset-") and kind in catalogue.names()
-        plugin = kind not in TYPES and kind in catalogue.catalogue() and kind not in catalogue.builtin_evaluators()
+        plugin = kind not in TYPES and kind in catalogue.plugin_evaluators()
         if kind not in TYPES and not preset and not plugin:
             hint = did_you_mean(kind, (*TYPES, *self.definitions))
             self._wrong(
