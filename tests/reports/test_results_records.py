@@ -27,6 +27,15 @@ def test_cases_are_read_as_the_converter_reads_them():
     assert found == [document._structured(case, CaseReport) for case in cases()]
 
 
+def test_what_cases_have_in_common_is_in_memory_once():
+    one, other = (read_case(next(cases())) for _ in range(2))
+    assert one.suite is other.suite
+    assert one.layers is other.layers
+    first, second = (case.attempts[0].turns[0].results[0] for case in (one, other))
+    assert first.id is second.id
+    assert (one.composite, one.composite is other.composite) == (1.0, True)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_whatever_is_read_is_valid_and_means_what_the_converter_makes_of_it(seed):
     luck = random.Random(seed)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from math import isfinite
+from sys import intern
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -29,6 +30,10 @@ _RULES: Mapping[type, str] = {
     AttemptReport: "attempt >= 1",
     CheckResult: "weight > 0 and len(scale) == 2",
 }
+# What many records of a document have in common is in memory once.
+_SHARED_TEXTS = frozenset({"suite", "file", "id", "evaluator", "model", "judge_model", "category"})
+_SHARED_NUMBERS = {number: number for number in (0.25, 0.5, 0.75, 1.0, 2.0, 3.0, 4.0, 5.0)}
+_SHARED_RECORDS: Mapping[type, Callable[..., object]] = {Layers: lru_cache(1024)(Layers)}
 _DERIVED_TYPES: Mapping[str, object] = {
     "passed": bool,
     "share": float | None,
@@ -49,11 +54,16 @@ def read_case(document: object) -> CaseReport:
 @cache
 def _reader(record: Any) -> Callable[[object], Any]:
     """A function for one type of record, compiled from its fields."""
-    scope: dict[str, Any] = {"record": record, "LARGEST": LARGEST}
+    scope = _scope(record=_SHARED_RECORDS.get(record, record))
     code = "\n ".join(["def read(document):", *_lines(record, scope)])
     exec(code, scope)  # noqa: S102 - from the names and types of our own fields alone
     read: Callable[[object], Any] = scope["read"]
     return read
+
+
+def _scope(**names: object) -> dict[str, Any]:
+    """What compiled code refers to."""
+    return {"LARGEST": LARGEST, "intern": intern, "shared": _SHARED_NUMBERS.get, **names}
 
 
 def _lines(record: Any, scope: dict[str, Any]) -> Iterator[str]:
@@ -102,6 +112,8 @@ def _checks(name: str, hint: Any, scope: dict[str, Any]) -> Iterator[str]:
         yield from (f" {line}" for line in _checks(name, inner, scope))
     elif hint in (str, bool):
         yield f"if type({name}) is not {hint.__name__}: raise ValueError"
+        if name in _SHARED_TEXTS:
+            yield f"{name} = intern({name})"
     elif hint is int:
         yield f"if type({name}) is not int or not -LARGEST <= {name} <= LARGEST: raise ValueError"
     elif hint is float:
@@ -109,6 +121,7 @@ def _checks(name: str, hint: Any, scope: dict[str, Any]) -> Iterator[str]:
         yield f" if type({name}) is not int or not -LARGEST <= {name} <= LARGEST: raise ValueError"
         yield f" {name} = float({name})"
         yield f"elif not -LARGEST <= {name} <= LARGEST: raise ValueError"
+        yield f"{name} = shared({name}, {name})"
     elif hint is object:
         scope["require_finite"] = _require_finite
         yield f"if type({name}) is not str: require_finite({name})"
@@ -139,7 +152,7 @@ def _item_reader(hint: Any) -> Callable[[Any], Any]:
     if isinstance(hint, type) and issubclass(hint, Enum):
         members = {member.value: member for member in hint}
         return members.__getitem__
-    scope: dict[str, Any] = {"LARGEST": LARGEST}
+    scope = _scope()
     code = "\n ".join(["def read(value):", *_checks("value", hint, scope), "return value"])
     exec(code, scope)  # noqa: S102 - from a type
     read: Callable[[Any], Any] = scope["read"]
