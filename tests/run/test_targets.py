@@ -170,26 +170,51 @@ def test_prompts_without_a_suite(models, runevals):
 AGENT = "def mini(prompt):\n return 'yes'\ndef nano(prompt):\n return 'yes'\n"
 
 
-def test_the_base_of_each_is_run(repository, runevals):
-    """With --base; a target that the base does not have is compared with nothing."""
+@pytest.fixture
+def change(repository):
+    """A change of a repository with two targets."""
     sure = {"type": "python", "deterministic": True}
-    targets = {name: {**sure, "function": f"agent.py:{name}"} for name in ("mini", "nano")}
+    repository.targets = {name: {**sure, "function": f"agent.py:{name}"} for name in ("mini", "nano")}
     repository.git("checkout", "-q", "main")
     repository.write("evals.json", {**EXACT, "items": CASES})
     repository.write("agent.py", AGENT)
-    repository.write("runevals.yaml", {"targets": targets})
+    repository.write("runevals.yaml", {"targets": repository.targets, "depends_on": ["agent.py"]})
     repository.git("add", "-A")
     repository.git("commit", "-qm", "two targets")
     repository.git("checkout", "-q", "-B", "change")
-    repository.write("runevals.yaml", {"targets": {**targets, "more": targets["mini"]}})
-    repository.write("agent.py", AGENT.replace("nano(prompt):\n return 'yes'", "nano(prompt):\n return 'no'"))
+    return repository
+
+
+def test_the_base_of_each_is_run(change, runevals):
+    """With --base; a target that the base does not have is compared with nothing."""
+    change.write("runevals.yaml", {"targets": {**change.targets, "more": change.targets["mini"]}})
+    change.write("agent.py", AGENT.replace("nano(prompt):\n return 'yes'", "nano(prompt):\n return 'no'"))
     code, out, err = runevals("run", "-q", "--base", "main", "-o", "out.json")
     assert code == 1, out + err
-    documents = {name: repository.document(f"out.{name}.json") for name in (*targets, "more")}
+    documents = {name: change.document(f"out.{name}.json") for name in ("mini", "nano", "more")}
     outcomes = {name: document["verdict"]["outcome"] for name, document in documents.items()}
     assert outcomes == {"mini": "passed", "nano": "failed", "more": "passed"}
-    drops = [documents[name]["comparison"]["drop"] for name in targets]
+    drops = [documents[name]["comparison"]["drop"] for name in ("mini", "nano")]
     assert drops == [0.0, 1.0]
     assert documents["more"]["comparison"] is None
     [notice] = documents["more"]["run"]["notices"]
     assert "there is no target 'more'" in notice
+
+
+def test_the_results_of_the_base_are_reused_for_all_targets_or_for_none(change, runevals):
+    flags = ("run", "-q", "--base", "main", "--changed-only", "-o", "out.json")
+    assert runevals(*flags)[0] == 0
+    documents = [change.document(f"out.{name}.json") for name in ("mini", "nano")]
+    assert {document["verdict"]["headline"].partition(" since")[0] for document in documents} == {
+        "No relevant changes"
+    }
+    change.write("evals.json", {**EXACT, "items": CASES[1:]})
+    assert runevals(*flags)[0] == 0
+    assert change.document("out.mini.json")["totals"]["passed"] == 5
+
+
+@pytest.mark.parametrize("rest", [["mini", "more"], ["mini"]], ids=["others", "one"])
+def test_a_change_that_removes_a_target_does_not_pass(change, runevals, rest):
+    change.write("runevals.yaml", {"targets": dict.fromkeys(rest, change.targets["mini"])})
+    code, out, err = runevals("run", "-q", "--base", "main")
+    assert (code, "the change removes nano from `targets`" in out) == (3, True), out + err

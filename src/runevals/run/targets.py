@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 from runevals.records import AgainstComparison, Comparison, Conclusion, Problem, RunReport
 from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings, RunevalsError
-from runevals.run.baseline.choose import known_base, settled_base, with_remarks
+from runevals.run.baseline.choose import known_base, settled_base, with_remarks, with_removed_targets
+from runevals.run.baseline.on_base_suite import on_base_suite
+from runevals.run.baseline.reuse import reuse
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.call_limit import planned_calls, require_few_calls
 from runevals.run.evaluate import Evaluation
@@ -25,6 +27,15 @@ from runevals.run.world.budget import Budget, Stop
 from runevals.settings.resolve import Settings
 from runevals.verdict.against import against_target
 from runevals.verdict.decide import conclusion_of, incomplete, since_mark
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A target before anything of it runs."""
+
+    request: RunRequest
+    base: StoredBase
+    reused: Conclusion | tuple[str, ...] = ()  # of the base, or notices why it is run
 
 
 @dataclass(slots=True)
@@ -49,11 +60,20 @@ def run_targets(
     budget = Budget(settings.limits, Stop())
     errors: dict[str, RunevalsError] = {}
     with budget.timed(), ExitStack() as stack:
-        targets: dict[str, _Target] = {}
+        planned: dict[str, _Planned] = {}
         for name, request in requests.items():
+            own = None if journal is None else journal.of_target(name)
             try:
-                own = None if journal is None else journal.of_target(name)
-                targets[name] = _opened(name, replace(request, budget=budget, journal=own), stack)
+                planned[name] = _planned(replace(request, budget=budget, journal=own))
+            except RunevalsError as error:
+                errors[name] = error
+        reused = _reused(planned, settings)
+        if reused and not errors:
+            return reused
+        targets: dict[str, _Target] = {}
+        for name, plan in planned.items():
+            try:
+                targets[name] = _opened(name, plan, stack)
             except RunevalsError as error:
                 errors[name] = error
         if not targets:
@@ -66,7 +86,9 @@ def run_targets(
                 errors[name] = error
         against = _against({name: each.report for name, each in targets.items()}, settings)
         conclusions = {
-            name: _concluded(target, against.get(name)) for name, target in targets.items() if name not in errors
+            name: with_removed_targets(_concluded(target, against.get(name)), settings)
+            for name, target in targets.items()
+            if name not in errors
         }
     return {
         name: _not_measured(errors[name], request.settings) if name in errors else conclusions[name]
@@ -90,15 +112,39 @@ def _require_possible(requests: Mapping[str, RunRequest], settings: Settings) ->
         )
 
 
-def _opened(name: str, request: RunRequest, stack: ExitStack) -> _Target:
-    """One target, ready to be measured; its base is measured now if it must be."""
+def _planned(request: RunRequest) -> _Planned:
+    """One target and what is known of its base."""
     require_present(request.settings)
     request = prepared(request)
     base = known_base(request)
+    return _Planned(request, base, reuse(request, base))
+
+
+def _reused(planned: Mapping[str, _Planned], settings: Settings) -> Mapping[str, Conclusion]:
+    """The results of the base (`changed_only`) if they can be those of every target; else of none."""
+    reused = {name: plan.reused for name, plan in planned.items() if isinstance(plan.reused, Conclusion)}
+    if len(reused) < len(planned):
+        return {}
+    reports = {name: conclusion.report for name, conclusion in reused.items() if conclusion.report.cases}
+    against = _against(reports, settings)
+    conclusions = {}
+    for name, conclusion in reused.items():
+        rules = planned[name].request.settings.rules
+        again = conclusion_of(conclusion.report, None, rules, conclusion.mark, against.get(name))
+        if name in against and again.verdict.exit_code:
+            return {}
+        conclusions[name] = replace(again, verdict=conclusion.verdict) if name in against else conclusion
+    return conclusions
+
+
+def _opened(name: str, plan: _Planned, stack: ExitStack) -> _Target:
+    """One target, ready to be measured; its base is measured now if it must be."""
+    request = plan.request
+    why = ("run in full: not all targets can be reused",) if isinstance(plan.reused, Conclusion) else plan.reused
     require_gates(request.settings.rules, request.suites.suites)
     require_few_calls(request.settings, request.suites, request.raw)
-    base = settled_base(base, request)
-    request = request.noting(*base.notices)
+    base = settled_base(plan.base, request)
+    request = request.noting(*base.notices, *why)
     side = stack.enter_context(head_side(request, name))
     return _Target(request, base, OtherSide(name, side))
 
@@ -138,6 +184,7 @@ def _concluded(target: _Target, against: AgainstComparison | None) -> Conclusion
     request, settings = target.request, target.request.settings
     mark = since_mark(target.report, request.mark, settings.rules.regression)
     conclusion = conclusion_of(target.report, target.comparison, settings.rules, mark, against)
+    conclusion = on_base_suite(conclusion, target.base.baseline, request)  # if the suites cannot be compared
     conclusion = with_prompt_changes(conclusion, settings, request.suites)
     conclusion = with_remarks(conclusion, target.base, settings)
     stop = request.budget.stop

@@ -44,6 +44,7 @@ class Settings:
     target: TargetSettings | None
     target_name: str | None  # in `targets`
     targets: tuple[str, ...]  # the names of several targets or their models; then `target` is None
+    removed_targets: tuple[str, ...]  # of the base's settings; the change does not have them
     judges: tuple[JudgeSettings, ...]  # with several, the median of their scores counts
     no_judge: bool
     repeat: int
@@ -176,6 +177,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         target=None if targets.several else target_settings(endpoints),
         target_name=targets.name,
         targets=targets.several,
+        removed_targets=targets.removed,
         judges=judge_settings(endpoints),
         no_judge=values["no_judge"],
         repeat=_repeat(values["repeat"], raw),

@@ -23,6 +23,7 @@ class TargetChoice:
     several: tuple[str, ...] = ()  # empty if there is one, or none
     name: str | None = None  # in `targets`
     known: tuple[str, ...] = ()  # every name in `targets`, or every model
+    removed: tuple[str, ...] = ()  # in `targets` of the base only
 
 
 def choose_targets(
@@ -47,7 +48,8 @@ def choose_targets(
             file=_with_target(file, None), base_side=_of_base(base_side, None), known=tuple(of_file)
         )
     if not of_file:
-        return TargetChoice(file=file, base_side=_of_base(base_side, None))
+        return TargetChoice(file=file, base_side=_of_base(base_side, None), removed=_removed(base_side, of_file))
+    removed = () if word is not None else _removed(base_side, of_file)
     others = {str(against), word} if against in of_file else {word}
     several = tuple(of_file) if word is None else tuple(name for name in of_file if name in others)
     if len(several) > 1:
@@ -55,10 +57,14 @@ def choose_targets(
             raise InvalidSettings(
                 f"--model {models[0]}: of which target? Name one with --target: {_joined(several)}"
             )
-        return TargetChoice(file=file, base_side=base_side, several=several, known=tuple(of_file))
+        return TargetChoice(file=file, base_side=base_side, several=several, known=tuple(of_file), removed=removed)
     name = several[0]
     return TargetChoice(
-        file=_with_target(file, name), base_side=_of_base(base_side, name), name=name, known=tuple(of_file)
+        file=_with_target(file, name),
+        base_side=_of_base(base_side, name),
+        name=name,
+        known=tuple(of_file),
+        removed=removed,
     )
 
 
@@ -128,6 +134,12 @@ def _with_target(file: SettingsFile, name: str | None) -> SettingsFile:
     values = {key: value for key, value in file.values.items() if key != "targets"}
     target = file.values["targets"].get(name)
     return replace(file, values=values if target is None else {**values, "target": target})
+
+
+def _removed(side: BaseSide | None, of_change: Mapping[str, object]) -> tuple[str, ...]:
+    """The targets of the base that the change does not have any more."""
+    of_base = {} if side is None or side.file is None else side.file.values.get("targets", {})
+    return tuple(name for name in of_base if name not in of_change)
 
 
 def _of_base(side: BaseSide | None, name: str | None) -> BaseSide | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from runevals.lib import git
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import plural, short_list
 from runevals.records import Conclusion, RegressionRule, RunReport
 from runevals.records.errors import (
     COULD_NOT_MEASURE,
@@ -193,6 +193,7 @@ def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings)
 
     It is unmeasured if a base could be neither read nor run: it is not known what was lost.
     """
+    conclusion = with_removed_targets(conclusion, settings)
     comparison, verdict = conclusion.comparison, conclusion.verdict
     if comparison is None:
         informs = settings.rules.on_incomparable == "pass"
@@ -207,6 +208,18 @@ def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings)
     )
     comparison = replace(comparison, inexact_base="; ".join(inexact))
     return replace(conclusion, comparison=comparison, verdict=replace(verdict, headline=headline))
+
+
+def with_removed_targets(conclusion: Conclusion, settings: Settings) -> Conclusion:
+    """A pass becomes unmeasured if the change removes a target, unless the base's settings let it pass."""
+    removed = settings.removed_targets
+    if not removed or settings.rules.on_incomparable == "pass" or conclusion.verdict.outcome != "passed":
+        return conclusion
+    why = (
+        f"the change removes {short_list(removed, 5)} from `targets`, so nothing says what was lost with that; "
+        "`baseline: {on_incomparable: pass}` allows it, once it is merged"
+    )
+    return replace(conclusion, verdict=unmeasured(why, COULD_NOT_MEASURE))
 
 
 def _inexact(stored: StoredBase, head: RunReport, base: RunReport, rule: RegressionRule) -> list[str]:

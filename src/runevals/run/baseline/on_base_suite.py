@@ -41,14 +41,14 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline | None, request: Ru
         weakenings=conclusion.comparison.weakenings,
         caveats=(*again.caveats, f"too many cases were edited: compared on the suite of {commit[:7]}"),
     )
-    return conclusion_of(conclusion.report, again, rules, conclusion.mark)
+    return conclusion_of(conclusion.report, again, rules, conclusion.mark, conclusion.against)
 
 
 def still_incomparable(conclusion: Conclusion, why: str, rules: GateRules) -> Conclusion:
     """The same, with the reason why the base's suite could not decide."""
     assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
     comparison = replace(conclusion.comparison, caveats=(*conclusion.comparison.caveats, why))
-    return conclusion_of(conclusion.report, comparison, rules, conclusion.mark)
+    return conclusion_of(conclusion.report, comparison, rules, conclusion.mark, conclusion.against)
 
 
 def _is_incomparable(comparison: Comparison | None) -> bool:
