@@ -54,7 +54,7 @@ def found(api, settings):
             artifact="runevals-x",
         )
         marked = resolve(RawSettings(cwd=settings.cwd, environment={}, flags={"mark": mark}))
-        return stored_mark(marked, here, marked.mark, PLANNED)
+        return stored_mark(marked, here, marked.compare.mark, PLANNED)
 
     return look
 

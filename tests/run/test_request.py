@@ -21,7 +21,7 @@ def test_a_request_is_made_of_suites_and_settings_as_a_command_line_is(project):
     project.write("runevals.yaml", "repeat: 2\n")
     request = RunRequest.of("evals.json", target="command:agent")
     assert [case.key for suite in request.suites.suites for case in suite.cases] == ["a", "b"]
-    assert (request.settings.repeat, request.settings.target.command) == (2, ("agent",))
+    assert (request.settings.measure.repeat, request.settings.target.command) == (2, ("agent",))
     assert load_suites(cwd=project.path).suites == request.suites.suites
 
 

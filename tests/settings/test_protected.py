@@ -34,20 +34,20 @@ def test_a_setting_that_the_base_does_not_name_is_at_its_default(of_base):
     )
     assert (settings.rules.regression.min_effect, settings.rules.fail_on) == (0.02, None)
     assert settings.rules.regression.max_base_age_days == 7.0
-    assert settings.repeat == 3
+    assert settings.measure.repeat == 3
     holds = f"until that is merged, the base's {'default ' if of_base is None else ''}holds"
     assert ignored == {("runevals.yaml", name): holds for name in ("fail_on", "max_base_age", "min_effect")}
 
 
 def spent(settings):
-    limits = settings.limits
+    limits = settings.measure.limits
     return {
         "max_cost": limits.cost_usd,
         "max_tokens": limits.tokens,
         "max_calls": limits.calls,
         "max_duration": limits.duration_s,
-        "redact": settings.redact,
-        "redact_patterns": list(settings.redact_patterns),
+        "redact": settings.redaction.redact,
+        "redact_patterns": list(settings.redaction.redact_patterns),
     }
 
 

@@ -24,16 +24,18 @@ def project(tmp_path):
 
 def test_flag_before_input_before_environment_before_file_before_default(project):
     told = {"text": "repeat: 2", "environment": {"RUNEVALS_REPEAT": "3"}, "inputs": {"repeat": "4"}}
-    assert project().repeat == 1
-    assert project("repeat: 2").repeat == 2
-    assert project("repeat: 2", environment=told["environment"]).repeat == 3
-    assert project("repeat: 2", environment=told["environment"], inputs=told["inputs"]).repeat == 4
-    assert project("repeat: 2", environment=told["environment"], inputs=told["inputs"], repeat=5).repeat == 5
+    assert project().measure.repeat == 1
+    assert project("repeat: 2").measure.repeat == 2
+    assert project("repeat: 2", environment=told["environment"]).measure.repeat == 3
+    assert project("repeat: 2", environment=told["environment"], inputs=told["inputs"]).measure.repeat == 4
+    assert (
+        project("repeat: 2", environment=told["environment"], inputs=told["inputs"], repeat=5).measure.repeat == 5
+    )
 
 
 def test_a_case_is_run_three_times_in_ci_unless_the_settings_say_how_often(project):
-    assert (project().repeat, project(environment={"CI": "true"}).repeat) == (1, 3)
-    assert project("repeat: 1", environment={"CI": "true"}).repeat == 1
+    assert (project().measure.repeat, project(environment={"CI": "true"}).measure.repeat) == (1, 3)
+    assert project("repeat: 1", environment={"CI": "true"}).measure.repeat == 1
 
 
 def test_the_file_says_how_many_fresh_runs_may_be_made(project):
@@ -49,18 +51,20 @@ def test_yes_in_a_file_is_text_and_the_message_says_what_to_write(project):
 
 
 def test_against_without_a_skill_has_two_forms(project):
-    assert project("against: {without: skill}").against == project("against: without-skill").against
+    assert (
+        project("against: {without: skill}").compare.against == project("against: without-skill").compare.against
+    )
     with pytest.raises(InvalidSuite, match="against"):
         project("against: {without: judge}")
 
 
 def test_an_empty_input_is_not_given(project):
-    assert project("repeat: 2", inputs={"repeat": "", "all": ""}).repeat == 2
+    assert project("repeat: 2", inputs={"repeat": "", "all": ""}).measure.repeat == 2
 
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("False", False), ("1", True), ("no", False)])
 def test_yes_and_no_as_text(project, text, value):
-    assert project(inputs={"all": text}).everything is value
+    assert project(inputs={"all": text}).load.everything is value
 
 
 @pytest.mark.parametrize(
@@ -160,9 +164,11 @@ def test_paths_of_the_file_are_relative_to_it_and_flags_to_here(project):
         "suites: [evals.json]\ntarget: {type: openai, model: m, system_prompt_file: prompt.md}",
         cwd=project.path / "sub",
     )
-    assert settled.suites[0].base == project.path
+    assert settled.load.suites[0].base == project.path
     assert settled.target.system_prompt == "Be kind."
-    assert project("suites: [a.json]", cwd=project.path / "sub", suites=["b.json"]).suites[0].base.name == "sub"
+    assert (
+        project("suites: [a.json]", cwd=project.path / "sub", suites=["b.json"]).load.suites[0].base.name == "sub"
+    )
 
 
 def test_in_ci_the_file_may_not_send_the_key_elsewhere(project):

@@ -47,10 +47,10 @@ def settle(project):
 )
 def test_the_targets_that_run(settle, file, flags, several, against):
     settings, raw = settle(flags, **file)
-    assert (settings.targets, settings.against) == (several, against)
+    assert (settings.targets, settings.compare.against) == (several, against)
     assert (settings.target is None) == bool(several)
     each = [resolve(of_target) for of_target in each_target(settings, raw).values()]
-    assert all(one.target is not None and one.against is None and not one.targets for one in each)
+    assert all(one.target is not None and one.compare.against is None and not one.targets for one in each)
     if "model" in flags:
         assert tuple(one.target.model for one in each) == several
 

@@ -51,13 +51,13 @@ def test_a_change_says_no_prices(repository, runevals):
     side = BaseSide(
         commit=commit, file=base_settings_file([repository.path], repository.path, None, base_of(commit))
     )
-    prices = resolve(replace(told, base_side=side)).prices
+    prices = resolve(replace(told, base_side=side)).measure.prices
     assert prices.cost_usd("ours", 1_000_000, 0) == 5
     assert prices.cost_usd("gpt-5-mini", 1_000_000, 0) > 0
     assert prices.cost_usd("new", 1_000_000, 0) is None
-    without_file = resolve(replace(told, base_side=BaseSide(commit=commit))).prices
+    without_file = resolve(replace(told, base_side=BaseSide(commit=commit))).measure.prices
     assert without_file.cost_usd("new", 1_000_000, 0) is None
-    assert resolve(told).prices.cost_usd("new", 1_000_000, 0) == 0  # the control: not on a change
+    assert resolve(told).measure.prices.cost_usd("new", 1_000_000, 0) == 0  # the control: not on a change
     runevals(*AGAINST)
     assert ("runevals.yaml", "prices") in weakened(repository)
 

@@ -118,7 +118,7 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
     several = bool(action_input("all_projects", inputs))
     if as_root and (several or (settings.target is not None and settings.target.type in ("command", "python"))):
         notice(f"Warning: programs under test run as root, and can access everything that the job can: {as_root}")
-    here = on_github(environment, settings, job, inputs.get("github_token", ""))
+    here = on_github(environment, settings.github, job, inputs.get("github_token", ""), settings.selection.shard)
     if job.task == "run" and action_input("mode", inputs) != "plan":
         raw = replace(raw, base_side=settings.base_side)
         if several:

@@ -147,7 +147,7 @@ def _report(done: Sequence[_Done], folder: Path, settings: Settings, here: JobCo
     line = in_words({name: conclusion.verdict.exit_code for name, conclusion in conclusions.items()})
     say(f"\n{line}")
     head = here.job.head or runner.environment.get("GITHUB_SHA")
-    posted = posting_projects(line, conclusions, here, settings.comment, here.job.pull_request, head)
+    posted = posting_projects(line, conclusions, here, settings.github.comment, here.job.pull_request, head)
     text = texts.render_summary(line, conclusions)
     files = {"comment_body": [keep_comment(posted, folder)], summary.NAME: [folder / summary.FILENAME]}
     try:
@@ -157,8 +157,8 @@ def _report(done: Sequence[_Done], folder: Path, settings: Settings, here: JobCo
     for one in done:
         for name, path in output_files(folder, one.here).items():
             files.setdefault("pages" if name == html.NAME else name, []).append(path)
-        if one.settings.cache is not None:
-            give_to_owner(one.settings.cache, settings.cwd)
+        if one.settings.measure.cache is not None:
+            give_to_owner(one.settings.measure.cache, settings.cwd)
     give_to_owner(folder, settings.cwd)
     mark_cases([mark for one in done for mark in marks(one.conclusion)], settings, runner.environment)
     outputs = {

@@ -66,14 +66,14 @@ def report(result: JobResult, folder: Path | None, settings: Settings, here: Job
     """The comment, the screen, annotations, outputs and summary."""
     conclusion, environment = result.conclusion, runner.environment
     head = here.job.head or environment.get("GITHUB_SHA")
-    when = settings.comment if settings.selection.shard is None else "never"  # the merge of all shards comments
+    when = "never" if settings.selection.shard else settings.github.comment  # the merge of all shards comments
     posted = posting(conclusion, here, when, here.job.pull_request, head)
     files = {} if folder is None else output_files(folder, here)
     if folder is not None:
         files["comment_body"] = keep_comment(posted, folder)
         give_to_owner(folder, settings.cwd)
-    if settings.cache is not None:
-        give_to_owner(settings.cache, settings.cwd)
+    if settings.measure.cache is not None:
+        give_to_owner(settings.measure.cache, settings.cwd)
     if result.ended is None:
         tell(conclusion)
         mark_cases(marks(conclusion), settings, environment)
@@ -102,10 +102,10 @@ def output_folder(settings: Settings) -> Path:
     What lies in it may be uploaded, where the files that links lead to are taken for what they are.
     """
     workspace = settings.cwd.resolve()
-    folder = Path(os.path.abspath(workspace / settings.output_dir))  # noqa: PTH100 - no link is followed
+    folder = Path(os.path.abspath(workspace / settings.github.output_dir))  # noqa: PTH100 - no link is followed
     inside = folder.relative_to(workspace).parts if folder.is_relative_to(workspace) else ()
-    if not inside or ".git" in inside or _PATTERN.search(settings.output_dir):
-        raise InvalidSettings(f"output_dir: {settings.output_dir} is no folder inside the workspace")
+    if not inside or ".git" in inside or _PATTERN.search(settings.github.output_dir):
+        raise InvalidSettings(f"output_dir: {settings.github.output_dir} is no folder inside the workspace")
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     ours = (name for name in there if _PAGE.fullmatch(name) or _OF_PROJECT.fullmatch(name))
     require_only(folder, _NAMES.union(ours))
@@ -151,7 +151,7 @@ def keep_issue(conclusion: Conclusion, here: JobContext, raw: RawSettings, runne
 
 def mark_cases(marks: Sequence[Mark], settings: Settings, environment: Mapping[str, str]) -> None:
     """Marks cases in the files of the change."""
-    if settings.annotations and environment.get("GITHUB_ACTIONS") == "true":
+    if settings.github.annotations and environment.get("GITHUB_ACTIONS") == "true":
         redact = redactor(environment, settings.key_names)
         for line in annotation_commands(marks):
             click.echo(redact(line))

@@ -113,13 +113,13 @@ def _require_local(words: RawSettings) -> None:
 
 def _request(words: RawSettings, base: str | None, *, quiet: bool) -> RunRequest:
     side = protected_side(words, change_event(words), base)
-    settings = replace(resolve(replace(words, base_side=side)), cache_target=False)
+    settings = resolve(replace(words, base_side=side))
     return RunRequest(
-        settings=settings,
+        settings=settings.repeated(settings.measure.repeat),
         suites=load_suites(settings),
         raw=words,
         base=base,
-        budget=Budget(settings.limits, Stop()),
+        budget=Budget(settings.measure.limits, Stop()),
         progress=partial(progress, detail="none" if quiet else "counts"),
     )
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from runevals.github.job import JobContext
     from runevals.records import Conclusion, RunReport
     from runevals.settings.resolve import Settings
+    from runevals.settings.stages import GithubSettings
 
 MOST_ARTIFACTS = 5
 
@@ -61,7 +62,7 @@ def command(
         finish(0)
     if pull_request is None:
         raise click.UsageError("Missing option '--pull-request'.")
-    settings = replace(defaults(), comment_id=comment_id)
+    settings = replace(defaults().github, comment_id=comment_id)
     here = on_github(os.environ, settings, Job(), os.environ.get("GITHUB_TOKEN", ""))
     if here.api is None:
         raise InvalidSettings("GITHUB_TOKEN and GITHUB_REPOSITORY must be set to comment")
@@ -104,22 +105,22 @@ def _commented(settings: Settings, here: JobContext, api: Api) -> str:
         return "Nothing to do: this run comments by itself, or no open pull request has its commit as its head."
     if not _is_of_fork(run) and Comments(api, here.repository).has_one_of(pull_request, run["id"]):
         return "Nothing to do: this run has commented by itself."  # `permissions` let Dependabot's job write
-    reports = list(_reports(settings, here, api, run["id"]))
+    reports = list(_reports(settings.github, here, api, run["id"]))
     if not reports:
         return "Nothing to do: the run has no results that can be shown."
     unverified = Unverified(
         reports=reports,
         author="the fork" if _is_of_fork(run) else "Dependabot",
         head=run["head_sha"],
-        comment_id=settings.comment_id or settings.baseline_artifact,
+        comment_id=settings.github.comment_id or settings.github.baseline_artifact,
     )
-    posted = posting_unverified(unverified, replace(here, run=run["id"]), settings.comment, pull_request)
+    posted = posting_unverified(unverified, replace(here, run=run["id"]), settings.github.comment, pull_request)
     if posted.problem:
         raise GitHubRefused(posted.problem)
-    return posted.url or f"No comment on #{pull_request} by comment: {settings.comment}."
+    return posted.url or f"No comment on #{pull_request} by comment: {settings.github.comment}."
 
 
-def _reports(settings: Settings, here: JobContext, api: Api, run: int) -> Iterator[RunReport]:
+def _reports(settings: GithubSettings, here: JobContext, api: Api, run: int) -> Iterator[RunReport]:
     """The results in the named artifact of the run, else in all of ours; the run chose their names and number."""
     artifact = settings.comment_id or settings.baseline_artifact
     names = [here.artifact] if artifact else artifact_names(api, here.repository, run, ARTIFACTS)

@@ -107,7 +107,7 @@ def _import_log(tool: str, file: Path, output: Path, settings: Settings, *, expe
     systems = len({one.system for one in conversations if one.system})
     if systems:
         say(f"  Not in the cases: {plural(systems, 'system prompt')}; the target's own is used")
-    if not settings.redact_patterns:
+    if not settings.redaction.redact_patterns:
         say("  Removed: keys. Set redact.patterns in the settings to remove personal data too")
     say("  No case has a check yet. Read them, delete what must not be stored, add checks: `runevals validate`")
     say(f"  Written: {output}")

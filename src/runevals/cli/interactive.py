@@ -43,7 +43,8 @@ def interact(request: RunRequest) -> None:
     settings = request.settings
     if settings.target is None:
         raise no_target(settings)
-    settings = replace(settings, baseline=None, repeat=1, no_judge=settings.no_judge or not settings.judges)
+    settings = settings.with_baseline(None).repeated(1, cached=True)
+    settings = replace(settings, no_judge=settings.no_judge or not settings.judges)
     request = replace(request, settings=settings)
     defaults = _defaults(settings)
     say("An empty prompt ends this. Without an expected response, evaluators that need one are skipped.")
@@ -87,7 +88,7 @@ def _suite(prompt: str, expected: str | None, defaults: Mapping[str, Any], setti
     usable = {
         name: options
         for name, options in defaults.items()
-        if expected is not None or not needs_expected(spec_of(name, options, settings.definitions))
+        if expected is not None or not needs_expected(spec_of(name, options, settings.load.definitions))
     }
     document = {"schemaVersion": eval_document.CURRENT_VERSION, "default_evaluators": usable, "items": [item]}
     suite = eval_document.load(read_json(eval_document.as_text(document), "inline"), _options(settings))
@@ -97,7 +98,7 @@ def _suite(prompt: str, expected: str | None, defaults: Mapping[str, Any], setti
 
 
 def _options(settings: Settings) -> LoadOptions:
-    return LoadOptions(definitions=settings.definitions, root=settings.repository)
+    return LoadOptions(definitions=settings.load.definitions, root=settings.repository)
 
 
 def _lines(exchange: Exchange) -> Iterator[str]:

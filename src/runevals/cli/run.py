@@ -321,7 +321,7 @@ def _found_or_created(settings: Settings) -> LoadedSuites:
     try:
         return load_suites(settings)
     except NoSuiteFound:
-        if settings.suites or not suite_wanted(settings):
+        if settings.load.suites or not suite_wanted(settings):
             raise
         return load_suites(settings)
 

@@ -103,7 +103,7 @@ def _requests(request: RunRequest, raw: RawSettings) -> Mapping[str, RunRequest]
 
 def _with_own_baseline(settings: Settings, name: str) -> Settings:
     """Each target has a base of its own: `base.json` → `base.mini.json`. Raises InvalidSettings."""
-    source = settings.baseline
+    source = settings.compare.baseline
     if source is None:
         return settings
     if source.startswith(("http://", "https://")) or Path(source).is_dir():
@@ -111,7 +111,7 @@ def _with_own_baseline(settings: Settings, name: str) -> Settings:
             "baseline: of several targets, it is a file (base.json means "
             f"{of_target(Path('base.json'), name)} and so on); name one, or run the base itself with --base REF"
         )
-    return replace(settings, baseline=str(of_target(Path(source), name)))
+    return settings.with_baseline(str(of_target(Path(source), name)))
 
 
 def _write(conclusions: Mapping[str, Conclusion], outputs: Sequence[Path], form: str) -> Sequence[Path]:

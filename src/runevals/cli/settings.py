@@ -36,7 +36,7 @@ def command(**options: Any) -> None:
 def _value(settings: Settings, name: str) -> object:
     match name:
         case "all":
-            return settings.everything
+            return settings.load.everything
         case "config":
             return None if settings.file is None else settings.file.display_name
         case "alpha" | "min_effect":
@@ -46,7 +46,7 @@ def _value(settings: Settings, name: str) -> object:
         case "suspects_max_runs":
             return settings.rules.regression.max_fresh_runs
         case "max_cost" | "max_tokens" | "max_calls" | "max_duration":
-            limits = settings.limits
+            limits = settings.measure.limits
             values = (limits.cost_usd, limits.tokens, limits.calls, limits.duration_s)
             return values[("max_cost", "max_tokens", "max_calls", "max_duration").index(name)]
         case "model":

@@ -81,7 +81,7 @@ def _run(snapshot: _Snapshot, raw: RawSettings, progress: Progress) -> _Snapshot
             say(f"\n{datetime.now().astimezone():%H:%M:%S}  {len(todo)} of {plural(len(cases), 'case')}\n")
         warn(loaded.problems)
         part = loaded if everything else _only(loaded, todo)
-        against = settings if everything else replace(settings, baseline=None)  # a partial run is not compared
+        against = settings if everything else settings.with_baseline(None)  # a partial run is not compared
         conclusion = run(RunRequest(settings=against, suites=part, raw=raw, progress=progress))
         tell(conclusion)
         if conclusion.verdict.exit_code == INTERRUPTED:

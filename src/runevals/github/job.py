@@ -18,9 +18,11 @@ from runevals.github.stored import RESULTS, merge_base
 from runevals.lib import git
 from runevals.records import Links
 from runevals.records.errors import InvalidSettings
+from runevals.records.rules import Shard
 from runevals.run.baseline.protected_side import ChangeEvent
 from runevals.run.tool_results import ResultsRequest
-from runevals.settings.resolve import RawSettings, Settings, input_of, repository_root
+from runevals.settings.resolve import RawSettings, input_of, repository_root
+from runevals.settings.stages import GithubSettings
 from runevals.settings.table import INPUTS
 
 ARTIFACTS = "runevals-"  # the prefix of our artifacts
@@ -165,10 +167,11 @@ def results_of_job(inputs: Mapping[str, str], folder: Path) -> ResultsRequest:
     )
 
 
-def on_github(environment: Mapping[str, str], settings: Settings, job: Job, token: str) -> JobContext:
+def on_github(
+    environment: Mapping[str, str], settings: GithubSettings, job: Job, token: str, shard: Shard | None = None
+) -> JobContext:
     """The job as the runner's variables describe it."""
     repository = environment.get("GITHUB_REPOSITORY", "")
-    shard = settings.selection.shard
     part = None if shard is None else f"{shard.part}/{shard.of}"
     if settings.comment_id and not environment.get("INPUT_COMMENT_ID"):  # the settings file applies to all jobs
         comment_id = " ".join([settings.comment_id, *leg_and_step(environment, part)])

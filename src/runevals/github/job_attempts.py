@@ -57,7 +57,7 @@ def attempted(
     """
     if not worth_a_journal(settings):
         return None
-    if settings.redact != "full":
+    if settings.redaction.redact != "full":
         notify("resume: nothing is kept for another attempt, because `redact` keeps answers out of files")
         return None
     secret = _secret(settings, inputs)

@@ -56,14 +56,14 @@ def stored_base(
     if settings.origins["baseline"] != "default" or here.job.branch is None:
         return StoredBase()
     commit = _commit(settings, here)
-    if settings.base == "run" and commit is not None:
+    if settings.compare.base == "run" and commit is not None:
         return StoredBase(commit=commit)
     if here.api is None:
         return _unreadable(commit, ["there is no github_token to look for one with"])
     of_base = _asked_of_base(settings, raw)
     base = _Search(here.api, _query(settings, here, commit), settings, of_base, notify).result()
     nothing = base.baseline is None and base.unreadable is None
-    if nothing and not here.workflow and settings.verify != "off":  # no job here will ever store one
+    if nothing and not here.workflow and settings.compare.verify != "off":  # no job here will ever store one
         return replace(base, unreadable="", notices=(), later=None)
     return base
 
@@ -81,14 +81,14 @@ def _asked_of_base(settings: Settings, raw: RawSettings) -> Settings:
 def _query(settings: Settings, here: JobContext, commit: str | None) -> StoredQuery:
     return StoredQuery(
         repository=here.repository,
-        workflow=settings.baseline_workflow or here.workflow,
-        others=settings.baseline_workflow is None,
+        workflow=settings.github.baseline_workflow or here.workflow,
+        others=settings.github.baseline_workflow is None,
         artifact=here.artifact,
         file=here.results_file,
         commit=commit,
         before=() if commit is None else git.commits_before(settings.repository, commit, MOST_COMMITS),
-        branch=here.job.branch if settings.baseline_branch == "auto" else settings.baseline_branch,
-        default_branch=here.default_branch if settings.baseline_branch == "auto" else None,
+        branch=here.job.branch if settings.github.baseline_branch == "auto" else settings.github.baseline_branch,
+        default_branch=here.default_branch if settings.github.baseline_branch == "auto" else None,
         not_run=here.run,
     )
 
@@ -138,7 +138,7 @@ class _Search:
         errors = why_unmeasured(report)
         unmeasured = () if errors is None else (f"the stored run {run.number} could not measure {errors}",)
         return StoredBase(
-            baseline=narrowed(baseline, self._settings),
+            baseline=narrowed(baseline, self._settings.selection),
             notices=(*unreadable[:MOST_REASONS], *unmeasured),
             run_ids=self._run_ids,
             commit=query.commit,
@@ -225,8 +225,8 @@ class _Search:
 
     def _awaited(self, files: Sequence[str]) -> str | None:
         """Waits for a run of the base's commit; why its result is still missing, or None. Raises GitHubRefused."""
-        longest_s = self._settings.limits.duration_s
-        wait_s = min(self._settings.baseline_wait, math.inf if longest_s is None else longest_s / 2)
+        longest_s = self._settings.measure.limits.duration_s
+        wait_s = min(self._settings.github.baseline_wait, math.inf if longest_s is None else longest_s / 2)
         ends_at, pause_s = time.monotonic() + wait_s, FIRST_PAUSE_S
         waiting = False
         while (run := unfinished(self._api, self._query, files)) is not None:

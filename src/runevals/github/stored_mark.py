@@ -30,7 +30,7 @@ MOST_READ = 10  # runs
 
 def stored_mark(settings: Settings, here: JobContext, mark: Mark, planned: frozenset[Key]) -> MarkFound:
     """The stored results of the base's branch, newest first. Never raises for an error of GitHub."""
-    workflow = settings.baseline_workflow or here.workflow
+    workflow = settings.github.baseline_workflow or here.workflow
     if here.api is None or not workflow:
         return MarkFound(notices=(f"no mark: nothing says where to look for {mark}; it needs a github_token",))
     query = StoredQuery(
@@ -39,7 +39,7 @@ def stored_mark(settings: Settings, here: JobContext, mark: Mark, planned: froze
         artifact=here.artifact,
         file=here.results_file,
         commit=None,
-        branch=here.job.branch if settings.baseline_branch == "auto" else settings.baseline_branch,
+        branch=here.job.branch if settings.github.baseline_branch == "auto" else settings.github.baseline_branch,
         not_run=here.run,
     )
     if query.branch is None and mark.tag is None:

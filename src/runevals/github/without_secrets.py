@@ -53,7 +53,7 @@ def not_measured(settings: Settings, raw: RawSettings) -> Conclusion | None:
         verdict = FinalVerdict(
             outcome="skipped", headline=f"Skipped, and the check passes: {why}", exit_code=PASSED
         )
-        if settings.require_credentials:
+        if settings.github.require_credentials:
             verdict = unmeasured(why, COULD_NOT_MEASURE)
         return nothing_measured(settings, verdict, (hint,))
     if of_change:

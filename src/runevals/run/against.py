@@ -22,14 +22,14 @@ LEAVE_OUT = "leave out --against, or write --against none"
 
 def require_other_side(request: RunRequest) -> None:
     """Raises InvalidSettings if `--against` cannot be measured."""
-    if request.settings.against is not None:
+    if request.settings.compare.against is not None:
         _without_skill(request)
 
 
 @contextmanager
 def other_side(request: RunRequest) -> Iterator[OtherSide | None]:
     """What `--against` names, opened to be measured; None if it names nothing. Raises InvalidSettings."""
-    name = request.settings.against
+    name = request.settings.compare.against
     if name is None:
         yield None
         return
@@ -52,7 +52,7 @@ def compared_with(other: OtherSide | None, report: RunReport) -> tuple[RunReport
 def _without_skill(request: RunRequest) -> RunRequest:
     """The request of the same cases without the skill, but for those that ask whether it is loaded."""
     settings = request.settings
-    option = f"--against {settings.against}"
+    option = f"--against {settings.compare.against}"
     if settings.selection.shard is not None:
         raise InvalidSettings(f"{option}: a shard has only a part of the cases; {LEAVE_OUT}")
     if settings.evaluate_only or settings.target is None or settings.target.type == "recorded":
@@ -66,7 +66,7 @@ def _without_skill(request: RunRequest) -> RunRequest:
     suites = _without_triggers(request.suites)
     if not any(is_selected(case, settings.selection) for suite in suites.suites for case in suite.cases):
         raise InvalidSettings(f"{option}: every case asks whether the skill is loaded; {LEAVE_OUT}")
-    settings = replace(settings, target=target, against=None)
+    settings = replace(settings, target=target, compare=replace(settings.compare, against=None))
     return replace(request, settings=settings, suites=suites, notices=())
 
 

@@ -125,7 +125,7 @@ class TargetRunner:
             for _ in watch(side_by_side((base, head), after=after)):
                 pass
             fresh = base.report()
-            require_measured(fresh, base.settings)
+            require_measured(fresh, base.settings.compare)
         except RunevalsError as error:  # single cases of it may be measured yet
             return f"the base {self.base_name} cannot be run: {error.first_line}"
         return FreshLook(base=fresh, head=head.report(), source=f"a fresh run of {self.base_name}")

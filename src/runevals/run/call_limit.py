@@ -21,7 +21,7 @@ def require_few_calls(settings: Settings, loaded: LoadedSuites, raw: RawSettings
 
     What a change's base plans is only looked at where there are many.
     """
-    most, by = settings.limits.calls, ""
+    most, by = settings.measure.limits.calls, ""
     is_change = settings.base_side is not None and bool(settings.environment.get("CI"))
     if most is None and not is_change:
         return
@@ -37,8 +37,8 @@ def require_few_calls(settings: Settings, loaded: LoadedSuites, raw: RawSettings
     if most is not None and calls > most:
         cases = sum(len(suite.cases) for suite in loaded.suites)
         raise InvalidSettings(
-            f"{calls} calls of target and judge are planned ({plural(cases, 'case')}, repeat: {settings.repeat} "
-            f"by {settings.origins['repeat']}), but at most {most} may be{by}"
+            f"{calls} calls of target and judge are planned ({plural(cases, 'case')}, "
+            f"repeat: {settings.measure.repeat} by {settings.origins['repeat']}), but at most {most} may be{by}"
         )
 
 
@@ -48,6 +48,12 @@ def _is_of_change(settings: Settings) -> bool:
 
 
 def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:
+    """The calls of all attempts at every case, on both sides of `against`."""
+    sides = 1 if settings.compare.against is None else 2
+    return calls_of_attempt(settings, loaded) * settings.attempts * sides
+
+
+def calls_of_attempt(settings: Settings, loaded: LoadedSuites) -> int:
     """Calls of the target, one a prompt, and of every judge, one a check that asks it; recorded answers are none.
 
     A prompt of a simulated user is a call of its model, too.
@@ -61,8 +67,7 @@ def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:
     judges = () if settings.no_judge else settings.judges
     votes = sum(judge.votes for judge in judges if judge.type != "recorded")
     judged = sum(isinstance(leaf, Judged) for check in checks for leaf in leaves(check)) if votes else 0
-    sides = 1 if settings.against is None else 2
-    return (prompts + written + judged * votes) * settings.attempts * sides
+    return prompts + written + judged * votes
 
 
 def _calls_of_base(settings: Settings, raw: RawSettings) -> int:

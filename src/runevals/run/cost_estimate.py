@@ -60,8 +60,8 @@ def _documents(settings: Settings) -> Iterator[Path]:
     folder = settings.cwd / RESULTS
     if folder.is_dir():
         yield from reversed(newest(folder, MOST_DOCUMENTS))
-    if settings.baseline is not None and Path(settings.baseline).is_file():
-        yield Path(settings.baseline)
+    if settings.compare.baseline is not None and Path(settings.compare.baseline).is_file():
+        yield Path(settings.compare.baseline)
 
 
 def _turns(report: RunReport) -> list[TurnReport]:
@@ -110,4 +110,4 @@ def _price(settings: Settings, sent: int, received: int) -> float | None:
         return None
     provider = PROVIDERS.get(target.type)
     of = None if provider is None else provider.prices
-    return settings.prices.cost_usd(target.model, sent, received, provider=of)
+    return settings.measure.prices.cost_usd(target.model, sent, received, provider=of)

@@ -71,7 +71,7 @@ def require_unchanged(report: RunReport, suite: Suite | SuiteInfo, settings: Set
     if not path.is_file():
         raise InvalidSettings(f"{suite.path}, which the run was of, is not here; go to the commit of the run")
     now = dialects.load(
-        path, suite.path, dialects.LoadOptions(definitions=settings.definitions, root=settings.repository)
+        path, suite.path, dialects.LoadOptions(definitions=settings.load.definitions, root=settings.repository)
     )
     fingerprints = {case.key: case.fingerprint for case in now.cases}
     for case in report.cases:

@@ -45,16 +45,16 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
     """What can be run to compare `head` with the base."""
     settings = request.settings
     commit, why_not = rerunnable(settings, baseline)
-    off = VERIFY_OFF if settings.verify == "off" else ""
-    again = replace(request, settings=replace(settings, repeat=HEAD_LOOKS, cache_target=False))
+    off = VERIFY_OFF if settings.compare.verify == "off" else ""
+    again = replace(request, settings=settings.repeated(HEAD_LOOKS))
     return TargetRunner(
         head=head,
         progress=request.progress,
-        open_base=lambda: base_side(request, commit or "", settings.verify_repeats),
+        open_base=lambda: base_side(request, commit or "", settings.compare.verify_repeats),
         open_head=lambda: head_side(again, "head again"),
         open_old_form=lambda: old_form_side(request, commit or ""),
         base_name=(commit or "")[:7],
-        base_looks=settings.verify_repeats,
+        base_looks=settings.compare.verify_repeats,
         can_run=can_run_again(settings),
         all_rounds=isinstance(head, RunReport) or _will_be_a_base(settings),
         cannot_run_base=off or why_not,

@@ -70,7 +70,7 @@ class Measurement:
         self._world = world
         self._provenance = provenance
         self._secrets = redactor(settings.environment, settings.key_names)
-        self._patterns = PatternRedactor(settings.redact_patterns, world.sandbox)
+        self._patterns = PatternRedactor(settings.redaction.redact_patterns, world.sandbox)
         self._patterns.require_usable()
         self._patterns.require_apart([(case.suite, case.key) for case in plan.cases])
         self._started_at, self._started = world.now(), time.monotonic()
@@ -80,7 +80,7 @@ class Measurement:
         self._same_words = RepeatedAnswers()
         self._spool = Spool()
         # While answers are awaited, what the document will have of those before can be made, if it is to stay.
-        unchanged = settings.redact == "full" and not settings.redact_patterns
+        unchanged = settings.redaction.redact == "full" and not settings.redaction.redact_patterns
         self._has_time = unchanged and not world.target.identity().deterministic
         self._rounds = 0
         self.other: OtherSide | None = None  # is measured in the same rounds
@@ -161,7 +161,7 @@ class Measurement:
         report = run_report(info, cases, complete=stopped is None)
         report = without_secrets(report, self._secrets, already=CaseReport)
         report = self._patterns.within_report(report)
-        return without_content(report, self.settings.redact)
+        return without_content(report, self.settings.redaction.redact)
 
     def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
         """These trials."""
@@ -170,11 +170,11 @@ class Measurement:
         traces = converse(
             trials,
             world.target,
-            workers=0 if from_memory else self.settings.concurrency,
+            workers=0 if from_memory else self.settings.measure.concurrency,
             stop=world.stop,
             probes=self.plan.probes,
         )
-        ahead, workers = AT_ONCE if from_memory else 1, self.settings.judge_concurrency
+        ahead, workers = AT_ONCE if from_memory else 1, self.settings.measure.judge_concurrency
         for evaluation in evaluate(self.plan, traces, world, workers=workers, ahead=ahead):
             self._keep(evaluation)
             self._settle(evaluation)

@@ -15,7 +15,7 @@ from pathlib import Path
 from runevals.records import Comparison, Conclusion, RunReport
 from runevals.reports.results_document import read
 from runevals.run.against import compared_with, other_side, require_other_side
-from runevals.run.baseline.choose import known_base, settled_base, with_remarks
+from runevals.run.baseline.choose import known_base, settled_base, with_remarks, with_removed_targets
 from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.run.baseline.on_base_suite import on_base_suite
 from runevals.run.baseline.reuse import reuse
@@ -61,7 +61,8 @@ def _run(request: RunRequest) -> Conclusion:
     conclusion = _concluded(report, comparison, request)
     conclusion = on_base_suite(conclusion, base.baseline, request)  # if the suites cannot be compared
     conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
-    return replace(with_remarks(conclusion, base, request.settings), against=against)
+    conclusion = with_removed_targets(with_remarks(conclusion, base, request.settings.rules), request.settings)
+    return replace(conclusion, against=against)
 
 
 def merge(report: RunReport, request: RunRequest) -> Conclusion:
@@ -81,7 +82,7 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
     report = replace(report, run=replace(report.run, notices=notices))
     conclusion = measured_shards(report, base.baseline, request)
     conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
-    return with_remarks(conclusion, base, request.settings)
+    return with_removed_targets(with_remarks(conclusion, base, request.settings.rules), request.settings)
 
 
 def gate(report: RunReport, request: RunRequest, *, parameters_are_attempts: bool = False) -> Conclusion:
@@ -95,16 +96,14 @@ def _gate(report: RunReport, request: RunRequest, parameters_are_attempts: bool)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *base.notices)))
     conclusion = concluded(report, base.baseline, request, parameters_are_attempts=parameters_are_attempts)
     conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
-    return with_remarks(conclusion, base, request.settings)
+    return with_removed_targets(with_remarks(conclusion, base, request.settings.rules), request.settings)
 
 
 def compare(base: Path, head: Path, request: RunRequest, *, rejudge: bool = False) -> Conclusion:
     """Two results documents compared; with `rejudge`, the answers in both are judged again first."""
     settings = request.settings
-    with_baseline = replace(
-        settings, baseline=str(base), baseline_named=True, base_side=None
-    )  # the caller says which
-    baseline, _ = read_baseline(with_baseline)
+    chosen = replace(settings.compare, baseline=str(base), baseline_named=True)
+    baseline, _ = read_baseline(replace(settings, compare=chosen, base_side=None))  # the caller says which
     report = read(head)
     require_whole(report, head.name)
     if rejudge and baseline is not None:
@@ -118,7 +117,7 @@ def compare(base: Path, head: Path, request: RunRequest, *, rejudge: bool = Fals
 
 def within_limits(request: RunRequest, stages: Callable[[RunRequest], Conclusion]) -> Conclusion:
     """What `stages` conclude within the limits of the settings; incomplete if a limit ended the run."""
-    budget = Budget(request.settings.limits, Stop())
+    budget = Budget(request.settings.measure.limits, Stop())
     with budget.timed():
         conclusion = stages(replace(request, budget=budget))
     stop = budget.stop

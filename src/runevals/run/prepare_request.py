@@ -71,7 +71,7 @@ def prepared_results(report: RunReport, request: RunRequest) -> tuple[RunReport,
     Raises UsageError if that is none, InvalidSuite for a broken quarantine list.
     """
     settings = request.settings
-    report = without_content(without_either(report, settings), settings.redact)
+    report = without_content(without_either(report, settings), settings.redaction.redact)
     cases = [case for case in report.cases if is_selected(case, settings.selection)]
     if not cases:
         raise InvalidSettings("no case of the results is left by --category, --tag and --filter")

@@ -36,7 +36,7 @@ def with_prompt_changes(conclusion: Conclusion, settings: Settings, loaded: Load
     """`conclusion` with the diffs of the target's texts since the base's commit, if git has that commit here."""
     comparison = conclusion.comparison
     commit = None if comparison is None else comparison.base.run.commit
-    if commit is None or settings.redact != "full":
+    if commit is None or settings.redaction.redact != "full":
         return conclusion
     with Sandbox(workers=1) as sandbox:  # starts nothing until it is used
         changes = [*_changes(settings, loaded, commit, text_redactor(settings, sandbox))][:MOST_FILES]
@@ -70,7 +70,7 @@ def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
 
 def _texts_of_dependencies(settings: Settings, loaded: LoadedSuites, commit: str) -> list[str]:
     """The changed texts that `depends_on` names, without suites and without files that are in no commit."""
-    if not settings.depends_on:
+    if not settings.compare.depends_on:
         return []
     root = settings.repository.resolve()
     pairs = changed_files(root, commit) or ()
@@ -87,7 +87,7 @@ def _texts_of_dependencies(settings: Settings, loaded: LoadedSuites, commit: str
 
 def _dependencies(settings: Settings, tree: CommitTree) -> Iterator[str]:
     """The files that `depends_on` names in a commit. Raises CannotFollow."""
-    for pattern in map(Path, settings.depends_on):
+    for pattern in map(Path, settings.compare.depends_on):
         if pattern.is_relative_to(settings.repository):
             for path, _ in matching(tree, pattern.relative_to(settings.repository).as_posix()):
                 yield from (file for file, _ in files_below(tree, path))

@@ -25,7 +25,7 @@ def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
         ref=environment.get("GITHUB_REF") or branch_of(settings.repository),
         settings=settings_given(settings),
         notices=(*_of_base(settings), *notices),
-        prices=settings.prices.source if _is_priced(settings) else None,
+        prices=settings.measure.prices.source if _is_priced(settings) else None,
     )
 
 

@@ -32,7 +32,7 @@ def quarantine_of(settings: Settings, loaded: LoadedSuites) -> QuarantineInForce
 
 def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> QuarantineInForce:
     """The list that applies. Outside a change the checkout is the base. Raises InvalidSuite for a broken list."""
-    path, root = settings.quarantine, settings.repository
+    path, root = settings.load.quarantine, settings.repository
     display_path = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
     of_head = quarantine.read_entries(path.read_bytes(), path.suffix, display_path) if path.is_file() else ()
     notices: tuple[str, ...] = ()

@@ -39,7 +39,7 @@ def write_records(rows: Sequence[Mapping[str, Any]], path: Path, *, stopped: str
     report = report_of(run, written_at=now)
     of = provenance(settings, report.run.notices)
     report = replace(report, run=replace(report.run, commit=of.commit, ref=of.ref, settings=of.settings))
-    report = without_content(without_either(report, settings), settings.redact)
+    report = without_content(without_either(report, settings), settings.redaction.redact)
     publish(decision(report, None, settings.rules), [path])
 
 

@@ -54,7 +54,7 @@ def concluded(
 ) -> Conclusion:
     """compare → gate → conclude; cases that look lost are run again if the settings say how."""
     rules = request.settings.rules
-    if baseline is None or not request.settings.rerun:
+    if baseline is None or not request.settings.compare.rerun:
         return decision(report, baseline, rules, mark=request.mark, weakenings=request.weakenings)
     with tool_runner(report, baseline, request, parameters_are_attempts=parameters_are_attempts) as runner:
         report, comparison = compare_in_rounds(runner, baseline.report, baseline.source, rules.regression)
@@ -72,7 +72,7 @@ def tool_runner(
         request=request,
         parameters_are_attempts=parameters_are_attempts,
         open_base=lambda: _base(request, commit or ""),
-        why_no_base_commit=VERIFY_OFF if request.settings.verify == "off" else why_not,
+        why_no_base_commit=VERIFY_OFF if request.settings.compare.verify == "off" else why_not,
         lost_before=lost_cases(alike_earlier(request, report)),
     )
 
@@ -162,7 +162,8 @@ class ToolRunner:
             except RunevalsError as error:
                 self.trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")
                 return None
-        report = without_content(without_either(report, self.request.settings), self.request.settings.redact)
+        of_run = self.request.settings
+        report = without_content(without_either(report, of_run), of_run.redaction.redact)
         attempts = [one.attempts for one in report.cases if (one.suite, one.key) == (case.suite, case.key)]
         if not attempts or not attempts[0]:
             self.trouble = f"rerun wrote no result of {case.key}"
@@ -172,7 +173,7 @@ class ToolRunner:
     def _failure(self, values: Mapping[str, str], settings: Settings) -> str | None:
         """Runs the program; why it failed, which it may if it writes results all the same."""
         try:
-            command = [filled(word, values) for word in self.request.settings.rerun]
+            command = [filled(word, values) for word in self.request.settings.compare.rerun]
         except ValueError as error:
             return str(error)
         stop = self.request.budget.stop

@@ -74,13 +74,7 @@ def base_side(request: RunRequest, commit: str, repeat: int) -> Iterator[Measure
         with interruptible(request.budget.stop):
             prepare(settings, there, request.budget.stop)
         suites = load_suites(there)
-        of_base = replace(
-            with_target(there, suites.suites),
-            baseline=None,
-            repeat=repeat,
-            cache_target=False,
-            redact_patterns=settings.redact_patterns,
-        )
+        of_base = _with_patterns(with_target(there, suites.suites).repeated(repeat), settings)
         if of_base.target is None and not of_base.evaluate_only:
             raise NoSuiteFound(f"the base {commit[:7]} names no target")
         with head_side(replace(request, settings=of_base, suites=suites, notices=()), f"base {commit}") as base:
@@ -99,16 +93,9 @@ def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
     """The request with the suites and settings of a commit, but the head's target and rules."""
     settings = request.settings
     with base_checkout(settings, commit, request.raw) as of_base:
+        borrowed = _with_patterns(of_base.repeated(settings.measure.repeat), settings)
         borrowed = replace(
-            of_base,
-            target=settings.target,
-            not_from=None,
-            repeat=settings.repeat,
-            verify=settings.verify,
-            redact_patterns=settings.redact_patterns,
-            rules=settings.rules,
-            verify_repeats=settings.verify_repeats,
-            cache_target=False,
+            borrowed, target=settings.target, not_from=None, compare=settings.compare, rules=settings.rules
         )
         suites = load_suites(borrowed)
         if any(suite.dialect == prompt_yml.NAME for suite in suites.suites):
@@ -117,12 +104,18 @@ def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
         yield replace(request, settings=borrowed, suites=suites, weakenings=(), notices=(), mark=None)
 
 
+def _with_patterns(settings: Settings, head: Settings) -> Settings:
+    """The settings of another side, with the redaction patterns of the head."""
+    patterns = head.redaction.redact_patterns
+    return replace(settings, redaction=replace(settings.redaction, redact_patterns=patterns))
+
+
 def measured_base(request: RunRequest, commit: str) -> Baseline:
     """The base, measured now. Raises RunevalsError."""
     request.tell(f"Running the base {commit[:7]} first")
-    with base_side(request, commit, request.settings.repeat) as base:
+    with base_side(request, commit, request.settings.measure.repeat) as base:
         report = measure(base, request.progress(base, phase="base"))
-    require_measured(report, request.settings)
+    require_measured(report, request.settings.compare)
     return Baseline(report=report, source=f"a fresh run of {commit[:7]}", fresh=True)
 
 

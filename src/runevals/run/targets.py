@@ -57,7 +57,7 @@ def run_targets(
     A target that cannot be measured does not end the others. Raises RunevalsError for what stops all of them.
     """
     _require_possible(requests, settings)
-    budget = Budget(settings.limits, Stop())
+    budget = Budget(settings.measure.limits, Stop())
     errors: dict[str, RunevalsError] = {}
     with budget.timed(), ExitStack() as stack:
         planned: dict[str, _Planned] = {}
@@ -100,15 +100,15 @@ def _require_possible(requests: Mapping[str, RunRequest], settings: Settings) ->
     """Raises InvalidSettings if a part of the cases was to be compared, or too many calls are planned in all."""
     for request in requests.values():
         require_comparable(request)
-    if settings.against is not None and settings.selection.shard is not None:
+    if settings.compare.against is not None and settings.selection.shard is not None:
         raise InvalidSettings(
-            f"--against {settings.against}: a shard has only a part of the cases; leave out --against"
+            f"--against {settings.compare.against}: a shard has only a part of the cases; leave out --against"
         )
     calls = sum(planned_calls(request.settings, request.suites) for request in requests.values())
-    if settings.limits.calls is not None and calls > settings.limits.calls:
+    if settings.measure.limits.calls is not None and calls > settings.measure.limits.calls:
         raise InvalidSettings(
             f"{calls} calls of {len(requests)} targets and the judge are planned, but at most "
-            f"{settings.limits.calls} may be (max_calls)"
+            f"{settings.measure.limits.calls} may be (max_calls)"
         )
 
 
@@ -172,10 +172,10 @@ def _compare(target: _Target) -> None:
 def _against(reports: Mapping[str, RunReport | None], settings: Settings) -> Mapping[str, AgainstComparison]:
     """Every other target against the one that `--against` names, if that one was measured."""
     known = {name: report for name, report in reports.items() if report is not None}
-    if settings.against not in known:
+    if settings.compare.against not in known:
         return {}
     alpha = settings.rules.regression.alpha
-    return against_target(known, settings.against, margin=settings.margin, alpha=alpha)
+    return against_target(known, settings.compare.against, margin=settings.compare.margin, alpha=alpha)
 
 
 def _concluded(target: _Target, against: AgainstComparison | None) -> Conclusion:
@@ -186,7 +186,7 @@ def _concluded(target: _Target, against: AgainstComparison | None) -> Conclusion
     conclusion = conclusion_of(target.report, target.comparison, settings.rules, mark, against)
     conclusion = on_base_suite(conclusion, target.base.baseline, request)  # if the suites cannot be compared
     conclusion = with_prompt_changes(conclusion, settings, request.suites)
-    conclusion = with_remarks(conclusion, target.base, settings)
+    conclusion = with_remarks(conclusion, target.base, settings.rules)
     stop = request.budget.stop
     refusal = Problem(code="refused", message=target.side.problem) if target.side.problem else None
     cut_short = stop.problem if stop.cut_short else None

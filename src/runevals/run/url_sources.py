@@ -67,10 +67,10 @@ def with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite
 
 
 def _with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite, ...], tuple[str, ...]]:
-    over_http = fetcher(settings.fetching.allow_hosts)
-    urls = addresses(suites) if settings.fetching.enabled else set()
+    over_http = fetcher(settings.load.fetching.allow_hosts)
+    urls = addresses(suites) if settings.load.fetching.enabled else set()
     if not urls:
-        return inline_addresses(suites, settings.fetching, over_http), ()
+        return inline_addresses(suites, settings.load.fetching, over_http), ()
     sources = _sources(settings)
 
     def fetched(url: str) -> str:
@@ -89,7 +89,7 @@ def _with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suit
         Sandbox(workers=1) as sandbox,
         McpServers(place, _groups(sandbox)) as mcp,
     ):
-        return inline_addresses(suites, settings.fetching, fetched), sources.notices
+        return inline_addresses(suites, settings.load.fetching, fetched), sources.notices
 
 
 def _sources(settings: Settings) -> _Sources:
@@ -97,10 +97,10 @@ def _sources(settings: Settings) -> _Sources:
     side = _guarding(settings)
     here = _config_here(settings)
     in_force = here if side is None else _config_of_base(settings, side)
-    if settings.mcp_config is not None and here is in_force is None and settings.not_from is None:
-        raise InvalidSettings(f"--mcp-config: there is no file {settings.mcp_config} in {settings.cwd}")
+    if settings.load.mcp_config is not None and here is in_force is None and settings.not_from is None:
+        raise InvalidSettings(f"--mcp-config: there is no file {settings.load.mcp_config} in {settings.cwd}")
     changed = (here and here.content) != (in_force and in_force.content)
-    name = settings.mcp_config or FILENAME
+    name = settings.load.mcp_config or FILENAME
     notice = f"{name} is not as on the base, whose MCP servers are used until that is merged"
     return _Sources(
         servers=in_force.servers if in_force is not None else (),
@@ -118,8 +118,8 @@ def _guarding(settings: Settings) -> BaseSide | None:
 
 
 def _candidates(settings: Settings) -> list[Path]:
-    if settings.mcp_config is not None:
-        return [settings.cwd / settings.mcp_config]
+    if settings.load.mcp_config is not None:
+        return [settings.cwd / settings.load.mcp_config]
     return [settings.cwd / FILENAME, settings.repository / FILENAME]
 
 

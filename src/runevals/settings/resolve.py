@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from runevals.lib.chat.prices import Prices
 from runevals.lib.parsing.source import path_inside
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Gate, GateRules, RegressionRule
 from runevals.records.errors import InvalidSettings
-from runevals.records.rules import Content, Fetching, Limits, Mark, Selection, SuiteEntry
+from runevals.records.rules import Fetching, Limits, Selection, Shard, SuiteEntry
 from runevals.settings.ci_shard import shard_of
-from runevals.settings.evaluators import Definitions, read_definitions
+from runevals.settings.evaluators import read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
 from runevals.settings.gates import check_mark, check_names, check_target, gates_of
 from runevals.settings.protected import changes_not_applied, effective_source, prices_of
+from runevals.settings.stages import (
+    CompareSettings,
+    GithubSettings,
+    LoadSettings,
+    MeasureSettings,
+    RedactionSettings,
+)
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS, Setting
 from runevals.settings.target import JudgeSettings, RawEndpoint, TargetSettings, judge_settings, target_settings
 from runevals.settings.targets import TargetChoice, check_against, choose_targets
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
 
 CACHE = ".evals/cache"
 RESULTS = ".evals/results"  # where a run without --output writes
+R = TypeVar("R")
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
@@ -39,59 +46,19 @@ class Settings:
 
     cwd: Path
     repository: Path
-    suites: tuple[SuiteEntry, ...]
-    everything: bool
     target: TargetSettings | None
     target_name: str | None  # in `targets`
     targets: tuple[str, ...]  # the names of several targets or their models; then `target` is None
     removed_targets: tuple[str, ...]  # of the base's settings; the change does not have them
     judges: tuple[JudgeSettings, ...]  # with several, the median of their scores counts
     no_judge: bool
-    repeat: int
-    concurrency: int
-    executor: str
-    ray_address: str | None
-    ray_num_cpus: float | None
-    ray_num_gpus: float | None
-    ray_runtime_env: str | None
-    judge_concurrency: int
     selection: Selection
-    evaluators: tuple[str, ...]
-    baseline: str | None
-    baseline_named: bool  # a flag or an action input names it: then it must exist
-    base: str
-    base_setup: tuple[str, ...]
-    rerun: tuple[str, ...]  # of one case of another tool
-    share: tuple[str, ...]
-    verify: str
-    verify_repeats: int
+    load: LoadSettings
+    measure: MeasureSettings
+    compare: CompareSettings
     rules: GateRules
-    mark: Mark | None
-    against: str | None  # what the same cases are also measured as, or the target to compare the others with
-    margin: float
-    quarantine: Path
-    accept_label: str | None
-    changed_only: bool
-    depends_on: tuple[str, ...]  # absolute
-    definitions: Definitions
-    sandbox: str
-    fetching: Fetching
-    mcp_config: str | None
-    prices: Prices
-    limits: Limits
-    redact: Content
-    redact_patterns: tuple[str, ...]  # text that matches is never written
-    output_dir: str
-    cache: Path | None  # None: nothing is cached
-    cache_target: bool
-    baseline_artifact: str | None
-    baseline_branch: str
-    baseline_workflow: str | None  # its file's name
-    baseline_wait: float  # seconds
-    comment: str
-    comment_id: str | None
-    annotations: bool
-    require_credentials: bool
+    redaction: RedactionSettings
+    github: GithubSettings
     evaluate_only: bool = False
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -101,16 +68,23 @@ class Settings:
 
     def value_of(self, name: str) -> object:
         """The field with this name, of the settings or of a record in them; None if there is none."""
-        return next((getattr(record, name) for record in self._records if hasattr(record, name)), None)
-
-    @property
-    def _records(self) -> tuple[object, ...]:
-        return self, self.selection, self.rules
+        stages = (self.load, self.measure, self.compare, self.redaction, self.github)
+        records = (self, self.selection, self.rules, *stages)
+        return next((getattr(record, name) for record in records if hasattr(record, name)), None)
 
     @property
     def attempts(self) -> int:
         """Attempts per case at most: one if the target is deterministic."""
-        return 1 if self.target is not None and self.target.deterministic else self.repeat
+        return 1 if self.target is not None and self.target.deterministic else self.measure.repeat
+
+    def repeated(self, repeat: int, *, cached: bool = False) -> Settings:
+        """With so many attempts per case; `cached`: as far as the settings allow, from the cache."""
+        measure = replace(self.measure, repeat=repeat, cache_target=cached and self.measure.cache_target)
+        return replace(self, measure=measure)
+
+    def with_baseline(self, baseline: str | None) -> Settings:
+        """Compared with this one."""
+        return replace(self, compare=replace(self.compare, baseline=baseline))
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -158,7 +132,6 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     check_mark(values["mark"], gates)
     check_target(values["against"], gates)
     check_names(values["fail_on"] or (), origins["fail_on"], gates)
-    suites = _suites(values["suites"], origins["suites"], file, raw.cwd, repository)
     endpoints = RawEndpoint(
         values=values,
         origins=origins,
@@ -172,77 +145,68 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     return Settings(
         cwd=raw.cwd,
         repository=repository,
-        suites=suites,
-        everything=values["all"],
         target=None if targets.several else target_settings(endpoints),
         target_name=targets.name,
         targets=targets.several,
         removed_targets=targets.removed,
         judges=judge_settings(endpoints),
         no_judge=values["no_judge"],
-        repeat=_repeat(values["repeat"], raw),
-        concurrency=values["concurrency"],
-        executor=values["executor"],
-        ray_address=values["ray_address"],
-        ray_num_cpus=values["ray_num_cpus"],
-        ray_num_gpus=values["ray_num_gpus"],
-        ray_runtime_env=values["ray_runtime_env"],
-        judge_concurrency=values["judge_concurrency"],
-        selection=Selection(
-            category=tuple(values["category"]),
-            tag=tuple(values["tag"]),
-            filter=tuple(values["filter"]),
-            shard=None
-            if values["shard"] is None
-            else shard_of(values["shard"], origins["shard"], raw.environment),
+        selection=_record(Selection, values, shard=_shard(values["shard"], origins["shard"], raw)),
+        load=_record(
+            LoadSettings,
+            values,
+            suites=_suites(values["suites"], origins["suites"], file, raw.cwd, repository),
+            everything=values["all"],
+            definitions=read_definitions(
+                file.values.get("definitions", ()), file.display_name, file.base, repository
+            ),
+            fetching=_fetching(effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})),
+            quarantine=_quarantine(endpoints),
         ),
-        evaluators=tuple(values["evaluators"]),
-        baseline=_baseline(values["baseline"], endpoints.folder("baseline")),
-        baseline_named=not endpoints.is_in_file("baseline"),
-        base=values["base"],
-        base_setup=tuple(values["base_setup"]),
-        rerun=tuple(values["rerun"]),
-        share=tuple(values["share"]),
-        verify=values["verify"],
-        verify_repeats=values["verify_repeats"],
+        measure=_record(
+            MeasureSettings,
+            values,
+            repeat=_repeat(values["repeat"], raw),
+            cache=_cache(values["cache"], raw),
+            prices=prices_of(file, base_side),
+            limits=Limits(
+                cost_usd=values["max_cost"],
+                tokens=values["max_tokens"],
+                calls=values["max_calls"],
+                duration_s=values["max_duration"],
+            ),
+        ),
+        compare=_record(
+            CompareSettings,
+            values,
+            baseline=_baseline(values["baseline"], endpoints.folder("baseline")),
+            baseline_named=not endpoints.is_in_file("baseline"),
+            mark=None if values["mark"] is None else read_mark(values["mark"], origins["mark"]),
+            against=_against(values["against"], targets),
+            changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
+            depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
+        ),
         rules=_rules(values, gates, base_side),
-        mark=None if values["mark"] is None else read_mark(values["mark"], origins["mark"]),
-        against=_against(values["against"], targets),
-        margin=values["margin"],
-        quarantine=_quarantine(endpoints),
-        accept_label=values["accept_label"],
-        changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
-        depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
-        definitions=read_definitions(file.values.get("definitions", ()), file.display_name, file.base, repository),
-        sandbox=values["sandbox"],
-        prices=prices_of(file, base_side),
-        fetching=_fetching(effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})),
-        mcp_config=values["mcp_config"],
-        redact=values["redact"],
-        redact_patterns=tuple(effective_source("redact_patterns", file, base_side)[0].get("redact_patterns", ())),
-        limits=Limits(
-            cost_usd=values["max_cost"],
-            tokens=values["max_tokens"],
-            calls=values["max_calls"],
-            duration_s=values["max_duration"],
+        redaction=_record(
+            RedactionSettings,
+            values,
+            redact_patterns=tuple(
+                effective_source("redact_patterns", file, base_side)[0].get("redact_patterns", ())
+            ),
         ),
-        output_dir=values["output_dir"],
-        cache=_cache(values["cache"], raw),
-        cache_target=values["cache_target"],
-        baseline_artifact=values["baseline_artifact"],
-        baseline_branch=values["baseline_branch"],
-        baseline_workflow=values["baseline_workflow"],
-        baseline_wait=values["baseline_wait"],
-        comment=values["comment"],
-        comment_id=values["comment_id"],
-        annotations=values["annotations"],
-        require_credentials=values["require_credentials"],
+        github=_record(GithubSettings, values),
         evaluate_only=raw.evaluate_only,
         environment=raw.environment,
         origins=origins,
         file=file if file.exists else None,
         base_side=base_side,
     )
+
+
+def _record(record: type[R], values: Mapping[str, object], **own: object) -> R:
+    """A record of settings: its fields have the names of settings, except those given here."""
+    names = {field.name for field in fields(record)} - own.keys()  # type: ignore[arg-type]  # a dataclass
+    return record(**{name: values[name] for name in names}, **own)
 
 
 def each_target(settings: Settings, raw: RawSettings) -> Mapping[str, RawSettings]:
@@ -304,7 +268,9 @@ def _source_of(name: str, origins: Mapping[str, str], file: SettingsFile) -> str
 
 
 def _rules(values: Mapping[str, Any], gates: tuple[Gate, ...], base_side: BaseSide | None) -> GateRules:
-    return GateRules(
+    return _record(
+        GateRules,
+        values,
         regression=RegressionRule(
             alpha=values["alpha"],
             min_effect=values["min_effect"],
@@ -312,14 +278,12 @@ def _rules(values: Mapping[str, Any], gates: tuple[Gate, ...], base_side: BaseSi
             max_fresh_runs=values["suspects_max_runs"],
         ),
         gates=gates,
-        fail_on=None if values["fail_on"] is None else tuple(values["fail_on"]),
-        min_pass_rate=values["min_pass_rate"],
-        errors_limit=values["errors_limit"],
-        baseline_required=values["baseline_required"],
-        on_incomparable=values["on_incomparable"],
-        on_inconclusive=values["on_inconclusive"],
         labels_of_base=base_side is not None,
     )
+
+
+def _shard(value: str | None, origin: str, raw: RawSettings) -> Shard | None:
+    return None if value is None else shard_of(value, origin, raw.environment)
 
 
 def _repeat(repeat: int | None, raw: RawSettings) -> int:

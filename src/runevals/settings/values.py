@@ -25,6 +25,8 @@ def checked(setting: Setting, value: object, source: str) -> object:
             raise InvalidSettings(f"{source} is {value:g}; it must be {bounds}")
     if setting.kind == "whole" and isinstance(value, float):
         value = int(value)  # 3.0 in a file is the whole number 3
+    if setting.kind == "texts" and isinstance(value, list):
+        value = tuple(value)
     for word in value if isinstance(value, list | tuple) else (value,):
         if setting.choices and word not in setting.choices:
             hint = did_you_mean(str(word), setting.choices)

@@ -64,7 +64,8 @@ def test_what_cannot_be_read_is_run_and_the_reason_told():
 
 def test_base_run_reads_nothing_and_goes_before_verify_off(tmp_path):
     told = RawSettings(cwd=tmp_path, environment={"RUNEVALS_BASE": "run"})
-    settings = replace(resolve(told), verify="off")
+    settings = resolve(told)
+    settings = replace(settings, compare=replace(settings.compare, verify="off"))
     stored = find_stored(settings, StoredBase(commit=COMMIT, baseline=STORED))
     found = chosen(stored, settings, told, run)
     assert (found.baseline, found.notices) == (FRESH, ())
@@ -88,7 +89,7 @@ def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
     assert found.baseline is older
     assert found.notices == ("the base was not run: the base ccccccc cannot be run: no node here",)
     conclusion = decision(report({"a": "p"}), older, defaults().rules)
-    remarked = with_remarks(conclusion, found, defaults())
+    remarked = with_remarks(conclusion, found, defaults().rules)
     told = "compared with an older commit: bbbbbbb, 1 commit before the base"
     assert remarked.verdict.headline == f"No regression shown in 1 case – {told}"
     assert headline(remarked)[0] == "⚠️"
@@ -119,7 +120,7 @@ def of_base(days=0, reported="gpt-5-2026"):
 def test_a_pass_against_a_base_that_is_not_exact_warns(base, mark, told):
     """One that could be measured afresh is not compared with any more."""
     found = StoredBase(baseline=replace(STORED, report=base))
-    conclusion = with_remarks(decision(of_base(), found.baseline, defaults().rules), found, defaults())
+    conclusion = with_remarks(decision(of_base(), found.baseline, defaults().rules), found, defaults().rules)
     assert conclusion.verdict.headline == f"No regression shown in 1 case{told}"
     assert headline(conclusion)[0] == mark
     again = document.parse(document.write(conclusion), "x")
@@ -160,11 +161,11 @@ def test_a_pass_against_a_base_that_is_not_exact_warns(base, mark, told):
     ],
 )
 def test_without_either_nothing_is_green(stored, settings, error, told):
-    settings = replace(defaults(), **settings)
+    settings = replace(defaults(), compare=replace(defaults().compare, **settings))
     found = chosen(stored, settings, RawSettings(), refusing(error))
     assert (found.baseline, found.unreadable) == (None, told)
     assert found.notices == (f"no baseline: {told}",)
-    verdict = with_remarks(decision(report({"a": "p"}), None, settings.rules), found, settings).verdict
+    verdict = with_remarks(decision(report({"a": "p"}), None, settings.rules), found, settings.rules).verdict
     assert (verdict.outcome, verdict.exit_code) == ("unmeasured", 3)
     assert verdict.headline == f"Not measured – there is no base to compare with: {told}"
 
@@ -174,14 +175,14 @@ def test_a_base_without_a_suite_is_a_first_run():
     assert (found.baseline, found.unreadable) == (None, None)
     assert found.notices == ("no baseline: the base ccccccc has nothing to run: no suite in evals/",)
     conclusion = decision(report({"a": "p"}), None, defaults().rules)
-    assert with_remarks(conclusion, found, defaults()) is conclusion
+    assert with_remarks(conclusion, found, defaults().rules) is conclusion
 
 
 def test_it_only_informs_where_the_settings_say_so_and_a_failed_gate_stays_one():
-    informing = replace(defaults(), rules=GateRules(on_incomparable="pass"))
-    passed = decision(report({"a": "p"}), None, informing.rules)
+    informing = GateRules(on_incomparable="pass")
+    passed = decision(report({"a": "p"}), None, informing)
     assert with_remarks(passed, UNREADABLE, informing) is passed
-    strict = replace(defaults(), rules=GateRules(min_pass_rate=1.0))
-    failed = decision(report({"a": "f"}), None, strict.rules)
+    strict = GateRules(min_pass_rate=1.0)
+    failed = decision(report({"a": "f"}), None, strict)
     assert failed.verdict.exit_code == 1
     assert with_remarks(failed, UNREADABLE, strict) is failed

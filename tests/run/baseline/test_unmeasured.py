@@ -52,16 +52,16 @@ def test_a_base_that_measured_too_little_is_refused_with_its_error():
     with pytest.raises(
         ExternalError, match=r"it measured 0 of 2 cases: target_failed: gone; its worktree has only"
     ):
-        require_measured(failing("gone"), defaults())
+        require_measured(failing("gone"), defaults().compare)
     with pytest.raises(ExternalError, match=r"gone$"):
-        require_measured(failing("gone"), replace(defaults(), share=("node_modules",)))
-    require_measured(report({"a": "p", "b": "p", "c": "p", "d": "p", "e": "e"}), defaults())
+        require_measured(failing("gone"), replace(defaults().compare, share=("node_modules",)))
+    require_measured(report({"a": "p", "b": "p", "c": "p", "d": "p", "e": "e"}), defaults().compare)
 
 
 def test_one_that_was_stopped_is_not():
     stopped = failing("gone")
     problem = Problem(code="interrupted", message="the run was interrupted")
-    require_measured(replace(stopped, run=replace(stopped.run, stopped=problem)), defaults())
+    require_measured(replace(stopped, run=replace(stopped.run, stopped=problem)), defaults().compare)
 
 
 def test_quarantined_cases_do_not_count():

@@ -28,7 +28,7 @@ def change(repository):
 def test_each_hunk_is_put_back_alone_and_one_without_which_nothing_runs_is_not_known(change):
     request = RunRequest.of(cwd=change.path, max_calls=10)
     plan = coverage_plan("main", request, deterministic=True, code=False)
-    assert (plan.calls, after_coverage(request, plan).settings.limits.calls) == (4 * len(plan.cases), 2)
+    assert (plan.calls, after_coverage(request, plan).settings.measure.limits.calls) == (4 * len(plan.cases), 2)
     found = {one.hunk.place: one for one in covered(plan, request, None).coverage}
     text, first, second = found.values()
     assert next(iter(found)) == "rules.md:1"

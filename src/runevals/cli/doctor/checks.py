@@ -174,7 +174,8 @@ def _endpoint(name: str, endpoint: TargetSettings | JudgeSettings, settings: Set
 def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagnosis]:
     """One question to target and judge each, or what that would cost."""
     if call and usable:
-        for name, answer in answers_of(replace(settings, cache=None)):  # a cached judgement would prove nothing
+        uncached = replace(settings, measure=replace(settings.measure, cache=None))  # it would prove nothing
+        for name, answer in answers_of(uncached):
             if isinstance(answer, str):
                 yield good(name, answer)
             else:
@@ -185,7 +186,7 @@ def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagno
     if call:
         yield neither("answers", "not asked: target or judge is missing")
     elif models:
-        price_of = settings.prices.cost_usd
+        price_of = settings.measure.prices.cost_usd
         costs = [
             price_of(endpoint.model, *_TOKENS, provider=PROVIDERS[endpoint.type].prices) for endpoint in models
         ]

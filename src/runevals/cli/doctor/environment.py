@@ -147,10 +147,10 @@ def folders_of(settings: Settings) -> Iterator[Diagnosis]:
     else:
         text, fix = f"{KEPT_RESULTS.as_posix()} cannot be written ({stop})", "write elsewhere: --output FILE"
         yield missing("results", text, fix, COULD_NOT_MEASURE)
-    if settings.cache is None:
+    if settings.measure.cache is None:
         yield neither("cache", "nothing is cached; --cache names a folder")
-    elif unwritable(settings.cache / "answers") is not None:
-        text = f"{settings.cache} cannot be written: no judgement is reused"
+    elif unwritable(settings.measure.cache / "answers") is not None:
+        text = f"{settings.measure.cache} cannot be written: no judgement is reused"
         yield missing("cache", text, "name another folder with --cache, or `none`", PASSED)
     else:
-        yield good("cache", str(settings.cache))
+        yield good("cache", str(settings.measure.cache))

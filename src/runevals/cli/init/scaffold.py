@@ -110,7 +110,7 @@ def _suites(settings: Settings) -> LoadedSuites:
     try:
         return load_suites(settings)
     except NoSuiteFound:
-        if settings.suites:
+        if settings.load.suites:
             raise
         return LoadedSuites(suites=())
 

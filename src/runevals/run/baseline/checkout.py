@@ -31,7 +31,8 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             raise NoSuiteFound(f"the base {commit[:7]} has no folder {cwd.name}")
         words = replace(rerooted(raw, cwd), of_base=settings.base_side is not None)
         try:
-            there = replace(resolve(words), not_from=settings.repository, cache=settings.cache)
+            there = replace(resolve(words), not_from=settings.repository)
+            there = replace(there, measure=replace(there.measure, cache=settings.measure.cache))
         except InvalidSuite as error:
             if settings.base_side is None or settings.base_side.unreadable is None:
                 raise
@@ -40,9 +41,11 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             if settings.target_name is None:
                 raise
             raise NoSuiteFound(f"it has no target '{settings.target_name}': {error.first_line}") from None
-        mcp_config = None if there.mcp_config is None else (cwd / there.mcp_config).resolve()
+        mcp_config = None if there.load.mcp_config is None else (cwd / there.load.mcp_config).resolve()
         if mcp_config is not None and mcp_config.is_relative_to(settings.repository.resolve()):
-            there = replace(there, mcp_config=None)  # by a link from elsewhere, it is the first checkout's
+            there = replace(
+                there, load=replace(there.load, mcp_config=None)
+            )  # by a link from elsewhere, it is the first checkout's
         try:
             yield there
         except NoSuiteFound as error:  # where the worktree was is no news

@@ -8,7 +8,7 @@ from functools import partial
 
 from runevals.lib import git
 from runevals.lib.text.numbers import plural, short_list
-from runevals.records import Conclusion, RegressionRule, RunReport
+from runevals.records import Conclusion, GateRules, RegressionRule, RunReport
 from runevals.records.errors import (
     COULD_NOT_MEASURE,
     ExternalError,
@@ -42,7 +42,7 @@ def known_base(request: RunRequest) -> StoredBase:
     """
     settings = request.settings
     if request.base is not None:
-        if settings.baseline_named:
+        if settings.compare.baseline_named:
             raise InvalidSettings("--base runs the base itself; do not also give --baseline")
         assert settings.base_side is not None  # noqa: S101 - settled from the same ref
         return StoredBase(commit=settings.base_side.commit)
@@ -110,8 +110,8 @@ def _base_commit(settings: Settings) -> str | None:
 
 def _is_to_be_run(settings: Settings) -> bool:
     """Whether the settings have the base run; a flag that names a result goes first, and so does `none`."""
-    none = settings.baseline is None and settings.origins["baseline"] != "default"
-    return settings.base == "run" and not settings.baseline_named and not none
+    none = settings.compare.baseline is None and settings.origins["baseline"] != "default"
+    return settings.compare.base == "run" and not settings.compare.baseline_named and not none
 
 
 def chosen(stored: StoredBase, settings: Settings, raw: RawSettings, run: RunBase) -> StoredBase:
@@ -124,7 +124,7 @@ def chosen(stored: StoredBase, settings: Settings, raw: RawSettings, run: RunBas
         stored = _of_base(_without_patterns(stored.later(), settings), settings, raw)
     if _is_settled(stored) or (stored.baseline is None and stored.unreadable is None):
         return stored
-    if settings.verify == "off" and not _is_to_be_run(settings):
+    if settings.compare.verify == "off" and not _is_to_be_run(settings):
         return _not_run(stored, "it is not run again (verify: off)")
     if stored.commit is None:
         return _not_run(stored, "nothing says which commit to run instead")
@@ -188,21 +188,20 @@ def _not_run(stored: StoredBase, why: str) -> StoredBase:
     return replace(stored, unreadable=unreadable, notices=(*stored.notices, f"no baseline: {unreadable}"))
 
 
-def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings) -> Conclusion:
+def with_remarks(conclusion: Conclusion, stored: StoredBase, rules: GateRules) -> Conclusion:
     """The conclusion, with a remark about the base in its headline.
 
     It is unmeasured if a base could be neither read nor run: it is not known what was lost.
     """
-    conclusion = with_removed_targets(conclusion, settings)
     comparison, verdict = conclusion.comparison, conclusion.verdict
     if comparison is None:
-        informs = settings.rules.on_incomparable == "pass"
+        informs = rules.on_incomparable == "pass"
         return conclusion if informs or stored.unreadable is None else _without_base(conclusion, stored.unreadable)
     headline = verdict.headline
     errors = why_unmeasured(comparison.base)
     if errors is not None and comparison.inconclusive_by == "errors":
         headline += f"; the base's own run could not measure {errors}"
-    inexact = _inexact(stored, conclusion.report, comparison.base, settings.rules.regression)
+    inexact = _inexact(stored, conclusion.report, comparison.base, rules.regression)
     headline += "".join(
         f" – {remark}" for remark in (*inexact, *models_between(conclusion.report, comparison.base))
     )

@@ -27,10 +27,10 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
     target = settings.target
     if target is None or settings.evaluate_only:
         return "there is no target whose files are known"
-    for pattern in settings.depends_on:
+    for pattern in settings.compare.depends_on:
         if not _matching(pattern):
             return f"depends_on: nothing here matches {Path(pattern).name}"
-    if target.reads_other_files and not settings.depends_on:
+    if target.reads_other_files and not settings.compare.depends_on:
         return f"a {target.type} target may read any file; name what it depends on with depends_on"
     if settings.selection.has_filters:
         return "only some of the cases are asked for"
@@ -75,21 +75,21 @@ def same_cases(loaded: LoadedSuites, known: RunReport) -> bool:
 def files_of(settings: Settings, loaded: LoadedSuites) -> list[Path]:
     """The files of suites, settings, target and judge, as far as they are known; they need not exist."""
     files = [*_settings_paths(settings, loaded), *_words(settings)]
-    for pattern in settings.depends_on:
+    for pattern in settings.compare.depends_on:
         files += _matching(pattern)
     return files
 
 
 def _settings_paths(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
     """The paths that settings and suites name; links are not followed."""
-    yield from (settings.quarantine, *loaded.files)
+    yield from (settings.load.quarantine, *loaded.files)
     if settings.target is not None:
         yield from settings.target.files
     yield from (judge.file for judge in settings.judges if judge.file is not None)
     for folder in (settings.cwd, settings.repository):
         yield from (folder / place for place in (*PLACES, FILENAME))
-    if settings.mcp_config is not None:
-        yield settings.cwd / settings.mcp_config
+    if settings.load.mcp_config is not None:
+        yield settings.cwd / settings.load.mcp_config
     if settings.file is not None and settings.file.path is not None:
         yield settings.file.path
         definitions = settings.file.values.get("definitions", ())
@@ -118,8 +118,8 @@ def _read(settings: Settings, loaded: LoadedSuites, known: RunReport | None) -> 
     paths |= {root / suite.path for suite in loaded.suites}
     paths |= set() if known is None else {root / suite.path for suite in known.run.suites}
     words = {path for word in _words(settings) if (path := _relative(word, root)) is not None}
-    entries = settings.suites or (None,)
-    patterns = {Path(pattern) for pattern in settings.depends_on}
+    entries = settings.load.suites or (None,)
+    patterns = {Path(pattern) for pattern in settings.compare.depends_on}
     for entry in entries:
         patterns.update(
             looked_at(settings.cwd if entry is None else entry.base, None if entry is None else entry.path)

@@ -14,6 +14,7 @@ from runevals.lib import git
 from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.records import RunReport
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings
+from runevals.records.rules import Selection
 from runevals.reports import results_document as document
 from runevals.run.baseline.unmeasured import unmeasured_cases
 from runevals.run.shards.merge import same_model
@@ -42,19 +43,19 @@ def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]
     Raises InvalidSettings, InvalidDocument, or ExternalError for an address that does not answer.
     """
     baseline, notices = _find(settings)
-    return None if baseline is None else narrowed(baseline, settings), notices
+    return None if baseline is None else narrowed(baseline, settings.selection), notices
 
 
-def narrowed(baseline: Baseline, settings: Settings) -> Baseline:
+def narrowed(baseline: Baseline, selection: Selection) -> Baseline:
     """The base's report over the cases that the run's filters leave in."""
-    if not settings.selection.has_filters:
+    if not selection.has_filters:
         return baseline
-    cases = [case for case in baseline.report.cases if is_selected(case, settings.selection)]
+    cases = [case for case in baseline.report.cases if is_selected(case, selection)]
     return replace(baseline, report=run_report(baseline.report.run, cases, complete=baseline.report.complete))
 
 
 def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
-    source = settings.baseline
+    source = settings.compare.baseline
     if source is None:
         return None, ()
     if source.startswith(("http://", "https://")):
@@ -63,13 +64,13 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
         return Baseline(report=report, source=_source(source, report)), ()
     path = Path(source)
     side = settings.base_side
-    here = path.is_dir() and (side is None or settings.baseline_named)
+    here = path.is_dir() and (side is None or settings.compare.baseline_named)
     if here or (side is not None and _names_of_base(path, side, settings)):
         return _pooled(path, settings)
-    if side is not None and (_committed(path, settings) or not settings.baseline_named):
+    if side is not None and (_committed(path, settings) or not settings.compare.baseline_named):
         return _of_base(path, side, settings)
     if not path.is_file():
-        if settings.baseline_named:
+        if settings.compare.baseline_named:
             raise InvalidSettings(f"there is no file {source}")
         return None, (f"no baseline yet: {path.name} is made by `runevals run --output {path.name}` on the base",)
     report = read_report(path)
@@ -101,7 +102,7 @@ def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline |
     """The document as committed on the base; the change's version is not used."""
     inside = _inside(path, settings)
     content = None if inside is None else git.file_at(settings.repository, side.commit, inside)
-    if content is None and settings.baseline_named:
+    if content is None and settings.compare.baseline_named:
         raise InvalidSettings(
             f"the baseline {path.name} is a file of this change, and the base {side.commit[:7]} has none; "
             "a change must not bring its own"
@@ -165,7 +166,7 @@ def _documents(folder: Path, settings: Settings) -> Iterator[tuple[str, Callable
     if side is not None and inside is not None:
         for name in _names_of_base(folder, side, settings):
             yield name, partial(_document_of_base, f"{inside}/{name}", side, settings)
-    for path in document.documents_in(folder) if side is None or settings.baseline_named else ():
+    for path in document.documents_in(folder) if side is None or settings.compare.baseline_named else ():
         if side is None or not _committed(path, settings):
             yield path.name, partial(document.read, path)
 

@@ -42,15 +42,15 @@ FindMark = Callable[[Mark, frozenset[Key]], MarkFound]
 
 def run_of_mark(settings: Settings, cases: Iterable[Case | CaseReport], of_job: FindMark | None) -> MarkFound:
     """The run that the settings' mark names, with notices; a shard has none."""
-    if settings.mark is None or settings.selection.shard is not None:
+    if settings.compare.mark is None or settings.selection.shard is not None:
         return MarkFound()
     planned = frozenset((case.suite, case.key) for case in cases if is_selected(case, settings.selection))
-    return kept_mark(settings, planned) if of_job is None else of_job(settings.mark, planned)
+    return kept_mark(settings, planned) if of_job is None else of_job(settings.compare.mark, planned)
 
 
 def kept_mark(settings: Settings, planned: Collection[Key]) -> MarkFound:
     """From `.evals/results`, and the folder of baselines if that is one."""
-    mark = settings.mark
+    mark = settings.compare.mark
     assert mark is not None  # noqa: S101 - asked only with one
     commit = None if mark.tag is None else git.commit_of(settings.repository, f"refs/tags/{mark.tag}")
     if mark.tag is not None and commit is None:
@@ -112,7 +112,7 @@ def _stored_runs(settings: Settings, mark: Mark, commit: str | None) -> Iterator
 
 def _dated(settings: Settings) -> Iterator[tuple[datetime, Path]]:
     """What may be a results document, and when its run began."""
-    folders = () if settings.baseline is None else (Path(settings.baseline),)
+    folders = () if settings.compare.baseline is None else (Path(settings.compare.baseline),)
     for folder in (settings.cwd / RESULTS, *folders):
         for path in documents_in(folder) if folder.is_dir() else ():
             started_at = _started_at(path)

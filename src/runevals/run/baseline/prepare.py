@@ -25,10 +25,10 @@ def prepare(settings: Settings, base: Settings, stop: Stop) -> None:
     says = base if settings.base_side is None else settings
     folder = _folder(says)
     with as_owner():  # what links the head's programs lay in its way are followed with their rights
-        for path in says.share:
+        for path in says.compare.share:
             share(os.path.normpath(folder / path), settings.repository, base.repository)
-    if says.base_setup:
-        _set_up(says.base_setup, base.repository / folder, base, stop)
+    if says.compare.base_setup:
+        _set_up(says.compare.base_setup, base.repository / folder, base, stop)
 
 
 def _folder(says: Settings) -> Path:

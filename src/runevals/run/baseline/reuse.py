@@ -18,7 +18,7 @@ from runevals.verdict.score import nothing_run
 
 def reuse(request: RunRequest, base: StoredBase) -> Conclusion | tuple[str, ...]:
     """The reused conclusion if nothing that the run depends on has changed, or a notice why the run is made."""
-    if not request.settings.changed_only:
+    if not request.settings.compare.changed_only:
         return ()
     why = _unmade(request, base.commit or "") if request.base is not None else _reused(request, base)
     if why is None or isinstance(why, Conclusion):

@@ -7,7 +7,7 @@ import re
 from runevals.lib.text.numbers import plural
 from runevals.records import CaseReport, Outcome, RunReport
 from runevals.records.errors import ExternalError
-from runevals.settings.resolve import Settings
+from runevals.settings.stages import CompareSettings
 from runevals.verdict.wording import first_error
 
 LEAST_MEASURED = 0.8  # of a base's cases; with fewer, a run cannot be compared with it
@@ -45,7 +45,7 @@ def measured_too_little(report: RunReport) -> str | None:
     return f"it measured {measured} of {plural(len(due), 'case')}: {own_error(report)}"
 
 
-def require_measured(report: RunReport, settings: Settings) -> None:
+def require_measured(report: RunReport, settings: CompareSettings) -> None:
     """Raises ExternalError with its own error for a base's run that measured too little, unless it was stopped."""
     why = None if report.run.stopped is not None or not report.cases else measured_too_little(report)
     if why is not None:

@@ -76,6 +76,6 @@ def _files_of_suites(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
     """The cases of a run, and what decides over them: paths in the repository."""
     yield from (suite.path for suite in loaded.suites if not suite.path.endswith(PROMPTS))
     paths = [path for path in loaded.files if not path.name.endswith(PROMPTS)]
-    for path in (*paths, settings.quarantine, accepted_file(settings)):
+    for path in (*paths, settings.load.quarantine, accepted_file(settings)):
         if path.resolve().is_relative_to(settings.repository.resolve()):
             yield path.resolve().relative_to(settings.repository.resolve()).as_posix()

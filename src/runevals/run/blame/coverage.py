@@ -13,7 +13,7 @@ from runevals.run.blame.changed import ChangedFiles, files_since
 from runevals.run.blame.hunks import ChangeHunks, hunks_of
 from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner
 from runevals.run.blame.search import require_hunks, require_runnable
-from runevals.run.call_limit import planned_calls
+from runevals.run.call_limit import calls_of_attempt
 from runevals.run.default_target import with_target
 from runevals.run.redaction.redactors import without_either
 from runevals.run.request import RunRequest
@@ -47,8 +47,8 @@ def coverage_plan(base: str, request: RunRequest, *, deterministic: bool, code: 
     added = change.added
     hunks = [n for n, hunk in enumerate(change.hunks) if hunk.kind == "changed" or n in added]
     cases = [(case.suite, case.key) for case in make_plan(request.suites.suites, settings.selection).cases]
-    runs = 1 if deterministic else settings.repeat
-    of_one = planned_calls(replace(settings, repeat=1, against=None), request.suites)
+    runs = 1 if deterministic else settings.measure.repeat
+    of_one = calls_of_attempt(settings, request.suites)
     plan = CoveragePlan(
         base=base,
         files=files,
@@ -60,7 +60,7 @@ def coverage_plan(base: str, request: RunRequest, *, deterministic: bool, code: 
         calls=of_one * runs * (len(hunks) + 1) if hunks else 0,
         deterministic=deterministic,
     )
-    most = settings.limits.calls
+    most = settings.measure.limits.calls
     if most is not None and plan.calls > most:
         raise InvalidSettings(
             f"{_planned(plan)}, but at most {most} may be (max_calls); choose fewer cases with --filter"
@@ -70,11 +70,12 @@ def coverage_plan(base: str, request: RunRequest, *, deterministic: bool, code: 
 
 def after_coverage(request: RunRequest, plan: CoveragePlan) -> RunRequest:
     """The request with the calls that the coverage leaves."""
-    limits = request.settings.limits
+    limits = request.settings.measure.limits
     if limits.calls is None:
         return request
     limits = replace(limits, calls=limits.calls - plan.calls)
-    return replace(request, settings=replace(request.settings, limits=limits))
+    settings = request.settings
+    return replace(request, settings=replace(settings, measure=replace(settings.measure, limits=limits)))
 
 
 def covered(plan: CoveragePlan, request: RunRequest, blame: Blame | None) -> Blame:

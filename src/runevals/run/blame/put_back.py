@@ -133,20 +133,17 @@ class PutBackRunner:
 
     def _settings(self) -> Settings:
         """The settings of the worktree as it is now; judge and limits stay those of the run."""
-        run = self.request.settings
+        run, here = self.request.settings, resolve(self.words)
+        measure = replace(here.measure, limits=run.measure.limits, cache=run.measure.cache)
+        redaction = replace(here.redaction, redact_patterns=run.redaction.redact_patterns)
         return replace(
-            resolve(self.words),
+            here,
             not_from=run.repository,
             judges=run.judges,
             no_judge=run.no_judge,
-            limits=run.limits,
+            measure=replace(measure, cache_target=False, repeat=1),
             rules=run.rules,
-            redact_patterns=run.redact_patterns,
-            cache=run.cache,
-            cache_target=False,
-            baseline=None,
-            against=None,
-            repeat=1,
+            redaction=redaction,
         )
 
     def _close(self) -> None:

@@ -14,7 +14,7 @@ from runevals.run.baseline.checkout import is_here
 from runevals.run.blame.changed import ChangedFiles, files_since
 from runevals.run.blame.hunks import ChangeHunks, hunks_of
 from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner
-from runevals.run.call_limit import planned_calls
+from runevals.run.call_limit import calls_of_attempt
 from runevals.run.default_target import with_target
 from runevals.run.preflight import require_present
 from runevals.run.redaction.redactors import without_either
@@ -44,7 +44,7 @@ def lost_cases(comparison: Comparison) -> list[Key]:
 def blamed(conclusion: Conclusion, base: str, request: RunRequest, *, code: bool) -> Blame:
     """The hunks since the commit `base` that lost the cases of a comparison. Raises RunevalsError."""
     assert conclusion.comparison is not None  # noqa: S101 - the caller chose it for that
-    settings = replace(with_target(request.settings, request.suites.suites), repeat=1)
+    settings = with_target(request.settings, request.suites.suites).repeated(1, cached=True)
     request = replace(request, settings=settings)
     head = commit_of(settings.repository, "HEAD") or ""
     keys = _searched_cases(lost_cases(conclusion.comparison), request)
@@ -118,7 +118,7 @@ def require_hunks(change: ChangeHunks, files: ChangedFiles, base: str) -> None:
 
 def _allowed_runs(settings: Settings, loaded: LoadedSuites, keys: Sequence[Key]) -> int:
     """How often each case may run so that `max_calls` holds."""
-    most = settings.limits.calls
+    most = settings.measure.limits.calls
     if most is None:
         return most_runs(1_000_000)
     suites = [
@@ -126,7 +126,7 @@ def _allowed_runs(settings: Settings, loaded: LoadedSuites, keys: Sequence[Key])
         for suite in loaded.suites
     ]
     of_cases = replace(loaded, suites=tuple(suite for suite in suites if suite.cases))
-    return most // max(1, planned_calls(replace(settings, repeat=1, against=None), of_cases))
+    return most // max(1, calls_of_attempt(settings, of_cases))
 
 
 def _case(key: Key, result: SearchResult, runner: PutBackRunner, files: ChangedFiles) -> BlamedCase:

@@ -30,7 +30,7 @@ def on_cluster(settings: Settings) -> bool:
     """Whether the nodes of a cluster call the target."""
     target = settings.target
     return (
-        settings.executor == "ray"
+        settings.measure.executor == "ray"
         and not settings.evaluate_only
         and target is not None
         and target.type not in _STAY_HERE
@@ -39,7 +39,7 @@ def on_cluster(settings: Settings) -> bool:
 
 def recipe_of(target: TargetSettings, settings: Settings) -> TargetSpec:
     """The specification of the target."""
-    return TargetSpec(settings=target, prices=settings.prices, not_from=settings.not_from)
+    return TargetSpec(settings=target, prices=settings.measure.prices, not_from=settings.not_from)
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
     """
     target = settings.target
     assert target is not None  # noqa: S101 - on_cluster
-    if settings.cache_target:
+    if settings.measure.cache_target:
         raise InvalidSettings("--cache-target keeps answers that this machine asked for; leave out --executor ray")
     if target.servers:
         raise InvalidSettings("target.mcp: servers are started on this machine; leave out --executor ray")
@@ -64,14 +64,14 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
         repository=(settings.repository, settings.repository.resolve()),
     )
     options = RayOptions(
-        num_cpus=settings.ray_num_cpus,
-        num_gpus=settings.ray_num_gpus,
-        runtime_env=_runtime_env(settings.ray_runtime_env),
+        num_cpus=settings.measure.ray_num_cpus,
+        num_gpus=settings.measure.ray_num_gpus,
+        runtime_env=_runtime_env(settings.measure.ray_runtime_env),
     )
     secrets = secret_values(settings.environment, settings.key_names)
     parcel = packed(settings.repository, secrets) if target.type in _NEED_FILES else None
-    with connected(settings.ray_address, settings.environment):
-        nodes = Nodes(shipment, parcel, options, at_once=settings.concurrency, say=notice)
+    with connected(settings.measure.ray_address, settings.environment):
+        nodes = Nodes(shipment, parcel, options, at_once=settings.measure.concurrency, say=notice)
         stop.when_asked(nodes.stop)
         yield ClusterTarget(nodes)
 

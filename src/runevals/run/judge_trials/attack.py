@@ -64,7 +64,7 @@ class AttackOutcome:
 def attacked(evaluator: str, times: int, settings: Settings, progress: Progress) -> AttackOutcome:
     """Judges them all. Raises UnknownEvaluator, JudgeRefused, InvalidSettings if there is no judge."""
     document = json.loads(files("runevals.judge").joinpath("attacks.json").read_text(encoding="utf-8"))
-    spec = _spec(evaluator, settings.definitions, document)
+    spec = _spec(evaluator, settings.load.definitions, document)
     answers = {PLAIN: document["bad_answer"]}
     answers |= {attack["name"]: f"{document['bad_answer']}\n\n{attack['text']}" for attack in document["attacks"]}
     cases = tuple(_case(name, answer, document, spec) for name, answer in answers.items())

@@ -24,15 +24,14 @@ def calibrated(
     gold: str, evaluator: str | None, settings: Settings, progress: Progress
 ) -> tuple[Calibration, ...]:
     """The judge compared with a file of scored answers. Raises InvalidSuite, InvalidSettings, JudgeRefused."""
-    answers = read_gold(settings.cwd / gold, gold, evaluator, settings.definitions)
+    answers = read_gold(settings.cwd / gold, gold, evaluator, settings.load.definitions)
     return calibrations(judged_alone(answers.suite, settings, progress), answers.scores)
 
 
 def judged_alone(suite: Suite, settings: Settings, progress: Progress, *, times: int = 1) -> RunReport:
     """The suite's own responses judged, each as often as configured; no target is called."""
-    settings = replace(
-        settings, target=None, evaluate_only=True, repeat=times, selection=Selection(), no_judge=False
-    )
+    settings = settings.repeated(times, cached=True)
+    settings = replace(settings, target=None, evaluate_only=True, selection=Selection(), no_judge=False)
     plan = make_plan((suite,), settings.selection, repeat=times)
     require_judge(plan, settings, or_without=False)
     with real_world(settings, (suite,)) as world:

@@ -13,6 +13,7 @@ from runevals.records import RunReport
 from runevals.records.script import ScriptRunner
 from runevals.run.redaction.patterns import PatternRedactor
 from runevals.settings.resolve import Settings
+from runevals.settings.stages import RedactionSettings
 from runevals.verdict.decide import Baseline
 
 T = TypeVar("T")
@@ -24,21 +25,21 @@ def text_redactor(
     """Redacts both in a text. `others` are the settings of further targets of the run, which have keys too."""
     names = [name for each in (settings, *others) for name in each.key_names]
     secrets = redactor(settings.environment, names)
-    if not settings.redact_patterns:
+    if not settings.redaction.redact_patterns:
         return secrets
-    patterns = PatternRedactor(settings.redact_patterns, sandbox)
+    patterns = PatternRedactor(settings.redaction.redact_patterns, sandbox)
     return lambda text: patterns(secrets(text))
 
 
 def without_either(value: T, settings: Settings) -> T:
     """`value` with both redacted in every text."""
-    with _patterns(settings) as patterns:
+    with _patterns(settings.redaction) as patterns:
         return patterns.within(redacted(value, redactor(settings.environment, settings.key_names)))
 
 
 def without_patterns(report: RunReport, settings: Settings) -> RunReport:
     """A report that may have been written with other patterns."""
-    with _patterns(settings) as patterns:
+    with _patterns(settings.redaction) as patterns:
         return patterns.within_report(report)
 
 
@@ -48,6 +49,6 @@ def base_without_patterns(baseline: Baseline | None, settings: Settings) -> Base
 
 
 @contextmanager
-def _patterns(settings: Settings) -> Iterator[PatternRedactor]:
+def _patterns(settings: RedactionSettings) -> Iterator[PatternRedactor]:
     with Sandbox(workers=1) as sandbox:  # starts nothing until it is used
         yield PatternRedactor(settings.redact_patterns, sandbox)

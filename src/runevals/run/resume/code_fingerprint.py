@@ -31,7 +31,7 @@ def code_of(targets: Sequence[Settings], outputs: Iterable[str]) -> Code | None:
     if not programs:
         return {}
     settings = programs[0]
-    written = {(settings.cwd / name).resolve() for name in (*outputs, settings.output_dir)}
+    written = {(settings.cwd / name).resolve() for name in (*outputs, settings.github.output_dir)}
     loose = list(islice((path for path in _loose(programs) if not _is_in(written, path)), MOST_FILES + 1))
     of_git = _of_git(settings)
     if len(loose) > MOST_FILES or of_git is None:

@@ -9,6 +9,7 @@ from runevals.records import CaseReport, Suite
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.load import plan_of
 from runevals.settings.resolve import Settings
+from runevals.settings.stages import CompareSettings
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import RunPlan, is_selected, part_of
 from runevals.suites.shard import balanced
@@ -20,7 +21,7 @@ def with_split(settings: Settings, suites: Sequence[Suite]) -> Settings:
     Raises as `read_baseline`.
     """
     selection = settings.selection
-    if selection.shard is None or not _has_document(settings):
+    if selection.shard is None or not _has_document(settings.compare):
         return settings
     baseline, _ = read_baseline(settings)
     if baseline is None:
@@ -37,9 +38,9 @@ def plan_of_shard(loaded: LoadedSuites, settings: Settings) -> RunPlan:
     return part_of(plan_of(loaded, settings), shard)
 
 
-def _has_document(settings: Settings) -> bool:
+def _has_document(compare: CompareSettings) -> bool:
     """Whether the base is a file or a folder. What an address answers may differ between two shards."""
-    source, is_measured = settings.baseline, settings.base == "run" and not settings.baseline_named
+    source, is_measured = compare.baseline, compare.base == "run" and not compare.baseline_named
     return source is not None and not is_measured and not source.startswith(("http://", "https://"))
 
 

@@ -68,7 +68,7 @@ def measured_shards(report: RunReport, baseline: Baseline | None, request: RunRe
     if isinstance(here, str) and incomparable:
         return still_incomparable(final, f"the head was not run on the base's suite: {here}", rules)
     if isinstance(here, str):
-        why = VERIFY_OFF if settings.verify == "off" else here
+        why = VERIFY_OFF if settings.compare.verify == "off" else here
         unsure = unverified(comparison, why) if lost_places(comparison) else comparison
         return conclusion_of(report, unsure, rules, final.mark)
     if incomparable:
@@ -91,7 +91,7 @@ def base_of_shards(report: RunReport, commit: str, request: RunRequest) -> Basel
     here = _here(report, request)
     if isinstance(here, str):
         raise ExternalError(here)
-    return measured_base(replace(here, settings=replace(here.settings, repeat=report.run.repeat)), commit)
+    return measured_base(replace(here, settings=here.settings.repeated(report.run.repeat, cached=True)), commit)
 
 
 def _here(report: RunReport, request: RunRequest, baseline: Baseline | None = None) -> RunRequest | str:

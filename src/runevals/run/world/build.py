@@ -90,12 +90,12 @@ def real_world(
         try:
             judge = _judge(settings, throttles, cache, redact)
             if judge is not None:
-                judge = BoundedJudge(judge, budget, at_once=settings.judge_concurrency, reported=reported)
+                judge = BoundedJudge(judge, budget, at_once=settings.measure.judge_concurrency, reported=reported)
             itself = elsewhere is None and settings.target is not None and bounds_itself(settings.target)
-            at_once = None if itself else settings.concurrency
+            at_once = None if itself else settings.measure.concurrency
             bounded: Target = BoundedTarget(target, budget, at_once=at_once, reported=reported)
             if user is not None:
-                of_user = BoundedUser(user, budget, at_once=settings.judge_concurrency, reported=reported)
+                of_user = BoundedUser(user, budget, at_once=settings.measure.judge_concurrency, reported=reported)
                 target = bounded = UserTarget(bounded, of_user)
             workspaces = _workspaces(settings, suites)
             if workspaces is not None:
@@ -133,7 +133,7 @@ def _user(settings: Settings, suites: Sequence[Suite], throttles: Throttles) -> 
             "leave these cases out with --filter"
         )
     chat = chat_of(judge, settings.environment, throttles, what="judge")
-    return ModelUser(ModelJudge(chat, judge.parameters, name=judge.type, prices=settings.prices))
+    return ModelUser(ModelJudge(chat, judge.parameters, name=judge.type, prices=settings.measure.prices))
 
 
 def _workspaces(settings: Settings, suites: Sequence[Suite]) -> Workspaces | None:
@@ -144,7 +144,7 @@ def _workspaces(settings: Settings, suites: Sequence[Suite]) -> Workspaces | Non
         return None
     if on_cluster(settings):
         raise InvalidSettings("cases with a workspace are run here; leave out --executor ray")
-    workspaces = Workspaces(settings.environment, at_once=settings.concurrency)
+    workspaces = Workspaces(settings.environment, at_once=settings.measure.concurrency)
     workspaces.require([case for case in cases if will_run(case, settings.selection)])
     return workspaces
 
@@ -164,7 +164,7 @@ def _cached_target(
     target: Target, settings: Settings, cache: Cache | None, redact: Callable[[str], str]
 ) -> Target:
     """The target, cached if that was requested and cannot return outdated answers."""
-    if not settings.cache_target:
+    if not settings.measure.cache_target:
         return target
     if cache is None:
         raise InvalidSettings("--cache-target: nothing is cached here; name a folder with --cache")
@@ -183,7 +183,7 @@ def _cached_target(
 def may_be_reduced(settings: Settings) -> bool:
     """Whether code of a suite may run with less isolation: on request, or on a laptop without Linux."""
     on_laptop = sys.platform != "linux" and not settings.environment.get("CI")
-    return settings.sandbox == "reduced" or on_laptop
+    return settings.measure.sandbox == "reduced" or on_laptop
 
 
 def require_judge(plan: RunPlan, settings: Settings, *, or_without: bool = True) -> None:
@@ -226,7 +226,7 @@ def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, s
         case _:
             recipe = recipe_of(target, settings)
             return build_target(
-                recipe, settings.environment, throttles, ConversationIds(), at_once=settings.concurrency
+                recipe, settings.environment, throttles, ConversationIds(), at_once=settings.measure.concurrency
             )
 
 
@@ -268,7 +268,7 @@ def _voters(
     own_cache = None if _forgeable(judge_settings.api_key_env, settings) else cache
     for vote in range(1, judge_settings.votes + 1):
         judge = ModelJudge(
-            chat, judge_settings.parameters, name=judge_settings.type, prices=settings.prices, seed=vote
+            chat, judge_settings.parameters, name=judge_settings.type, prices=settings.measure.prices, seed=vote
         )
         yield judge if own_cache is None else CachedJudge(judge, own_cache, vote=vote, redact=redact)
 

@@ -16,18 +16,18 @@ def cache_of(settings: Settings) -> Cache | None:
     Raises InvalidSettings for one that lies behind a link.
     """
     require_cache(settings)
-    if settings.cache is None:
-        return None
-    return Cache(settings.cache, lambda text: notice(f"Warning: {text}"))
+    folder = settings.measure.cache
+    return None if folder is None else Cache(folder, lambda text: notice(f"Warning: {text}"))
 
 
 def require_cache(settings: Settings) -> None:
     """Raises InvalidSettings for a cache behind a link or in a commit."""
-    if settings.cache is None:
+    folder = settings.measure.cache
+    if folder is None:
         return
-    require_no_link(*(settings.cache / name for name in FILES))
-    if (settings.cache / FILENAME).exists() and may_be_committed(settings.repository, settings.cache / FILENAME):
+    require_no_link(*(folder / name for name in FILES))
+    if (folder / FILENAME).exists() and may_be_committed(settings.repository, folder / FILENAME):
         raise InvalidSettings(
-            f"the cache {settings.cache / FILENAME} is committed: it could hold any answer; "
+            f"the cache {folder / FILENAME} is committed: it could hold any answer; "
             "take it out of git, or name another folder with --cache"
         )

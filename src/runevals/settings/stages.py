@@ -1,0 +1,85 @@
+"""The settings of a run, by the stage that needs them. A field has the name of its setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from runevals.lib.chat.prices import Prices
+from runevals.records.rules import Content, Fetching, Limits, Mark, SuiteEntry
+from runevals.settings.evaluators import Definitions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadSettings:
+    """Where suites are, and how they are read."""
+
+    suites: tuple[SuiteEntry, ...]
+    everything: bool
+    evaluators: tuple[str, ...]
+    definitions: Definitions
+    fetching: Fetching
+    mcp_config: str | None
+    quarantine: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureSettings:
+    """How often and where cases run, and what that may cost."""
+
+    repeat: int
+    concurrency: int
+    judge_concurrency: int
+    executor: str
+    ray_address: str | None
+    ray_num_cpus: float | None
+    ray_num_gpus: float | None
+    ray_runtime_env: str | None
+    sandbox: str
+    cache: Path | None  # None: nothing is cached
+    cache_target: bool
+    prices: Prices
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareSettings:
+    """What the run is compared with."""
+
+    baseline: str | None
+    baseline_named: bool  # a flag or an action input names it: then it must exist
+    base: str
+    base_setup: tuple[str, ...]
+    share: tuple[str, ...]
+    rerun: tuple[str, ...]  # of one case of another tool
+    verify: str
+    verify_repeats: int
+    mark: Mark | None
+    against: str | None  # what the same cases are also measured as, or the target to compare the others with
+    margin: float
+    changed_only: bool
+    depends_on: tuple[str, ...]  # absolute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedactionSettings:
+    """What is never written."""
+
+    redact: Content
+    redact_patterns: tuple[str, ...]  # of text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GithubSettings:
+    """What the action finds, writes and says."""
+
+    output_dir: str
+    accept_label: str | None
+    baseline_artifact: str | None
+    baseline_branch: str
+    baseline_workflow: str | None  # its file's name
+    baseline_wait: float  # seconds
+    comment: str
+    comment_id: str | None
+    annotations: bool
+    require_credentials: bool
