@@ -32,18 +32,9 @@ class BuiltCheck:
 
 MOST_WEIGHT = 1e6
 FAMILIES = (
-    "text",
-    "structure",
-    "retrieval",
-    "tools",
-    "workspace",
-    "limits",
-    "judged",
-    "presets",
-    "scripted",
-    "combined",
+    "text", "structure", "retrieval", "tools", "workspace", "limits", "judged", "presets", "scripted", "combined",
     "skill",
-)
+)  # fmt: skip
 _registry: dict[str, type[Evaluator]] = {}
 _aliases: dict[str, str] = {}
 

@@ -34,16 +34,8 @@ _SPEAKERS = {"user": "Simulated user", "assistant": "Target"}
 RUN_SETTINGS = ("config", "target")  # settings that a run of one case needs as well
 _NOTHING: Mapping[str, object] = {}
 _RANKS = (
-    "regressed",
-    "edited and failing",
-    "failed",
-    "errored",
-    "quarantined",
-    "worse",
-    "flaky",
-    "fixed",
-    "better",
-)
+    "regressed", "edited and failing", "failed", "errored", "quarantined", "worse", "flaky", "fixed", "better",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

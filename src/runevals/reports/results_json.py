@@ -31,27 +31,18 @@ DERIVED: Mapping[type, tuple[str, ...]] = {
 }
 # What a document leaves out if it has its default: most cases have nothing there.
 LEFT_OUT: Mapping[type, frozenset[str]] = {
-    CheckResult: frozenset(
-        {"scale", "threshold", "weight", "negated", "details", "error", "judge_model", "cost_usd", "cached"}
-    ),
-    TurnReport: frozenset(
-        {"context", "input_tokens", "output_tokens", "citations", "model", "value", "raised", "delivery"}
-        | {"reasoning_tokens", "session", "refused", "workspace", "conversation"}
-    ),
-    CaseReport: frozenset(
-        {
-            "group",
-            "fetched",
-            "quarantined",
-            "labels",
-            "tripwire",
-            "normalised_fingerprint",
-            "notes",
-            "copies",
-            "tripped",
-        }
-    ),
-}
+    CheckResult: frozenset({
+        "scale", "threshold", "weight", "negated", "details", "error", "judge_model", "cost_usd", "cached",
+    }),
+    TurnReport: frozenset({
+        "context", "input_tokens", "output_tokens", "citations", "model", "value", "raised", "delivery",
+        "reasoning_tokens", "session", "refused", "workspace", "conversation",
+    }),
+    CaseReport: frozenset({
+        "group", "fetched", "quarantined", "labels", "tripwire", "normalised_fingerprint", "notes", "copies",
+        "tripped",
+    }),
+}  # fmt: skip
 _NO_DEFAULT = object()
 
 

@@ -13,31 +13,10 @@ NAME = "table"
 FILENAME = "results.csv"
 
 COLUMNS = (
-    "suite",
-    "case",
-    "name",
-    "category",
-    "attempt",
-    "turn",
-    "case_status",
-    "check",
-    "layer",
-    "outcome",
-    "value",
-    "score",
-    "threshold",
-    "weight",
-    "reason",
-    "error",
-    "prompt",
-    "expected",
-    "output",
-    "latency_s",
-    "cost_usd",
-    *LABELS,
-    "tripwire",
-    "cached",
-)
+    "suite", "case", "name", "category", "attempt", "turn", "case_status", "check", "layer", "outcome", "value",
+    "score", "threshold", "weight", "reason", "error", "prompt", "expected", "output", "latency_s", "cost_usd",
+    *LABELS, "tripwire", "cached",
+)  # fmt: skip
 
 
 def render(conclusion: Conclusion) -> str:

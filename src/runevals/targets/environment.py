@@ -11,21 +11,11 @@ _TOKENS = frozenset(
 )
 
 
-_PLAIN = frozenset(
-    {
-        "PATH",
-        "LANG",
-        "LANGUAGE",
-        "TZ",
-        "TERM",
-        "SHELL",
-        "CI",
-        "SSL_CERT_FILE",
-        "SSL_CERT_DIR",
-        "NODE_EXTRA_CA_CERTS",
-    }
-    | {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "REQUESTS_CA_BUNDLE", "VIRTUAL_ENV", "SYSTEMROOT"}
-)
+_PLAIN = frozenset({
+    "PATH", "LANG", "LANGUAGE", "TZ", "TERM", "SHELL", "CI", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "REQUESTS_CA_BUNDLE",
+    "VIRTUAL_ENV", "SYSTEMROOT",
+})  # fmt: skip
 
 
 def bare(environment: Mapping[str, str]) -> dict[str, str]:

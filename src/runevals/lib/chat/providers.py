@@ -12,17 +12,8 @@ from runevals.lib.http.origin import OPENAI_URL
 from runevals.records.errors import InvalidSettings
 
 ProviderName = Literal[
-    "openai",
-    "anthropic",
-    "gemini",
-    "azure",
-    "openrouter",
-    "groq",
-    "mistral",
-    "deepseek",
-    "ollama",
-    "bedrock",
-]
+    "openai", "anthropic", "gemini", "azure", "openrouter", "groq", "mistral", "deepseek", "ollama", "bedrock",
+]  # fmt: skip
 AZURE_API_VERSION = "2024-12-01-preview"
 _OLLAMA_PORT = 11434
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
@@ -39,22 +30,16 @@ class Provider:
     prices: str | None = None  # its id in genai-prices; None: found by the model's name
     reports_cost: bool = False  # `usage.cost` is what the call cost, in US dollars
     seed: str | None = "seed"  # what it calls this parameter; None: it refuses it
-    formats: tuple[str, ...] = (
-        "json_schema",
-        "json_object",
-        "none",
-    )  # the JSON output formats that it accepts, best first
+    formats: tuple[str, ...] = ("json_schema", "json_object", "none")  # of JSON output that it accepts, best first
 
 
 PROVIDERS: Mapping[str, Provider] = {
     "openai": Provider(url=OPENAI_URL, located_by="OPENAI_BASE_URL", key="OPENAI_API_KEY"),
     "anthropic": Provider(url="https://api.anthropic.com/v1", key="ANTHROPIC_API_KEY", prices="anthropic"),
+    # 400: Unknown name "seed"; its schemas know no `const`
     "gemini": Provider(
-        url="https://generativelanguage.googleapis.com/v1beta/openai",
-        key="GEMINI_API_KEY",
-        prices="google",
-        seed=None,  # 400: Unknown name "seed"
-        formats=("json_object", "none"),  # its schemas know no `const`
+        url="https://generativelanguage.googleapis.com/v1beta/openai", key="GEMINI_API_KEY", prices="google",
+        seed=None, formats=("json_object", "none"),
     ),
     "azure": Provider(located_by="AZURE_AI_OPENAI_ENDPOINT", key="AZURE_AI_API_KEY", prices="azure"),
     "openrouter": Provider(
@@ -62,23 +47,20 @@ PROVIDERS: Mapping[str, Provider] = {
     ),
     "groq": Provider(url="https://api.groq.com/openai/v1", key="GROQ_API_KEY", prices="groq"),
     "mistral": Provider(
-        url="https://api.mistral.ai/v1", key="MISTRAL_API_KEY", prices="mistral", seed="random_seed"
+        url="https://api.mistral.ai/v1", key="MISTRAL_API_KEY", prices="mistral", seed="random_seed",
     ),
+    # 400: This response_format type is unavailable now
     "deepseek": Provider(
-        url="https://api.deepseek.com/v1",
-        key="DEEPSEEK_API_KEY",
-        prices="deepseek",
-        formats=("json_object", "none"),  # 400: This response_format type is unavailable now
+        url="https://api.deepseek.com/v1", key="DEEPSEEK_API_KEY", prices="deepseek",
+        formats=("json_object", "none"),
     ),
+    # its `prices` has none: a model of the same name elsewhere does not cost what this one does
     "ollama": Provider(
-        url=f"http://localhost:{_OLLAMA_PORT}/v1",
-        located_by="OLLAMA_HOST",
-        key="OLLAMA_API_KEY",
-        needs_key=False,
-        prices="ollama",  # which has none: a model of the same name elsewhere does not cost what this one does
+        url=f"http://localhost:{_OLLAMA_PORT}/v1", located_by="OLLAMA_HOST", key="OLLAMA_API_KEY", needs_key=False,
+        prices="ollama",
     ),
     "bedrock": Provider(located_by="AWS_REGION", key="AWS_BEARER_TOKEN_BEDROCK", prices="aws"),
-}
+}  # fmt: skip
 
 
 def address(name: str, environment: Mapping[str, str]) -> str:

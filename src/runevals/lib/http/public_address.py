@@ -18,9 +18,8 @@ _SPECIAL_4 = tuple(
         "192.175.48.0/24",  # AS112
     )
 )
-_UNICAST_6 = ipaddress.IPv6Network(
-    "2000::/3"
-)  # everything else is reserved, local, or another form of an IPv4 address
+# everything else is reserved, local, or another form of an IPv4 address
+_UNICAST_6 = ipaddress.IPv6Network("2000::/3")
 _SPECIAL_6 = tuple(
     ipaddress.IPv6Network(network)
     for network in (

@@ -19,56 +19,21 @@ GRADER_MODULES = ("collections", "difflib", "json", "math", "re")
 _ALLOWED = (*GRADER_MODULES, "__future__")
 # Lazy imports of these modules must be complete now: nothing can be opened later.
 _FOR_GRADERS = (
-    *GRADER_MODULES,
-    *(
-        "collections.abc",
-        "unicodedata",
-        "traceback",
-        "linecache",
-        "warnings",
-        "stringprep",
-        "bisect",
-        "copy",
-        "heapq",
-    ),
-    *(
-        f"encodings.{name}"
-        for name in ("ascii", "big5", "cp1252", "gb18030", "gbk", "latin_1", "raw_unicode_escape")
-    ),
-    *(f"encodings.{name}" for name in ("unicode_escape", "utf_16", "utf_16_le", "utf_32", "utf_8", "utf_8_sig")),
-    *("encodings.idna", "encodings.shift_jis", "encodings.euc_jp", "encodings.euc_kr", "encodings.punycode"),
-)
+    *GRADER_MODULES, "collections.abc", "unicodedata", "traceback", "linecache", "warnings", "stringprep",
+    "bisect", "copy", "heapq",
+    *(f"encodings.{name}" for name in (
+        "ascii", "big5", "cp1252", "gb18030", "gbk", "latin_1", "raw_unicode_escape", "unicode_escape", "utf_16",
+        "utf_16_le", "utf_32", "utf_8", "utf_8_sig", "idna", "shift_jis", "euc_jp", "euc_kr", "punycode",
+    )),
+)  # fmt: skip
 _FOR_SKILLS = (
-    *("abc", "argparse", "ast", "asyncio", "base64", "binascii", "calendar", "cmath", "contextlib", "contextvars"),
-    *("csv", "dataclasses", "datetime", "decimal", "enum", "fnmatch", "fractions", "functools", "glob", "hashlib"),
-    *("hmac", "html", "html.parser", "inspect", "io", "ipaddress", "itertools", "keyword", "locale", "logging"),
-    *(
-        "numbers",
-        "operator",
-        "os",
-        "os.path",
-        "pathlib",
-        "pprint",
-        "queue",
-        "random",
-        "secrets",
-        "shlex",
-        "shutil",
-    ),
-    *(
-        "statistics",
-        "string",
-        "struct",
-        "subprocess",
-        "tempfile",
-        "textwrap",
-        "threading",
-        "time",
-        "types",
-        "typing",
-    ),
-    *("urllib", "urllib.parse", "uuid", "weakref", "xml.etree.ElementTree", "zlib", "_strptime", "_pydecimal"),
-)
+    "abc", "argparse", "ast", "asyncio", "base64", "binascii", "calendar", "cmath", "contextlib", "contextvars",
+    "csv", "dataclasses", "datetime", "decimal", "enum", "fnmatch", "fractions", "functools", "glob", "hashlib",
+    "hmac", "html", "html.parser", "inspect", "io", "ipaddress", "itertools", "keyword", "locale", "logging",
+    "numbers", "operator", "os", "os.path", "pathlib", "pprint", "queue", "random", "secrets", "shlex", "shutil",
+    "statistics", "string", "struct", "subprocess", "tempfile", "textwrap", "threading", "time", "types", "typing",
+    "urllib", "urllib.parse", "uuid", "weakref", "xml.etree.ElementTree", "zlib", "_strptime", "_pydecimal",
+)  # fmt: skip
 _MAX_LOG = 16 * 1024
 _BALLAST = 256 * 1024
 _TOO_LARGE = "result does not follow the contract: it is too large"

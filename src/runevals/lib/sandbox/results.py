@@ -15,25 +15,14 @@ MOST_REASON = 2000
 MOST_LOGS = 16 * 1024
 MOST_DEEP = 64
 _MISSING = object()
-_ERRORS = frozenset(
-    {
-        "evaluator_bad_result",
-        "evaluator_crashed",
-        "evaluator_forbidden",
-        "evaluator_memory",
-        "evaluator_missing_module",
-        "evaluator_no_json",
-        "evaluator_syntax",
-    }
-)
+_ERRORS = frozenset({
+    "evaluator_bad_result", "evaluator_crashed", "evaluator_forbidden", "evaluator_memory",
+    "evaluator_missing_module", "evaluator_no_json", "evaluator_syntax",
+})  # fmt: skip
 _SIGNALS = {
-    4: "an illegal instruction",
-    6: "abort",
-    7: "a bus error",
-    8: "a bad sum",
-    9: "SIGKILL",
+    4: "an illegal instruction", 6: "abort", 7: "a bus error", 8: "a bad sum", 9: "SIGKILL",
     11: "a bad memory access",
-}
+}  # fmt: skip
 
 
 def answer_of(call: Call, reply: bytes) -> Answer:

@@ -19,18 +19,8 @@ _LIVE = re.compile(r"[!\[\]<>&`*_~|@#\\:/]")
 _TRIGGERS = re.compile(r"[@#$]|(?<=\bGH)-(?=\d)", re.IGNORECASE)
 _LIST = re.compile(r"^(\d*)([-+.)])(?= |$)")
 _WWW = re.compile(r"(?<=www)\.", re.IGNORECASE)
-_FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "\uff1d",
-    "\uff0b",
-    "\uff0d",
-    "\uff20",
-)  # how one begins, also of full width
+# how one begins, also of full width
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _FENCES = re.compile(r"`{3,}")
 _WORKFLOW_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 

@@ -44,18 +44,9 @@ _CONVENTION = (
 )
 # Keys of a file under which its cases stand, and those of queries that should all load the skill, or should not.
 _CASES = (
-    *(
-        "evals",
-        "cases",
-        "test_cases",
-        "tests",
-        "eval_cases",
-        "behavior_evals",
-        "behavioral_evals",
-        "quality_evals",
-    ),
-    *("trigger_evals", "trigger_cases", "trigger_queries", "trigger_tests", "triggers", "queries"),
-)
+    "evals", "cases", "test_cases", "tests", "eval_cases", "behavior_evals", "behavioral_evals", "quality_evals",
+    "trigger_evals", "trigger_cases", "trigger_queries", "trigger_tests", "triggers", "queries",
+)  # fmt: skip
 _SHOULD = ("should_trigger", "positive", "positives", "positive_cases", "should_trigger_queries")
 _SHOULD_NOT = ("should_not_trigger", "negative", "negatives", "negative_cases", "should_not_trigger_queries")
 _LISTS = (*_CASES, *_SHOULD, *_SHOULD_NOT)
@@ -69,33 +60,16 @@ _WORDS = {
     **dict.fromkeys(("no_trigger", "not_trigger", "should_not_trigger", "does_not_trigger"), False),
 }
 _DESCRIPTIVE = (
-    *("id", "name", "eval_name", "title", "description", "notes", "intent", "reason", "rationale", "category"),
-    *(
-        "tags",
-        "kind",
-        "type",
-        "priority",
-        "difficulty",
-        "language",
-        "suite",
-        "critical",
-        "files",
-        "expected_output",
-    ),
-    *("timeout_seconds", "timeout_s", "timeout_ms", "timeout", "failure_mode"),
-)
+    "id", "name", "eval_name", "title", "description", "notes", "intent", "reason", "rationale", "category",
+    "tags", "kind", "type", "priority", "difficulty", "language", "suite", "critical", "files", "expected_output",
+    "timeout_seconds", "timeout_s", "timeout_ms", "timeout", "failure_mode",
+)  # fmt: skip
 _READ = frozenset({*_PROMPTS, *_TRIGGER, *_DESCRIPTIVE, *CHECKS, "expected_skill", "expect_skill"})
 _NAMED_SKILL = ("expected_skill", "expect_skill")  # which one, in a suite of several skills
 # Of the cases in a bare list: keys that no other format has.
 _OF_SKILLS = (
-    *_TRIGGER,
-    "expected_output",
-    "expectations",
-    "expect",
-    "expected_behavior",
-    "anti_expectations",
-    "fail",
-)
+    *_TRIGGER, "expected_output", "expectations", "expect", "expected_behavior", "anti_expectations", "fail",
+)  # fmt: skip
 # Names of keys that are likely to decide: what is not read of them is named.
 _DECIDES = re.compile(
     r"assert|expect|check|score|grad|criteri|gate|rubric|must|should|forbid|verif|valid|threshold|pass_|_pass|command",

@@ -9,17 +9,9 @@ from runevals.lib.text.escape import one_line
 from runevals.records import Case, Location
 
 Kind = Literal[
-    "no checks",
-    "cannot fail",
-    "unclear rubric",
-    "near-duplicate",
-    "unexpected tool",
-    "alike tools",
-    "thin",
-    "tells nothing apart",
-    "slow",
-    "costly",
-]
+    "no checks", "cannot fail", "unclear rubric", "near-duplicate", "unexpected tool", "alike tools", "thin",
+    "tells nothing apart", "slow", "costly",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

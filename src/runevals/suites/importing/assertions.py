@@ -445,12 +445,10 @@ _CONVERTED: Mapping[str, _Convert] = {
 _CELL = re.compile(
     rf"(?s)(?P<type>(?:not-)?(?:{'|'.join(_TYPES.split())}))(?:\((?P<threshold>\d+(?:\.\d+)?)\))?(?::(?P<value>.*))?"
 )
-_WITH_THRESHOLD = frozenset(
-    (
-        *("answer-relevance", "context-faithfulness", "context-recall", "context-relevance", "cost", "latency"),
-        *("levenshtein", "rouge-n", "similar", "starts-with", "perplexity", "perplexity-score", "classifier"),
-    )
-)
+_WITH_THRESHOLD = frozenset({
+    "answer-relevance", "context-faithfulness", "context-recall", "context-relevance", "cost", "latency",
+    "levenshtein", "rouge-n", "similar", "starts-with", "perplexity", "perplexity-score", "classifier",
+})  # fmt: skip
 
 
 def from_cell(text: str) -> dict[str, Any]:

@@ -19,17 +19,15 @@ _PROVIDERS = {
     "google": "gemini",
 }
 _NO_CHAT = (
-    *("embedding", "assistant", "image", "realtime", "tts", "moderation", "completion:", "claude-agent-sdk"),
-    *("agents:", "chatkit:", "codex"),
-)
+    "embedding", "assistant", "image", "realtime", "tts", "moderation", "completion:", "claude-agent-sdk",
+    "agents:", "chatkit:", "codex",
+)  # fmt: skip
 _READ = frozenset({"id", "label", "config", "prompts", "transform"})
 # What of a provider's config is sent with each request as it stands.
-_PARAMETERS = frozenset(
-    (
-        *("temperature", "max_tokens", "max_completion_tokens", "top_p", "frequency_penalty", "presence_penalty"),
-        *("seed", "stop", "response_format", "reasoning_effort", "tools", "tool_choice"),
-    )
-)
+_PARAMETERS = frozenset({
+    "temperature", "max_tokens", "max_completion_tokens", "top_p", "frequency_penalty", "presence_penalty", "seed",
+    "stop", "response_format", "reasoning_effort", "tools", "tool_choice",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

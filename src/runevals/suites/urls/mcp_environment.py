@@ -8,26 +8,12 @@ from collections.abc import Mapping
 from runevals.suites.urls.fetch import NotFetched
 
 # Variables for programs, files, certificates, proxies and the language.
-NEEDED = frozenset(
-    {
-        "HOME",
-        "LANG",
-        "LANGUAGE",
-        "LOGNAME",
-        "PATH",
-        "PYTHONPATH",
-        "SHELL",
-        "TEMP",
-        "TERM",
-        "TMP",
-        "TMPDIR",
-        "TZ",
-        "USER",
-    }
-    | {"APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "USERPROFILE"}
-    | {"ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"}
-    | {"CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE"}
-)
+NEEDED = frozenset({
+    "HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "PYTHONPATH", "SHELL", "TEMP", "TERM", "TMP", "TMPDIR", "TZ",
+    "USER", "APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT",
+    "USERPROFILE", "ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE",
+})  # fmt: skip
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 

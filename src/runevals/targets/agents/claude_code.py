@@ -20,15 +20,8 @@ _TOOLS = {
 _COMMANDS = ("apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper")
 _PROVIDERS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
 _PROXIES = (
-    "HTTPS_PROXY",
-    "HTTP_PROXY",
-    "https_proxy",
-    "http_proxy",
-    "ALL_PROXY",
-    "all_proxy",
-    "NO_PROXY",
-    "no_proxy",
-)
+    "HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy",
+)  # fmt: skip
 _WAYS = (*_PROVIDERS, *_PROXIES, "NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "ANTHROPIC_UNIX_SOCKET")
 _UNKNOWN_TOOL = "No such tool available"
 

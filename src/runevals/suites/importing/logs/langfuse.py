@@ -20,17 +20,8 @@ from runevals.suites.importing.results.opened import OpenedResults
 
 NAME = "langfuse"
 _TYPES = (
-    "GENERATION",
-    "SPAN",
-    "EVENT",
-    "AGENT",
-    "TOOL",
-    "CHAIN",
-    "RETRIEVER",
-    "EVALUATOR",
-    "EMBEDDING",
-    "GUARDRAIL",
-)
+    "GENERATION", "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL",
+)  # fmt: skip
 _QUESTIONS = ("question", "query", "prompt", "message", "input", "text", "user_input")
 
 
