@@ -77,12 +77,11 @@ def describe(plan: RunPlan, settings: Settings) -> str:
     """The plan as text: suites, cases by category, checks by evaluator, calls."""
     settings = with_target(settings, plan.suites)
     target_calls, judge_calls = _calls(plan, settings)
-    checks = [check for case in plan.checks for turn in case for check in turn.checks]
     target = "none yet" if settings.target is None else settings.target.model or settings.target.type
     target, each = (", ".join(settings.targets), " each") if settings.targets else (target, "")
     lines = [f"{suite.path}  {plural(len(suite.cases), 'case')}  ({suite.dialect})" for suite in plan.suites]
     categories = Counter(case.category for case in plan.cases if case.category)
-    evaluators = Counter(check.id for check in checks)
+    evaluators = Counter(check.id for check in plan.checks)
     left_out = f" ({plan.excluded} left out by filters)" if plan.excluded else ""
     part = "" if plan.shard is None else f" (shard {plan.shard.part} of {plan.shard.of})"
     lines += [

@@ -50,7 +50,7 @@ def progress(
     """A `Progress` on stderr; single trials are only shown for one side."""
     if detail == "none":
         return iter
-    every = sum(len(side.plan.trials) for side in sides) if total is None else total
+    every = sum(side.plan.size for side in sides) if total is None else total
     tally = Tally(
         every, [side.throttles for side in sides], phase=phase, at_most=at_most, subject=sides[0].subject
     )
@@ -65,7 +65,7 @@ def _watched(evaluations: Iterator[Evaluation], tally: Tally, single: Measuremen
         for evaluation in evaluations:
             tally.add(evaluation)
             if single is not None:
-                line = _line(single.plan.trials[evaluation.position], evaluation)
+                line = _line(single.plan.trial(evaluation.position), evaluation)
                 say(terminal_text(single.redact(line)))
             yield evaluation
 

@@ -187,7 +187,7 @@ class TargetRunner:
         case = measured.plan.cases[index]
         count = self._numbered[side, (case.suite, case.key)]
         self._numbered[side, (case.suite, case.key)] = number = max(self._offset, count) + 1
-        return measured.plan.trials[measured.plan.positions(index)[number - 1]]
+        return measured.plan.trial(measured.plan.positions(index)[number - 1])
 
     @property
     def _offset(self) -> int:

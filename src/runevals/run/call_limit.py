@@ -63,10 +63,11 @@ def calls_of_attempt(settings: Settings, loaded: LoadedSuites) -> int:
     is_asked = not settings.evaluate_only and target is not None and target.type != "recorded"
     prompts = sum(most_prompts(turn) for case in plan.cases for turn in case.turns) if is_asked else 0
     written = sum(most_prompts(turn) for case in plan.cases for turn in case.turns if turn.user) if is_asked else 0
-    checks = (check.evaluator for case in plan.checks for turn in case for check in turn.checks)
     judges = () if settings.no_judge else settings.judges
     votes = sum(judge.votes for judge in judges if judge.type != "recorded")
-    judged = sum(isinstance(leaf, Judged) for check in checks for leaf in leaves(check)) if votes else 0
+    judged = (
+        sum(isinstance(leaf, Judged) for check in plan.checks for leaf in leaves(check.evaluator)) if votes else 0
+    )
     return prompts + written + judged * votes
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -48,7 +48,7 @@ from runevals.run.check_result import (
 from runevals.run.matched_patterns import with_matches
 from runevals.run.world import World
 from runevals.run.world.budget import Pending
-from runevals.suites.plan import PlannedTurn, RunPlan, Trial
+from runevals.suites.plan import RunPlan, Trial, checks_of
 
 MOST_AT_ONCE = 16  # members of one evaluator; the judge and the sandbox have bounds of their own
 
@@ -121,10 +121,9 @@ def _taken_ahead(
 
 def _pattern_calls(plan: RunPlan, trace: Trace) -> Iterator[Call]:
     """The calls of evaluators that are quick if their pattern is."""
-    trial = plan.trials[trace.position]
-    planned = plan.checks[trace.position // plan.repeat]
+    trial = plan.trial(trace.position)
     for index, turn in enumerate(trace.turns):
-        for check in planned[index].checks:
+        for check in checks_of(trial.case.turns[index]):
             evaluator = check.evaluator
             if isinstance(evaluator, Scripted) and evaluator.may_be_quick and turn.response.problem is None:
                 call = evaluator.call(_subject(trial, index, turn))
@@ -133,16 +132,13 @@ def _pattern_calls(plan: RunPlan, trace: Trace) -> Iterator[Call]:
 
 
 def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
-    trial = plan.trials[trace.position]
-    planned = plan.checks[trace.position // plan.repeat]
-    turns = tuple(
-        _evaluate_turn(trial, index, turn, planned[index], world) for index, turn in enumerate(trace.turns)
-    )
-    return Evaluation(trace=trace, turns=_without_silence(trial, planned, turns, world))
+    trial = plan.trial(trace.position)
+    turns = tuple(_evaluate_turn(trial, index, turn, world) for index, turn in enumerate(trace.turns))
+    return Evaluation(trace=trace, turns=_without_silence(trial, turns, world))
 
 
 def _without_silence(
-    trial: Trial, planned: Sequence[PlannedTurn], turns: tuple[tuple[CheckResult, ...], ...], world: World
+    trial: Trial, turns: tuple[tuple[CheckResult, ...], ...], world: World
 ) -> tuple[tuple[CheckResult, ...], ...]:
     """Skipped checks as errors, if none of the trial's was measured and they must not be skipped."""
     if any(result.outcome is not Outcome.SKIPPED or result.error for turn in turns for result in turn):
@@ -150,9 +146,9 @@ def _without_silence(
     return tuple(
         tuple(
             result if _is_excused(check.evaluator, turn_of_case.expected, world) else nothing_measured(result)
-            for check, result in zip(checks.checks, results, strict=True)
+            for check, result in zip(checks_of(turn_of_case), results, strict=True)
         )
-        for turn_of_case, checks, results in zip(trial.case.turns, planned, turns, strict=True)
+        for turn_of_case, results in zip(trial.case.turns, turns, strict=True)
     )
 
 
@@ -166,12 +162,11 @@ def _is_excused(evaluator: Evaluator, expected: str | None, world: World) -> boo
 
 def _is_quick(plan: RunPlan, trace: Trace, sandbox: ScriptRunner) -> bool:
     """Whether no check needs a judge or a worker: then a thread costs more than it saves."""
-    trial = plan.trials[trace.position]
-    planned = plan.checks[trace.position // plan.repeat]
+    trial = plan.trial(trace.position)
     return all(
         _answers_at_once(check.evaluator, trial, index, turn, sandbox)
         for index, turn in enumerate(trace.turns)
-        for check in planned[index].checks
+        for check in checks_of(trial.case.turns[index])
     )
 
 
@@ -189,26 +184,25 @@ def _answers_at_once(
 
 def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
     """The results of an answer that was not evaluated before the stop."""
-    planned = plan.checks[trace.position // plan.repeat]
+    turns_of_case = plan.trial(trace.position).case.turns
 
     def without_time(check: BuiltCheck, answer: Response) -> CheckResult:
         return errored(check, answer.problem) if answer.problem else errored(check, problem, CheckOutcome(problem))
 
     turns = [
-        tuple(without_time(check, turn.response) for check in planned[number].checks)
+        tuple(without_time(check, turn.response) for check in checks_of(turns_of_case[number]))
         for number, turn in enumerate(trace.turns)
     ]
     return Evaluation(trace=trace, turns=tuple(turns))
 
 
-def _evaluate_turn(
-    trial: Trial, index: int, turn: TurnTrace, planned: PlannedTurn, world: World
-) -> tuple[CheckResult, ...]:
+def _evaluate_turn(trial: Trial, index: int, turn: TurnTrace, world: World) -> tuple[CheckResult, ...]:
+    checks = checks_of(trial.case.turns[index])
     if turn.response.problem is not None:
-        return tuple(_unanswered(check, turn.response, turn.response.problem) for check in planned.checks)
+        return tuple(_unanswered(check, turn.response, turn.response.problem) for check in checks)
     subject = _subject(trial, index, turn)
     place = _Place(trial.case.key, index + 1, trial.attempt)
-    return tuple([_check(check, subject, place, world) for check in planned.checks])
+    return tuple([_check(check, subject, place, world) for check in checks])
 
 
 def _subject(trial: Trial, index: int, turn: TurnTrace) -> Subject:

@@ -183,7 +183,7 @@ class Measurement:
 
     def _keep(self, evaluation: Evaluation) -> None:
         """Scored and without secrets; large texts are moved out of memory."""
-        trial = self.plan.trials[evaluation.position]
+        trial = self.plan.trial(evaluation.position)
         attempt = without_secrets(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
         if self.plan.repeat > 1:
             self._same_words.see(evaluation.position // self.plan.repeat, attempt)
@@ -200,7 +200,7 @@ class Measurement:
         workspaces = self._world.workspaces
         if workspaces is not None:
             passed = self._done[evaluation.position].status is Outcome.PASSED
-            workspaces.settle(thread_of(self.plan.trials[evaluation.position]), passed=passed)
+            workspaces.settle(thread_of(self.plan.trial(evaluation.position)), passed=passed)
 
     def _finish(self, index: int) -> None:
         """Makes what the document will have of a case, if all its attempts are there."""

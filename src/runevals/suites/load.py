@@ -29,7 +29,7 @@ from runevals.records.rules import Selection, SuiteEntry
 from runevals.records.script import ScriptRunner
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
 from runevals.suites.discover import discover, suite_files
-from runevals.suites.plan import RunPlan, is_selected
+from runevals.suites.plan import RunPlan, checks_of, is_selected
 from runevals.suites.prompt import prompt_problems, with_prompts
 from runevals.suites.workspace import with_workspaces
 
@@ -346,9 +346,9 @@ def dry_run_evaluators(plan: RunPlan, sandbox: ScriptRunner) -> None:
     """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
     planned = (
         _PlannedCheck(case, turn, check.spec, check.evaluator)
-        for case, checks_by_turn in zip(plan.cases, plan.checks, strict=True)
-        for turn, checks in zip(case.turns, checks_by_turn, strict=True)
-        for check in checks.checks
+        for case in plan.cases
+        for turn in case.turns
+        for check in checks_of(turn)
     )
     if problems := _unusable(planned, sandbox):
         raise InvalidSuite(problems)

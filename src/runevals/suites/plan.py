@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from operator import is_
 from typing import TYPE_CHECKING
 
 from runevals.evaluators import catalogue
@@ -22,13 +21,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedTurn:
-    """The checks of one turn, in the order of the suite."""
-
-    checks: tuple[BuiltCheck, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """One attempt at one case."""
 
@@ -39,30 +31,52 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """Cases × attempts in order, with the checks of each case built once."""
+    """Cases × attempts in order."""
 
     suites: tuple[Suite, ...]
     cases: tuple[Case, ...]
-    checks: tuple[tuple[PlannedTurn, ...], ...]  # one entry a case, one a turn
     repeat: int
-    trials: tuple[Trial, ...]
     excluded: int = 0  # cases left out by filters
     quarantined: frozenset[tuple[str, str]] = frozenset()  # suite and key
     shard: ShardInfo | None = None  # which part of the whole plan this is
 
-    def round(self, number: int) -> tuple[Trial, ...]:
+    @property
+    def size(self) -> int:
+        """How many trials it has."""
+        return len(self.cases) * self.repeat
+
+    @property
+    def trials(self) -> Iterator[Trial]:
+        """All, by position."""
+        return map(self.trial, range(self.size))
+
+    @property
+    def checks(self) -> Iterator[BuiltCheck]:
+        """Those of all turns of all cases."""
+        return (check for case in self.cases for turn in case.turns for check in checks_of(turn))
+
+    def trial(self, position: int) -> Trial:
+        """The one at this position."""
+        index, before = divmod(position, self.repeat)
+        return Trial(position=position, case=self.cases[index], attempt=before + 1)
+
+    def round(self, number: int) -> Iterator[Trial]:
         """One attempt at every case: those with this number, from 1."""
-        return self.trials[number - 1 :: self.repeat]
+        return map(self.trial, range(number - 1, self.size, self.repeat))
 
     def probes(self, trial: Trial, index: int) -> tuple[Probe, ...]:
         """What the checks of a turn of this trial look at in its workspace."""
-        turn = self.checks[trial.position // self.repeat][index]
-        members = [leaf for check in turn.checks for leaf in leaves(check.evaluator)]
+        members = [leaf for check in checks_of(trial.case.turns[index]) for leaf in leaves(check.evaluator)]
         return tuple(dict.fromkeys(probe for member in members for probe in member.probes()))
 
     def positions(self, index: int) -> range:
         """Those of the trials of one case."""
         return range(index * self.repeat, (index + 1) * self.repeat)
+
+
+def checks_of(turn: Turn) -> tuple[BuiltCheck, ...]:
+    """Its checks in the order of the suite, each built once."""
+    return tuple(map(catalogue.build, turn.checks))
 
 
 def make_plan(
@@ -80,9 +94,7 @@ def make_plan(
     return RunPlan(
         suites=tuple(suites),
         cases=cases,
-        checks=_planned(cases),
         repeat=repeat,
-        trials=_trials(cases, repeat),
         excluded=len(everything) - len(cases),
         quarantined=quarantined,
     )
@@ -95,12 +107,9 @@ def part_of(plan: RunPlan, shard: Shard | None) -> RunPlan:
     from runevals.records import ShardInfo
 
     positions = tuple(i for i, case in enumerate(plan.cases) if shard.holds(case.suite, case.key))
-    cases = tuple(plan.cases[i] for i in positions)
     return replace(
         plan,
-        cases=cases,
-        checks=tuple(plan.checks[i] for i in positions),
-        trials=_trials(cases, plan.repeat),
+        cases=tuple(plan.cases[i] for i in positions),
         shard=ShardInfo(
             part=shard.part, of=shard.of, plan_cases=len(plan.cases), positions=positions, split=shard.split
         ),
@@ -110,35 +119,8 @@ def part_of(plan: RunPlan, shard: Shard | None) -> RunPlan:
 def only_cases(plan: RunPlan, keys: Sequence[tuple[str, str]] | None, repeat: int) -> RunPlan:
     """`plan` with only these cases (suite and key; None: all), in its own order, and `repeat` attempts at each."""
     is_selected = None if keys is None else set(keys)
-    indices = [
-        i for i, case in enumerate(plan.cases) if is_selected is None or (case.suite, case.key) in is_selected
-    ]
-    cases = tuple(plan.cases[i] for i in indices)
-    checks = tuple(plan.checks[i] for i in indices)
-    return replace(plan, cases=cases, checks=checks, repeat=repeat, trials=_trials(cases, repeat), shard=None)
-
-
-def _trials(cases: Sequence[Case], repeat: int) -> tuple[Trial, ...]:
-    return tuple(
-        Trial(position=index * repeat + attempt - 1, case=case, attempt=attempt)
-        for index, case in enumerate(cases)
-        for attempt in range(1, repeat + 1)
-    )
-
-
-def _planned(cases: Sequence[Case]) -> tuple[tuple[PlannedTurn, ...], ...]:
-    """The checks of each turn of each case; turns in a row with the very same checks share them."""
-    planned: list[tuple[PlannedTurn, ...]] = []
-    last = PlannedTurn(checks=())
-    for case in cases:
-        turns = []
-        for turn in case.turns:
-            checks = tuple(map(catalogue.build, turn.checks))
-            if len(checks) != len(last.checks) or not all(map(is_, checks, last.checks)):
-                last = PlannedTurn(checks=checks)
-            turns.append(last)
-        planned.append(tuple(turns))
-    return tuple(planned)
+    cases = tuple(case for case in plan.cases if is_selected is None or (case.suite, case.key) in is_selected)
+    return replace(plan, cases=cases, repeat=repeat, shard=None)
 
 
 def most_prompts(turn: Turn) -> int:
@@ -148,7 +130,7 @@ def most_prompts(turn: Turn) -> int:
 
 def judged_checks(plan: RunPlan) -> int:
     """How many checks of the plan ask a judge."""
-    return sum(asks_judge(c.evaluator) for case in plan.checks for turn in case for c in turn.checks)
+    return sum(asks_judge(check.evaluator) for check in plan.checks)
 
 
 def asks_judge(evaluator: Evaluator) -> bool:

@@ -108,8 +108,7 @@ def _brings_code(settings: Settings, plan: RunPlan | None) -> bool:
     """Whether a run would call a grader or a skill. Patterns are not code."""
     if settings.target is not None and settings.target.type == "skill":
         return True
-    checks = [check for case in (plan.checks if plan else ()) for turn in case for check in turn.checks]
-    return any(_is_code(check.evaluator) for check in checks)
+    return plan is not None and any(_is_code(check.evaluator) for check in plan.checks)
 
 
 def _is_code(evaluator: Evaluator) -> bool:

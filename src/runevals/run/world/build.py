@@ -35,7 +35,7 @@ from runevals.run.world.user_target import UserTarget
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings
 from runevals.settings.targets import choose_one
-from runevals.suites.plan import RunPlan, asks_judge, will_run
+from runevals.suites.plan import RunPlan, asks_judge, checks_of, will_run
 from runevals.targets import Target
 from runevals.targets.cached import CachedTarget
 from runevals.targets.conversation_ids import ConversationIds
@@ -195,9 +195,9 @@ def require_judge(plan: RunPlan, settings: Settings, *, or_without: bool = True)
         return
     needing = {
         case.key: check.id
-        for case, turns in zip(plan.cases, plan.checks, strict=True)
-        for turn in turns
-        for check in turn.checks
+        for case in plan.cases
+        for turn in case.turns
+        for check in checks_of(turn)
         if asks_judge(check.evaluator)
     }
     if needing:

@@ -12,7 +12,7 @@ from runevals.evaluators.kinds import Composite, Evaluator, Scripted, Subject
 from runevals.records import Case, Response
 from runevals.records.script import Call, ScriptRunner
 from runevals.suites.health.hint import Hint, case_label
-from runevals.suites.plan import RunPlan
+from runevals.suites.plan import RunPlan, checks_of
 
 PATTERNS = frozenset({"regex", "preset-regex", "skill-regex"})
 # What is found in each of these is found anywhere: nothing, few and many characters, and every one of the usual.
@@ -37,9 +37,10 @@ def idle_checks(plan: RunPlan, sandbox: ScriptRunner) -> Iterator[Hint]:
     """Checks that no answer can fail, or none pass; one that many cases share is reported once."""
     never_fails = _NeverFails(sandbox)
     reported: set[object] = set()
-    for case, planned in zip(plan.cases, plan.checks, strict=True):
-        for turn, checks in zip(case.turns, planned, strict=True):
-            for spec, check in zip(turn.checks, checks.checks, strict=True):
+    for case in plan.cases:
+        for turn in case.turns:
+            for check in checks_of(turn):
+                spec = check.spec
                 location = spec.location or case.location
                 reason = never_fails.reason(check.evaluator, check.threshold, None)
                 key: object = (case.suite, spec.location, check.id, reason)

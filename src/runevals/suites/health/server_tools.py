@@ -39,8 +39,7 @@ def server_tools(plan: RunPlan, tools: ServerTools) -> Iterator[Hint]:
 
 def _names_in(plan: RunPlan) -> set[str]:
     """All texts in the options of checks on tools."""
-    checks = [check for case in plan.checks for turn in case for check in turn.checks]
-    members = [member for check in checks for member in evaluators_in(check.evaluator)]
+    members = [member for check in plan.checks for member in evaluators_in(check.evaluator)]
     options = [vars(member) for member in members if type(member).__module__.startswith(_PACKAGE)]
     return {text for values in options for text in leaves(_plain(values)) if isinstance(text, str)}
 
