@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runevals.records import ComparisonVerdict as V
+from runevals.records import Outcome
 from runevals.verdict.compare import compare
 from tests.sample_reports import case, check, report
 
@@ -84,6 +85,15 @@ def test_a_critical_case_is_not_moved_unseen(moved, critical):
     found = told(base, replace(base, **moved))
     message = "a critical case, was moved from a in evals/evals.json"
     assert found == ([(moved.get("key", "a"), message)] if critical else [])
+
+
+def test_a_case_without_an_answer_has_lost_no_check():
+    """The results of another tool may not say which checks would have been made."""
+    without = replace(case("a", "e").attempts[0].turns[0], results=())
+    unanswered = replace(case("a", "e"), attempts=(replace(case("a", "e").attempts[0], turns=(without,)),))
+    assert told(case("a", "p"), unanswered) == []
+    answered = replace(unanswered, status=Outcome.PASSED)
+    assert told(case("a", "p"), answered) == [("a", "the check ExactMatch was removed")]
 
 
 def test_a_removed_case():

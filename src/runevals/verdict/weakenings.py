@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runevals.records import CaseReport, CheckResult, RunReport, TurnReport, Weakening
+from runevals.records import CaseReport, CheckResult, Outcome, RunReport, TurnReport, Weakening
 from runevals.verdict.comparability import other_target
 from runevals.verdict.matching import MatchedRuns, Pair
 from runevals.verdict.suspects import is_critical_case
@@ -68,7 +68,10 @@ def _edited(base: CaseReport, head: CaseReport) -> str:
 
 
 def _weaker_checks(pair: Pair) -> Iterator[str]:
+    """The checks that ask for less; a case without an answer may not say which checks it has."""
     after = _checks(pair.head)
+    if not after and pair.head.status is Outcome.ERRORED:
+        return
     for place, before in _checks(pair.base).items():
         message = _weaker(before, after.get(place))
         if message is not None:
