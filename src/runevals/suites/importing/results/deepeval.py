@@ -21,6 +21,7 @@ from runevals.suites.importing.results.records import (
 
 NAME = "deepeval"
 WRAPPER = "testRunData"  # around the same in `.latest_test_run.json`
+UNFINISHED = "the metric has no result: it raised, or DeepEval was interrupted"
 _COUNTED = re.compile(r"(?:conversational_)?test_case_\d+")  # the name of a test case that has none
 
 
@@ -125,5 +126,6 @@ def _check(metric: Json) -> CheckResult:
         judge_model=judge,
         cost_usd=metric["evaluationCost"].amount_or_none,
     )
-    error = metric["error"].text_or_none
+    unfinished = metric["success"].value is None and not flaky
+    error = metric["error"].text_or_none or (UNFINISHED if unfinished else "")
     return errored(result, error) if error else result
