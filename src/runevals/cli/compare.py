@@ -25,9 +25,7 @@ from runevals.settings.resolve import ignored_changes, resolve
 @click.argument("head", type=click.Path(path_type=Path))
 @output_option
 @click.option(
-    "--rejudge",
-    is_flag=True,
-    help="Judge the answers in both documents again, with the current suites and judge.",
+    "--rejudge", is_flag=True, help="Judge the answers in both documents again, with the current suites and judge."
 )
 @settings_options("config", "min_pass_rate", "fail_on", "alpha", "min_effect", "judge", "judge_model", "no_judge")
 @environment_option

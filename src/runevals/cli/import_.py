@@ -59,13 +59,7 @@ LONGEST_NAME = 60
 @click.option("--expected", is_flag=True, help="Of a log: what was answered is also the expected response.")
 @settings_options("config")
 def command(
-    tool: str,
-    file: Path,
-    *,
-    output: Path | None,
-    settings_file: Path,
-    expected: bool,
-    **options: Any,
+    tool: str, file: Path, *, output: Path | None, settings_file: Path, expected: bool, **options: Any
 ) -> None:
     """Convert the configuration FILE of another tool into a suite and settings, or a log FILE into cases.
 

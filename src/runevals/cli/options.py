@@ -61,10 +61,7 @@ def environment_option(function: F) -> F:
 
 
 def resolved_settings(
-    flags: Mapping[str, Any],
-    *,
-    paths: tuple[str, ...] = (),
-    evaluate_only: bool = False,
+    flags: Mapping[str, Any], *, paths: tuple[str, ...] = (), evaluate_only: bool = False
 ) -> Settings:
     """Flags → settings. `paths` are suites named on the command line."""
     return resolve(raw_settings(flags, paths=paths, evaluate_only=evaluate_only))

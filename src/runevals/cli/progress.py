@@ -97,13 +97,7 @@ class Tally:
     """The finished part of a run, its results, and an estimate of the rest."""
 
     def __init__(
-        self,
-        total: int,
-        throttles: list[Throttles],
-        *,
-        phase: str = "",
-        at_most: bool = False,
-        subject: str = "",
+        self, total: int, throttles: list[Throttles], *, phase: str = "", at_most: bool = False, subject: str = ""
     ) -> None:
         self.total = total
         self.phase = phase

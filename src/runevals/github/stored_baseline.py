@@ -108,12 +108,7 @@ class _Search:
     """Searches runs for the base's result, and waits for its own run if only that is missing."""
 
     def __init__(
-        self,
-        api: Api,
-        query: StoredQuery,
-        settings: Settings,
-        of_base: Settings,
-        notify: Callable[[str], None],
+        self, api: Api, query: StoredQuery, settings: Settings, of_base: Settings, notify: Callable[[str], None]
     ) -> None:
         self._api, self._query, self._settings, self._notify = api, query, settings, notify
         self._of_base = of_base

@@ -70,11 +70,7 @@ def names(repository: Path, *arguments: str) -> list[str] | None:
 
 
 def git_output(
-    repository: Path,
-    arguments: Iterable[str],
-    *,
-    settings: Mapping[str, str] | None = None,
-    stdin: bytes = b"",
+    repository: Path, arguments: Iterable[str], *, settings: Mapping[str, str] | None = None, stdin: bytes = b""
 ) -> bytes | None:
     """The output as bytes; `settings` are git's configuration for this call, `stdin` is its input."""
     root = repository.resolve()

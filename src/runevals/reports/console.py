@@ -51,12 +51,7 @@ from runevals.verdict.wording import (
 NAME = "console"
 FILENAME = "summary.txt"
 MARKS = {"passed": "✓", "failed": "✗", "unmeasured": "!", "skipped": "–"}
-GATE_MARKS = {
-    GateState.PASSED: "✓",
-    GateState.FAILED: "✗",
-    GateState.WARNED: "!",
-    GateState.NOT_APPLICABLE: "–",
-}
+GATE_MARKS = {GateState.PASSED: "✓", GateState.FAILED: "✗", GateState.WARNED: "!", GateState.NOT_APPLICABLE: "–"}
 MOST = 20
 MOST_CHECKS = 5  # of a case
 MOST_COMPARED = 100_000  # characters of an answer

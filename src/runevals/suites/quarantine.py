@@ -49,11 +49,7 @@ def _entry(item: dict[str, str], source: Source, index: int) -> QuarantineEntry:
         problem = source.problem((index, "expires"), f"{item['expires']} is not a calendar date")
         raise InvalidSuite([problem]) from None
     return QuarantineEntry(
-        key=item["key"],
-        suite=item.get("suite"),
-        owner=item["owner"],
-        reason=item["reason"],
-        expires=expires,
+        key=item["key"], suite=item.get("suite"), owner=item["owner"], reason=item["reason"], expires=expires
     )
 
 

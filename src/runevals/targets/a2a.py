@@ -78,10 +78,7 @@ class A2ATarget:
         waiting_task = reply.task_id if reply.state == "input_required" else None
         self._threads.keep(conversation, (reply.context_id or context_id, waiting_task))
         return Response(
-            text=reply.text,
-            value=reply.value,
-            citations=reply.citations,
-            latency_s=time.monotonic() - start,
+            text=reply.text, value=reply.value, citations=reply.citations, latency_s=time.monotonic() - start
         )
 
     def identity(self) -> ModelIdentity:

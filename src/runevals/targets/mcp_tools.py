@@ -121,11 +121,7 @@ def tools_by_name(tools: Sequence[ServerTool]) -> dict[str, ServerTool]:
         if name in by_name:
             raise TargetRefused(f"the MCP servers have two tools of the name {name}")
         by_name[name] = ServerTool(
-            name=name,
-            own_name=tool.own_name,
-            server=tool.server,
-            description=tool.description,
-            schema=tool.schema,
+            name=name, own_name=tool.own_name, server=tool.server, description=tool.description, schema=tool.schema
         )
     return by_name
 

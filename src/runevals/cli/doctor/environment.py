@@ -23,13 +23,7 @@ from runevals.lib.sandbox import Sandbox
 from runevals.lib.sandbox.lock import landlock_version
 from runevals.lib.storage.files import require_no_link
 from runevals.lib.text.escape import one_line
-from runevals.records.errors import (
-    COULD_NOT_MEASURE,
-    PASSED,
-    InvalidSettings,
-    RunevalsError,
-    SandboxUnavailable,
-)
+from runevals.records.errors import COULD_NOT_MEASURE, PASSED, InvalidSettings, RunevalsError, SandboxUnavailable
 from runevals.reports.publish import unwritable
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.protected_side import protected_side

@@ -37,8 +37,5 @@ class Similarity(Judged):
         if subject.expected is None:
             return Verdict.skipped("no expected answer")
         return question(
-            self,
-            *conversation(subject),
-            ("EXPECTED", subject.expected),
-            ("RESPONSE", subject.response.text),
+            self, *conversation(subject), ("EXPECTED", subject.expected), ("RESPONSE", subject.response.text)
         )

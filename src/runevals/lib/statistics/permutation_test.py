@@ -46,10 +46,7 @@ class BlockedTest:
 
 
 def case_blocked_test(
-    base: Mapping[K, Sequence[float]],
-    head: Mapping[K, Sequence[float]],
-    *,
-    value_range: float = 1.0,
+    base: Mapping[K, Sequence[float]], head: Mapping[K, Sequence[float]], *, value_range: float = 1.0
 ) -> BlockedTest:
     """Compares the values of the cases that both sides have.
 

@@ -43,7 +43,7 @@ _SAME = {"includes": "contains", "icontains": "contains", "matches": "regex", "p
 _LENGTHS = ("min_length", "max_length")
 _LISTS = ("contains_any", "contains_all")
 _TYPES = frozenset({*_JUDGED, *_INVERTED, *_SAME, *_LENGTHS, *_LISTS, *_SAME.values()}) | {
-    *("starts_with", "ends_with", "equals", "min_occurrences"),
+    *("starts_with", "ends_with", "equals", "min_occurrences")
 }
 _MISSPELT = 80.0  # of 100: from here on, a word counts as misspelt
 _INLINE_FLAGS = re.compile(r"\(\?([ims]+)\)")
@@ -105,13 +105,7 @@ class AgentSkillChecks:
         name = next((entry[key] for key in ("id", "name") if _is_id(entry.get(key))), None)
         label = one_line(str(name if name is not None else _text(entry) or spec.id))
         return self._built(
-            replace(
-                spec,
-                id=cut_name(label),
-                weight=float(weight),
-                negated=spec.negated is not inverted,
-            ),
-            place,
+            replace(spec, id=cut_name(label), weight=float(weight), negated=spec.negated is not inverted), place
         )
 
     def _statement(self, text: str, place: JsonPath, *, template: str = "{}") -> EvaluatorSpec | None:

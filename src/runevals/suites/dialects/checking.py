@@ -32,10 +32,7 @@ def spec_at(
 
 
 def spec_of(
-    name: str,
-    options: Mapping[str, object],
-    definitions: Definitions,
-    location: Location | None = None,
+    name: str, options: Mapping[str, object], definitions: Definitions, location: Location | None = None
 ) -> EvaluatorSpec:
     """An evaluator entry → spec; `threshold` and `weight` leave the options.
 

@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
-from runevals.records import (
-    AttemptReport,
-    CaseReport,
-    CheckResult,
-    Outcome,
-    RunReport,
-    TurnReport,
-)
+from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome, RunReport, TurnReport
 from runevals.suites.dialects import eval_document
 
 ERRORS_SINCE = (1, 9, 0)  # the version that has codes for evaluators that could not be run

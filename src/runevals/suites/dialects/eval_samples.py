@@ -55,11 +55,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     for index in file.valid_entries:
         sample = document["samples"][index]
         reader = Assertions(
-            source=source,
-            sample=sample,
-            folder=options.folder,
-            root=options.root,
-            definitions=options.definitions,
+            source=source, sample=sample, folder=options.folder, root=options.root, definitions=options.definitions
         )
         cases.append(_case(source, (*root, index), sample, reader))
         problems += _cwd_problems(source, (*root, index), sample, reader.root)

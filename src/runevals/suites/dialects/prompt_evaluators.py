@@ -55,11 +55,7 @@ class Evaluators:
                 specs = [EvaluatorSpec(name=USES[declared["uses"]])]
         at = (*json_path, kinds[0])
         for spec in specs:
-            spec_ = replace(
-                spec,
-                id=declared.get("name", spec.name),
-                location=self.source.locate(at, key=True),
-            )
+            spec_ = replace(spec, id=declared.get("name", spec.name), location=self.source.locate(at, key=True))
             if self._can_be_built(spec_, entry if _has_variables(declared) else at):
                 yield spec_
 
