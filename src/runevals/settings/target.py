@@ -44,12 +44,33 @@ _TARGETS = (
     "plugin:NAME",
 )
 _JUDGES = (*(f"{name}:MODEL" for name in PROVIDERS), "recorded:FILE")
+_OPTION_OF_WORD = {  # what stands behind the colon
+    **dict.fromkeys((*PROVIDERS, *AGENTS), "model"),
+    "recorded": "path",
+    "skill": "skills_dir",
+    "command": "command",
+    "python": "function",
+    "plugin": "plugin",
+}
 _STARTED_HERE = ("command", "python", *AGENTS)
 _WITHOUT_SYSTEM_PROMPT = ("a2a", "plugin", "skill")  # they take none: it would look tested without being sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TargetSettings:
+class ModelSettings:
+    """How a chat model is called, as a target or as a judge."""
+
+    type: str
+    model: str | None = None
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    azure_api_version: str | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    timeout_s: float = DEFAULT_TIMEOUT_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetSettings(ModelSettings):
     """The resolved settings of a target. `base` is the working directory of its command or function.
 
     `files` are those that the settings name. `folder` is `base` as the settings write it: a link is not followed.
@@ -57,13 +78,8 @@ class TargetSettings:
 
     type: TargetType
     base: Path
-    model: str | None = None
-    base_url: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"  # of a chat model; `web` has its own
-    azure_api_version: str | None = None
     system_prompt: str | None = None
     prompt: PromptTemplate | None = None
-    parameters: Mapping[str, object] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     function: str | None = None
     interpreter: str | None = None  # of a python target
@@ -72,7 +88,6 @@ class TargetSettings:
     path: Path | None = None
     reuse: bool = False
     deterministic: bool = False
-    timeout_s: float = DEFAULT_TIMEOUT_S
     files: tuple[Path, ...] = ()
     folder: Path | None = None
     reads_other_files: bool = False  # it runs code, here or behind an address
@@ -104,19 +119,13 @@ class TargetSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeSettings:
+class JudgeSettings(ModelSettings):
     """The resolved settings of a judge."""
 
     type: JudgeType
-    model: str | None = None
-    base_url: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"
-    azure_api_version: str | None = None
-    parameters: Mapping[str, object] = field(default_factory=dict)
     path: Path | None = None
     recorded: str | None = field(default=None, repr=False)  # the base's content of `path`, if the base decides
     file: Path | None = None  # `path` as the settings write it: a link is not followed
-    timeout_s: float = DEFAULT_TIMEOUT_S
     votes: int = 1  # how often each question is asked; the median counts
 
 
@@ -176,39 +185,30 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
     if section["type"] in ("http", "a2a"):
         of_change = raw.base_side is not None
         web = web_settings(section, environment, from_file=from_file, base_target=base_target, of_change=of_change)
-    base_url = _base_url(section, environment, from_file=from_file, what="target")
     agent = agent_settings(section, base, repository) if section["type"] in AGENTS else None
     if agent is not None:
         files += agent.skills
     servers = servers_under_test(section, (base / section.get("cwd", ".")).resolve(), repository)
+    as_written = ("function", "interpreter", "plugin", "options", "reuse", "output")
     settings = TargetSettings(
         type=section["type"],
+        **_endpoint(section, environment, from_file=from_file, what="target", has_key=web is None),
+        **{name: section[name] for name in as_written if name in section},
         base=base if folder is None else folder.resolve(),
-        model=_model(section, environment),
-        base_url=base_url,
-        api_key_env="" if web is not None else _key_name(section, "target"),
-        azure_api_version=azure_api_version(section["type"], base_url, environment),
         system_prompt=system_prompt,
         prompt=_prompt(section, base, repository, web),
         parameters=_parameters(section),
         command=_command(section.get("command")),
-        function=section.get("function"),
-        interpreter=section.get("interpreter"),
-        plugin=section.get("plugin"),
-        options=section.get("options", {}),
         path=path,
-        reuse=section.get("reuse", False),
         deterministic=_is_deterministic(
             section, None if base_target is None or not from_file else _written(base_target)
         ),
-        timeout_s=float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
         files=tuple(files),
         folder=folder,
         reads_other_files=section["type"] not in (*PROVIDERS, "recorded") or bool(servers),
         web=web,
         agent=agent,
         skills_of_suites=agent is not None and "skills" not in section,
-        output=section.get("output"),
         trace=_trace(section),
         servers=servers,
     )
@@ -338,7 +338,9 @@ def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
     written = _judge_words(value) if isinstance(value, str) else value
     kind: JudgeType = written.get("type", "azure" if azure and "base_url" not in written else "openai")
     section = {**written, "type": kind}
-    model = _model(section, environment) or (AZURE_JUDGE if kind == "azure" else None)
+    endpoint = _endpoint(section, environment, from_file=from_file, what="judge")
+    if kind == "azure" and endpoint["model"] is None:
+        endpoint["model"] = AZURE_JUDGE
     path = file = recorded = None
     if kind == "recorded":
         recorded = _judgements_of_base(section.get("path"), base, raw)
@@ -351,20 +353,15 @@ def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
         file = base / section["path"]
         if section.get("votes", 1) > 1:
             raise InvalidSettings("judge.votes: a recorded judge has one judgement of each answer; leave it out")
-    elif not model:
+    elif not endpoint["model"]:
         raise InvalidSettings("the judge has no model; name one with --judge-model or judge.model")
-    base_url = _base_url(section, environment, from_file=from_file, what="judge")
     settings = JudgeSettings(
         type=kind,
-        model=model,
-        base_url=base_url,
-        api_key_env=_key_name(section, "judge"),
-        azure_api_version=azure_api_version(kind, base_url, environment),
+        **endpoint,
         parameters=section.get("parameters", {}),
         path=path,
         recorded=recorded,
         file=file,
-        timeout_s=float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
         votes=section.get("votes", 1),
     )
     if from_file and kind in PROVIDERS:
@@ -372,13 +369,13 @@ def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
     return settings
 
 
-def needs_key(settings: TargetSettings | JudgeSettings) -> bool:
+def needs_key(settings: ModelSettings) -> bool:
     """Whether it refuses requests without a key; a self-hosted server may not."""
     provider = PROVIDERS.get(settings.type)
     return provider is not None and provider.needs_key and (settings.type != "openai" or settings.base_url is None)
 
 
-def api_key(settings: TargetSettings | JudgeSettings, environment: Mapping[str, str], what: str) -> str:
+def api_key(settings: ModelSettings, environment: Mapping[str, str], what: str) -> str:
     """The key to send. Raises InvalidSettings if it needs one and there is none."""
     key, name = environment.get(settings.api_key_env, ""), settings.api_key_env
     if not key and needs_key(settings):
@@ -416,25 +413,11 @@ def _written(value: str | Mapping[str, Any]) -> dict[str, Any]:
 def target_words(text: str) -> dict[str, Any]:
     """A target written as one text → its section. Raises UsageError."""
     kind, _, rest = text.partition(":")
-    match kind:
-        case _ if kind in PROVIDERS:
-            return {"type": kind, **({"model": rest} if rest else {})}
-        case _ if kind in AGENTS:
-            return {"type": kind, **({"model": rest} if rest else {})}
-        case "recorded":
-            return {"type": "recorded", "path": rest}
-        case "skill":
-            return {"type": "skill", **({"skills_dir": rest} if rest else {})}
-        case "command":
-            return {"type": "command", "command": rest}
-        case "python":
-            return {"type": "python", "function": rest}
-        case "plugin":
-            return {"type": "plugin", "plugin": rest}
-        case "http" | "https" | "a2a":
-            return web_words(kind, rest)
-        case _:
-            raise _unknown("target", text, _TARGETS)
+    if kind in ("http", "https", "a2a"):
+        return web_words(kind, rest)
+    if kind not in _OPTION_OF_WORD:
+        raise _unknown("target", text, _TARGETS)
+    return {"type": kind, **({_OPTION_OF_WORD[kind]: rest} if rest else {})}
 
 
 def _judge_words(text: str) -> dict[str, Any]:
@@ -469,6 +452,20 @@ def _unknown(what: str, text: str, known: Sequence[str]) -> InvalidSettings:
     is_model = what == "target" and maker is not None and nearest(kind, names, least=MISSPELT) is None
     hint = f"; did you mean '{maker}:{text}'?" if is_model else did_you_mean(kind, names)
     return InvalidSettings(f"there is no {what} '{text}'; it is one of {', '.join(known)}{model}{hint}")
+
+
+def _endpoint(
+    section: Mapping[str, Any], environment: Mapping[str, str], *, from_file: bool, what: str, has_key: bool = True
+) -> dict[str, Any]:
+    """The fields of ModelSettings that a target and a judge read alike. Raises InvalidSettings."""
+    base_url = _base_url(section, environment, from_file=from_file, what=what)
+    return {
+        "model": _model(section, environment),
+        "base_url": base_url,
+        "api_key_env": _key_name(section, what) if has_key else "",
+        "azure_api_version": azure_api_version(section["type"], base_url, environment),
+        "timeout_s": float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
+    }
 
 
 def _model(section: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
