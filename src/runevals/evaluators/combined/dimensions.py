@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.combined.truth import details, error_of
 from runevals.evaluators.kinds import Composite, Part
-from runevals.records import Layer, Problem, Scale, Verdict
+from runevals.records import Layer, Problem, Verdict
 from runevals.records.outcome import ONE_TO_FIVE
 
 
@@ -25,9 +24,9 @@ class Dimensions(Composite):
         "dimensions": {"security": "did it find the injection?", "actionability": "can the fix be used as it is?"}
     """
 
-    layer: ClassVar[Layer] = Layer.JUDGE
-    scale: ClassVar[Scale] = ONE_TO_FIVE
-    default_threshold: ClassVar[float | None] = 3.0
+    layer = Layer.JUDGE
+    scale = ONE_TO_FIVE
+    default_threshold = 3.0
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if not self.members:

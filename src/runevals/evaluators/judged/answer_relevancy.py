@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, question
@@ -30,8 +29,8 @@ class AnswerRelevancy(Judged):
         {"type": "answer_relevancy"}
     """
 
-    layer: ClassVar[Layer] = Layer.FACT
-    rubric: ClassVar[str] = RUBRIC
+    layer = Layer.FACT
+    rubric = RUBRIC
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         return question(self, *conversation(subject), ("RESPONSE", subject.response.text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, question
@@ -30,7 +29,7 @@ class Coherence(Judged):
         "evaluators": {"Coherence": {}}
     """
 
-    rubric: ClassVar[str] = RUBRIC
+    rubric = RUBRIC
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         return question(self, *conversation(subject), ("RESPONSE", subject.response.text))

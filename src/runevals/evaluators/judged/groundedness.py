@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import question
@@ -31,7 +30,7 @@ class Groundedness(Judged):
         "context": "The meal allowance is $200 a day.", "evaluators": {"Groundedness": {}}
     """
 
-    rubric: ClassVar[str] = RUBRIC
+    rubric = RUBRIC
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         sources = subject.context if subject.context is not None else _sources(subject.response)

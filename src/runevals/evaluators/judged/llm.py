@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.template import fill_template, label_of, parse_template
@@ -57,8 +56,8 @@ class Llm(Judged):
           - {id: tone, type: llm, prompt: "Is this polite? {{output}}", scoreRange: {min: 0, max: 10}}
     """
 
-    default_threshold: ClassVar[float | None] = None
-    threshold_option: ClassVar[str | None] = "pass_from"
+    default_threshold = None
+    threshold_option = "pass_from"
 
     prompt: str = DEFAULT_PROMPT
     model: str | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.llm import template_values
@@ -32,7 +31,7 @@ class LlmChoice(Judged):
         "evaluators": {"llm-choice": {"prompt": "Is it polite? {{output}}", "choices": {"polite": 1, "rude": 0}}}
     """
 
-    default_threshold: ClassVar[float | None] = None
+    default_threshold = None
 
     prompt: str
     choices: Mapping[str, float]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import question
@@ -33,8 +32,8 @@ class SemanticSimilarity(Judged):
         {"type": "semantic_similarity", "reference": "Refunds take 30 days", "threshold": 4}
     """
 
-    layer: ClassVar[Layer] = Layer.FACT
-    rubric: ClassVar[str] = RUBRIC
+    layer = Layer.FACT
+    rubric = RUBRIC
 
     reference: str
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, question
@@ -30,8 +29,8 @@ class Similarity(Judged):
         "expected_response": "Within 30 days", "evaluators": {"Similarity": {"threshold": 4}}
     """
 
-    rubric: ClassVar[str] = RUBRIC
-    needs_expected: ClassVar[bool] = True
+    rubric = RUBRIC
+    needs_expected = True
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         if subject.expected is None:

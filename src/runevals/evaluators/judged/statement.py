@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, short_trace
 from runevals.evaluators.kinds import Judged, Subject
 from runevals.evaluators.text.blank import is_blank
-from runevals.records import Problem, Scale, Verdict, cut_name, one_line
+from runevals.records import Problem, Verdict, cut_name, one_line
 from runevals.records.judgement import Judgement, Question
 from runevals.records.outcome import PASS_OR_FAIL
 
@@ -38,9 +37,9 @@ class Statement(Judged):
         "evaluators": {"statement": {"statement": "The summary names all three risks"}}
     """
 
-    rubric: ClassVar[str] = INSTRUCTIONS
-    scale: ClassVar[Scale] = PASS_OR_FAIL
-    default_threshold: ClassVar[float | None] = None
+    rubric = INSTRUCTIONS
+    scale = PASS_OR_FAIL
+    default_threshold = None
 
     statement: str
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
@@ -26,9 +25,9 @@ class CostMax(Bound):
         fails: {"output": "Within 30 days.", "cost_usd": 0.02}
     """
 
-    at_least: ClassVar[bool] = False
-    unit: ClassVar[str] = "USD"
-    missing: ClassVar[str] = "it is not known what the answer cost"
+    at_least = False
+    unit = "USD"
+    missing = "it is not known what the answer cost"
 
     def measure(self, subject: Subject) -> float | None:
         return subject.response.cost_usd

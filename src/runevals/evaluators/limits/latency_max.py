@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
@@ -26,9 +25,9 @@ class LatencyMax(Bound):
         fails: {"output": "Within 30 days.", "latency_ms": 4200}
     """
 
-    at_least: ClassVar[bool] = False
-    unit: ClassVar[str] = "ms"
-    missing: ClassVar[str] = "how long the answer took is not known"
+    at_least = False
+    unit = "ms"
+    missing = "how long the answer took is not known"
 
     def measure(self, subject: Subject) -> float | None:
         latency_s = subject.response.latency_s

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
@@ -24,8 +23,8 @@ class MaxLength(Bound):
         fails: The warranty does not cover water damage.
     """
 
-    at_least: ClassVar[bool] = False
-    unit: ClassVar[str] = "characters"
+    at_least = False
+    unit = "characters"
 
     value: int
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
@@ -26,9 +25,9 @@ class TurnsMax(Bound):
         fails: {"output": "Done.", "turns": 9}
     """
 
-    at_least: ClassVar[bool] = False
-    unit: ClassVar[str] = "turns"
-    missing: ClassVar[str] = "the target does not report its turns"
+    at_least = False
+    unit = "turns"
+    missing = "the target does not report its turns"
 
     value: int
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
@@ -24,8 +23,8 @@ class WordCountMax(Bound):
         fails: You can return everything you bought within 30 days of its delivery.
     """
 
-    at_least: ClassVar[bool] = False
-    unit: ClassVar[str] = "words"
+    at_least = False
+    unit = "words"
 
     value: int
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
@@ -24,8 +23,8 @@ class WordCountMin(Bound):
         fails: Yes.
     """
 
-    at_least: ClassVar[bool] = True
-    unit: ClassVar[str] = "words"
+    at_least = True
+    unit = "words"
 
     value: int
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -22,7 +21,7 @@ class PresetContains(Check):
         fails: Beijing is a Capital.
     """
 
-    needs_expected: ClassVar[bool] = True
+    needs_expected = True
 
     def never_fails(self, expected: str | None) -> str | None:
         return None if expected is None else why_always_found(expected)

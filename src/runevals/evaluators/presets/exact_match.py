@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -21,7 +20,7 @@ class PresetExactMatch(Check):
         fails: paris
     """
 
-    needs_expected: ClassVar[bool] = True
+    needs_expected = True
 
     def check(self, subject: Subject) -> Verdict:
         if subject.expected is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
@@ -27,7 +26,7 @@ class PresetRegex(Scripted):
         fails: On 20 November.
     """
 
-    may_be_quick: ClassVar[bool] = True
+    may_be_quick = True
     pattern: str | None = None
     flags: str = ""
 

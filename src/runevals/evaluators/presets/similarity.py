@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -32,8 +32,8 @@ class PresetSimilarity(Check):
         fails: no returns after purchase
     """
 
-    default_threshold: ClassVar[float | None] = 0.8
-    needs_expected: ClassVar[bool] = True
+    default_threshold = 0.8
+    needs_expected = True
 
     algorithm: Literal["levenshtein", "cosine", "jaccard"] = "levenshtein"
 

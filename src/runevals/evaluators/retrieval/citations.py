@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -35,8 +35,8 @@ class Citations(Check):
         fails: Within 30 days [1], as said before [1].
     """
 
-    scale: ClassVar[Scale] = Scale(0.0, None)
-    default_threshold: ClassVar[float | None] = 1.0
+    scale = Scale(0.0, None)
+    default_threshold = 1.0
 
     citation_format: CitationFormat = "oai_unicode"
     count: Literal["distinct", "occurrences"] = "distinct"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
@@ -41,7 +40,7 @@ class Code(Scripted):
         fails: Yes, you can return everything you bought within 30 days.
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    layer = Layer.BEHAVIOR
 
     code: str
     language: Language = "javascript"

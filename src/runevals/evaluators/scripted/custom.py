@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
@@ -35,7 +34,7 @@ class Custom(Scripted):
         fails: This looks fine.
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    layer = Layer.BEHAVIOR
 
     code: str
     language: Language = "javascript"

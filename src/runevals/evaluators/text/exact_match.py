@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -26,7 +26,7 @@ class ExactMatch(Check):
         fails: Within 30 days.
     """
 
-    needs_expected: ClassVar[bool] = True
+    needs_expected = True
 
     case_sensitive: bool = False
     mode: Literal["contains", "equals"] = "contains"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -32,8 +32,8 @@ class PartialMatch(Check):
         fails: Please ask the support team about returns.
     """
 
-    default_threshold: ClassVar[float | None] = 0.5
-    needs_expected: ClassVar[bool] = True
+    default_threshold = 0.5
+    needs_expected = True
 
     case_sensitive: bool = False
     algorithm: Literal["f1", "levenshtein", "token_set"] = "f1"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -30,7 +29,7 @@ class RougeNMin(Check):
         fails: Refunds are paid in a month.
     """
 
-    default_threshold: ClassVar[float | None] = 0.5
+    default_threshold = 0.5
 
     reference: str
     n: int = 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -28,7 +27,7 @@ class StartsWith(Check):
         fails: Hello Ann, it has shipped.
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    layer = Layer.BEHAVIOR
 
     value: str
     case_sensitive: bool = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -27,9 +26,9 @@ class MockHit(Check):
         "assertions": [{"type": "mock_hit", "value": "read_file:1"}]
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
-    scale: ClassVar[Scale] = Scale(0.0, None)
-    default_threshold: ClassVar[float | None] = 1.0
+    layer = Layer.BEHAVIOR
+    scale = Scale(0.0, None)
+    default_threshold = 1.0
 
     value: str
 

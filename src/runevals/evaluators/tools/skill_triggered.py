@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -38,7 +37,7 @@ class SkillTriggered(Check):
         fails: {"output": "OK", "skills": ["pdf"], "tool_calls": []}
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    layer = Layer.BEHAVIOR
 
     skill: str
     should_trigger: bool = True

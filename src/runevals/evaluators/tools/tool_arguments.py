@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -34,7 +34,7 @@ class ToolArguments(Check):
         fails: {"output": "OK", "tool_calls": [{"name": "search", "input": {"q": "warranty"}}]}
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    layer = Layer.BEHAVIOR
 
     tool: str
     match: Mapping[str, object]

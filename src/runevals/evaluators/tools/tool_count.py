@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -31,7 +30,7 @@ class ToolCount(Check):
         fails: {"output": "OK", "tool_calls": [{"name": "read_file"}]}
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    layer = Layer.BEHAVIOR
 
     tool: str
     min: int | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -33,7 +33,7 @@ class ToolSequence(Check):
         fails: {"output": "OK", "tool_calls": [{"name": "read_file"}, {"name": "search"}]}
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
+    layer = Layer.BEHAVIOR
 
     steps: tuple[str, ...]
     mode: Literal["exact", "in_order", "any_order", "subset"] = "in_order"

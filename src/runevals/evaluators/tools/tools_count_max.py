@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
@@ -26,9 +25,9 @@ class ToolsCountMax(Bound):
         fails: {"output": "OK", "tool_calls": [{"name": "search"}, {"name": "search"}, {"name": "search"}]}
     """
 
-    at_least: ClassVar[bool] = False
-    unit: ClassVar[str] = "calls"
-    missing: ClassVar[str] = "the target does not report its tool calls"
+    at_least = False
+    unit = "calls"
+    missing = "the target does not report its tool calls"
 
     value: int
 

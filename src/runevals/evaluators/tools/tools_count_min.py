@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
@@ -26,9 +25,9 @@ class ToolsCountMin(Bound):
         fails: {"output": "OK", "tool_calls": [{"name": "search"}]}
     """
 
-    at_least: ClassVar[bool] = True
-    unit: ClassVar[str] = "calls"
-    missing: ClassVar[str] = "the target does not report its tool calls"
+    at_least = True
+    unit = "calls"
+    missing = "the target does not report its tool calls"
 
     value: int
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -30,7 +29,7 @@ class FileContains(Check):
         fails: {"output": "OK", "workspace": {"files": [{"path": "r.md", "kind": "file", "text": "none"}]}}
     """
 
-    needs_workspace: ClassVar[bool] = True
+    needs_workspace = True
 
     path: str
     values: tuple[str, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -28,7 +27,7 @@ class FileExists(Check):
         fails: {"output": "Done.", "workspace": {"files": [{"path": "report.md", "kind": null}]}}
     """
 
-    needs_workspace: ClassVar[bool] = True
+    needs_workspace = True
 
     path: str
 

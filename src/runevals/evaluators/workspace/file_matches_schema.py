@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
@@ -31,7 +30,7 @@ class FileMatchesSchema(Scripted):
         fails: {"output": "OK", "workspace": {"files": [{"path": "o", "kind": "file", "text": "{}"}]}}
     """
 
-    needs_workspace: ClassVar[bool] = True
+    needs_workspace = True
 
     path: str
     schema: Mapping[str, object]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -38,7 +37,7 @@ class Program(Check):
         fails: {"output": "OK", "workspace": {"programs": [{"probe": {"argv": ["make"]}, "exit_code": 1}]}}
     """
 
-    needs_workspace: ClassVar[bool] = True
+    needs_workspace = True
 
     argv: tuple[str, ...]
     timeout_s: float = 60.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -28,8 +27,8 @@ class Unchanged(Check):
         fails: {"output": "Done.", "workspace": {"changes": [{"path": "tests/test_app.py", "change": "changed"}]}}
     """
 
-    layer: ClassVar[Layer] = Layer.BEHAVIOR
-    needs_workspace: ClassVar[bool] = True
+    layer = Layer.BEHAVIOR
+    needs_workspace = True
 
     paths: tuple[str, ...]
 
