@@ -19,6 +19,7 @@ from runevals.run.baseline.choose import known_base, settled_base, with_remarks,
 from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.run.baseline.on_base_suite import on_base_suite
 from runevals.run.baseline.reuse import reuse
+from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.call_limit import require_few_calls
 from runevals.run.head import measure_head
 from runevals.run.load import load_suites
@@ -60,9 +61,7 @@ def _run(request: RunRequest) -> Conclusion:
         report, against = compared_with(other, report)
     conclusion = _concluded(report, comparison, request)
     conclusion = on_base_suite(conclusion, base.baseline, request)  # if the suites cannot be compared
-    conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
-    conclusion = with_removed_targets(with_remarks(conclusion, base, request.settings.rules), request.settings)
-    return replace(conclusion, against=against)
+    return replace(_remarked(conclusion, base, request), against=against)
 
 
 def merge(report: RunReport, request: RunRequest) -> Conclusion:
@@ -81,8 +80,7 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
     notices = tuple(dict.fromkeys((*report.run.notices, *base.notices)))
     report = replace(report, run=replace(report.run, notices=notices))
     conclusion = measured_shards(report, base.baseline, request)
-    conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
-    return with_removed_targets(with_remarks(conclusion, base, request.settings.rules), request.settings)
+    return _remarked(conclusion, base, request)
 
 
 def gate(report: RunReport, request: RunRequest, *, parameters_are_attempts: bool = False) -> Conclusion:
@@ -95,8 +93,7 @@ def _gate(report: RunReport, request: RunRequest, parameters_are_attempts: bool)
     base = with_promise(settled_base(known_base(request), request, not_measured_here), report)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *base.notices)))
     conclusion = concluded(report, base.baseline, request, parameters_are_attempts=parameters_are_attempts)
-    conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
-    return with_removed_targets(with_remarks(conclusion, base, request.settings.rules), request.settings)
+    return _remarked(conclusion, base, request)
 
 
 def compare(base: Path, head: Path, request: RunRequest, *, rejudge: bool = False) -> Conclusion:
@@ -113,6 +110,13 @@ def compare(base: Path, head: Path, request: RunRequest, *, rejudge: bool = Fals
         report = rejudged(report, str(head), settings, suites, request.progress)
     report, baseline = without_patterns(report, settings), base_without_patterns(baseline, settings)
     return decision(report, baseline, settings.rules, weakenings=request.weakenings)
+
+
+def _remarked(conclusion: Conclusion, base: StoredBase, request: RunRequest) -> Conclusion:
+    """With the prompts that changed, and what is to be said of the base and of removed targets."""
+    conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
+    conclusion = with_remarks(conclusion, base, request.settings.rules)
+    return with_removed_targets(conclusion, request.settings)
 
 
 def within_limits(request: RunRequest, stages: Callable[[RunRequest], Conclusion]) -> Conclusion:
