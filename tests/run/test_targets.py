@@ -218,3 +218,15 @@ def test_a_change_that_removes_a_target_does_not_pass(change, runevals, rest):
     change.write("runevals.yaml", {"targets": dict.fromkeys(rest, change.targets["mini"])})
     code, out, err = runevals("run", "-q", "--base", "main")
     assert (code, "the change removes nano from `targets`" in out) == (3, True), out + err
+
+
+def test_targets_with_names_are_compared_with_the_one_target_that_the_base_has(change, runevals):
+    change.git("checkout", "-q", "main")
+    change.write("runevals.yaml", {"target": change.targets["mini"]})
+    change.git("commit", "-qam", "one target")
+    change.git("checkout", "-q", "-B", "change")
+    change.write("runevals.yaml", {"targets": change.targets})
+    change.write("agent.py", AGENT.replace("'yes'", "'no'"))
+    code, out, err = runevals("run", "-q", "--base", "main", "-o", "out.json")
+    assert code == 1, out + err
+    assert {change.document(f"out.{name}.json")["comparison"]["drop"] for name in ("mini", "nano")} == {1.0}

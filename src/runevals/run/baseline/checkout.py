@@ -31,7 +31,7 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             raise NoSuiteFound(f"the base {commit[:7]} has no folder {cwd.name}")
         words = replace(rerooted(raw, cwd), of_base=settings.base_side is not None)
         try:
-            there = replace(resolve(words), not_from=settings.repository)
+            there = replace(_resolved(words, settings), not_from=settings.repository)
             there = replace(there, measure=replace(there.measure, cache=settings.measure.cache))
         except InvalidSuite as error:
             if settings.base_side is None or settings.base_side.unreadable is None:
@@ -50,6 +50,19 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             yield there
         except NoSuiteFound as error:  # where the worktree was is no news
             raise NoSuiteFound(str(error).replace(str(cwd), "it")) from None
+
+
+def _resolved(words: RawSettings, settings: Settings) -> Settings:
+    """The base's settings. The base of a target with a name is the one with this name, or else the only one."""
+    try:
+        return resolve(words)
+    except InvalidSettings:
+        if settings.target_name is None:
+            raise
+        only = resolve(replace(words, flags={key: value for key, value in words.flags.items() if key != "target"}))
+        if only.target is None or only.target_name is not None:
+            raise
+        return only
 
 
 def is_here(settings: Settings, commit: str) -> bool:
