@@ -16,11 +16,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.browser import open_in_browser, open_option, page_of
-from runevals.cli.doctor.checks import exit_code, prepared
-from runevals.cli.doctor.finding import print_finding
 from runevals.cli.help import GroupedCommand
-from runevals.cli.init.scaffold import suite_wanted
-from runevals.cli.interactive import interact
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
 from runevals.cli.output import format_option, free_names, kept_results, reported, require_kept_results
 from runevals.cli.plan import describe
@@ -39,7 +35,6 @@ from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import protected_side
-from runevals.run.blame.search import lost_cases
 from runevals.run.cluster.setup import on_cluster
 from runevals.run.export_suite import exportable, exported, separated
 from runevals.run.load import load_suites, plan_of
@@ -163,6 +158,8 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     if options["init_only"]:
         return _prepared(settings)
     if options["interactive"]:
+        from runevals.cli.interactive import interact
+
         interact(RunRequest(settings=settings, raw=words, progress=display))
         return 0
     if options["watched"]:
@@ -249,6 +246,8 @@ def _way_to_blame(
     comparison = conclusion.comparison
     if conclusion.verdict.outcome != "failed" or comparison is None or comparison.base.run.commit is None:
         return None
+    from runevals.run.blame.search import lost_cases
+
     is_recorded = settings.evaluate_only or conclusion.report.run.target.type == "recorded"
     if is_recorded or settings.environment.get("CI") or not lost_cases(comparison):
         return None
@@ -270,6 +269,9 @@ def _outputs(options: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[P
 
 
 def _prepared(settings: Settings) -> int:
+    from runevals.cli.doctor.checks import exit_code, prepared
+    from runevals.cli.doctor.finding import print_finding
+
     findings = list(prepared(settings))
     for finding in findings:
         print_finding(finding)
@@ -321,6 +323,8 @@ def _found_or_created(settings: Settings) -> LoadedSuites:
     try:
         return load_suites(settings)
     except NoSuiteFound:
+        from runevals.cli.init.scaffold import suite_wanted
+
         if settings.load.suites or not suite_wanted(settings):
             raise
         return load_suites(settings)

@@ -23,7 +23,6 @@ from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import without_either
 from runevals.run.sides import commit_of_base
 from runevals.run.tool_results import report_of
-from runevals.suites.importing.results import read_results
 from runevals.targets.command import failure_of
 from runevals.targets.environment import cleaned
 from runevals.verdict.decide import Baseline, conclusion_of, decision, since_mark, with_weakenings
@@ -148,6 +147,8 @@ class ToolRunner:
         return {key: attempt for key, attempt in attempts.items() if attempt is not None}
 
     def _attempt(self, side: RunSide, pair: Pair) -> AttemptReport | None:
+        from runevals.suites.importing.results import read_results
+
         settings = self.request.settings if side == "head" else self._base_settings
         assert settings is not None  # noqa: S101 - the base was opened
         case = pair.head if side == "head" else pair.base

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runevals.lib import git
 from runevals.lib.parsing.canonical import fingerprint
@@ -30,11 +31,11 @@ from runevals.reports import results_document
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
-from runevals.suites.importing.results import parse_results, read_results
-from runevals.suites.importing.results.opened import MAX_BYTES
-from runevals.suites.importing.results.records import ImportedAttempt, ImportedCase, ImportedRun
 from runevals.verdict.decide import Baseline
 from runevals.verdict.score import case_report, over_turns, run_report
+
+if TYPE_CHECKING:
+    from runevals.suites.importing.results.records import ImportedAttempt, ImportedCase, ImportedRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,8 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
 
 def report_of_files(paths: Sequence[Path], *, parameters_are_attempts: bool = False) -> RunReport:
     """The results in these files and folders. Raises InvalidDocument, which names what cannot be read."""
+    from runevals.suites.importing.results import read_results
+
     imported = read_results(paths, parameters_are_attempts=parameters_are_attempts)
     return report_of(imported, written_at=_newest(paths))
 
@@ -91,6 +94,9 @@ def read_report(path: Path) -> RunReport:
     try:
         return results_document.read(path)
     except (InvalidDocument, InvalidSuite):
+        from runevals.suites.importing.results import parse_results
+        from runevals.suites.importing.results.opened import MAX_BYTES
+
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             raise
         if (imported := parse_results(path.read_bytes(), path, str(path))) is None:
@@ -105,6 +111,8 @@ def parse_report(content: bytes, display_path: str) -> RunReport:
             results_document.content_of(content, display_path).decode(errors="replace"), display_path
         ).report
     except InvalidDocument:
+        from runevals.suites.importing.results import parse_results
+
         if (imported := parse_results(content, Path(display_path), display_path)) is None:
             raise
     return report_of(imported, written_at=datetime.now(UTC))

@@ -31,7 +31,8 @@ def balanced(shard: Shard, cases: Sequence[CaseName], durations_ms: Mapping[Case
     past = [durations_ms[case] for case in cases if case in durations_ms]
     if not any(past):
         return shard
-    weights = {case: durations_ms.get(case, median_low(past)) for case in cases}
+    median_ms = median_low(past)
+    weights = {case: durations_ms.get(case, median_ms) for case in cases}
     return replace(shard, parts=_parts(weights, shard.of), split=f"by durations {_fingerprint(weights)}")
 
 

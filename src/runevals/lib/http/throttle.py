@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Literal, TypeVar
 
 from runevals.lib.http.pace import Pace, SentCall
@@ -281,6 +280,8 @@ def retry_after_s(header: str | None) -> float | None:
         return max(0.0, float(header))
     except ValueError:
         pass
+    from email.utils import parsedate_to_datetime
+
     try:
         date = parsedate_to_datetime(header)
     except ValueError:

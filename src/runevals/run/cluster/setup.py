@@ -11,11 +11,6 @@ from runevals.lib.terminal import notice
 from runevals.lib.text.secrets import redacted, redactor, secret_values
 from runevals.records.agent import AGENTS
 from runevals.records.errors import InvalidSettings
-from runevals.run.cluster.connect import connected
-from runevals.run.cluster.node import NodeSpec
-from runevals.run.cluster.node_pool import Nodes, RayOptions
-from runevals.run.cluster.repository_archive import packed
-from runevals.run.cluster.target import ClusterTarget
 from runevals.run.world.budget import Stop
 from runevals.run.world.build_target import TargetSpec
 from runevals.settings.resolve import Settings
@@ -48,6 +43,12 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
 
     Raises InvalidSettings, ExternalError without a cluster, TargetRefused if a node lacks something.
     """
+    from runevals.run.cluster.connect import connected
+    from runevals.run.cluster.node import NodeSpec
+    from runevals.run.cluster.node_pool import Nodes, RayOptions
+    from runevals.run.cluster.repository_archive import packed
+    from runevals.run.cluster.target import ClusterTarget
+
     target = settings.target
     assert target is not None  # noqa: S101 - on_cluster
     if settings.measure.cache_target:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.chat.prices import Prices
@@ -15,18 +16,12 @@ from runevals.lib.http.throttle import Throttles
 from runevals.records.errors import InvalidSettings
 from runevals.settings.target import JudgeSettings, TargetSettings, api_key
 from runevals.targets import Target, plugin_target
-from runevals.targets.a2a import A2ATarget
-from runevals.targets.agents import AGENTS
-from runevals.targets.agents.target import AgentTarget
-from runevals.targets.agents.wrapper import wrapper_of
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.environment import bare, cleaned
-from runevals.targets.http import HttpTarget
-from runevals.targets.json_endpoint import JsonEndpoint
-from runevals.targets.mcp_tools import McpTools
 from runevals.targets.openai import OpenAITarget
-from runevals.targets.python import PythonTarget
-from runevals.targets.traced import TracedTarget
+
+if TYPE_CHECKING:
+    from runevals.targets.mcp_tools import McpTools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +51,11 @@ def build_target(
     Raises InvalidSettings for what the environment lacks, and for targets that only answer from files.
     """
     target = _untraced(recipe, environment, throttles, threads, at_once)
-    return target if recipe.settings.trace is None else TracedTarget(target, recipe.prices, environment)
+    if recipe.settings.trace is None:
+        return target
+    from runevals.targets.traced import TracedTarget
+
+    return TracedTarget(target, recipe.prices, environment)
 
 
 def _untraced(
@@ -71,6 +70,8 @@ def _untraced(
         case "http" | "a2a":
             return _behind_address(recipe, environment, throttles, threads)
         case "command":
+            from runevals.targets.agents.wrapper import wrapper_of
+
             return wrapper_of(settings.output or "")(
                 settings.command,
                 cwd=settings.base,
@@ -80,6 +81,9 @@ def _untraced(
                 request={"model": settings.model, "system": settings.system_prompt},
             )
         case "claude-code" | "codex" | "copilot" | "gemini-cli":
+            from runevals.targets.agents import AGENTS
+            from runevals.targets.agents.target import AgentTarget
+
             assert settings.agent is not None  # noqa: S101 - settled with it
             return AgentTarget(
                 AGENTS[settings.type],
@@ -93,6 +97,8 @@ def _untraced(
                 settings.plugin or "", settings.options, base=settings.base, timeout_s=settings.timeout_s
             )
         case "python":
+            from runevals.targets.python import PythonTarget
+
             return PythonTarget(
                 settings.function or "",
                 cwd=settings.base,
@@ -120,10 +126,14 @@ def _untraced(
 
 def server_tools_of(settings: TargetSettings, environment: Mapping[str, str]) -> McpTools | None:
     """The tools of the MCP servers under test, which get no key of the job; None without servers."""
+    if not settings.servers:
+        return None
+    from runevals.targets.mcp_tools import McpTools
+
     home = {"HOME": environment["HOME"]} if "HOME" in environment else {}  # where npx and uvx keep packages
     plain = {**bare(environment), **home}
     servers = [replace(server, env={**plain, **server.env}) for server in settings.servers]
-    return McpTools(servers, timeout_s=settings.timeout_s) if servers else None
+    return McpTools(servers, timeout_s=settings.timeout_s)
 
 
 def _behind_address(
@@ -134,9 +144,14 @@ def _behind_address(
     headers = web.header_values(environment)
     throttle = throttles[_host(web.url)]
     if settings.type == "a2a":
+        from runevals.targets.a2a import A2ATarget
+
         return A2ATarget(
             web, headers, throttle, threads, timeout_s=settings.timeout_s, deterministic=settings.deterministic
         )
+    from runevals.targets.http import HttpTarget
+    from runevals.targets.json_endpoint import JsonEndpoint
+
     return HttpTarget(
         JsonEndpoint(web, headers, throttle, timeout_s=settings.timeout_s),
         threads,
