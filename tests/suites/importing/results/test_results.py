@@ -86,6 +86,25 @@ def test_a_folder_is_searched_for_results(tmp_path):
         read_results([tmp_path])
 
 
+def test_what_agentv_writes_beside_its_results_is_left_out(tmp_path):
+    """A grading for each test, and a `benchmark.json` without runs."""
+    folder = HERE / "agentv" / "folder"
+    run = read_results([folder])
+    assert [(case.key, len(case.attempts)) for case in run.cases] == [("capital", 1), ("broken", 1)]
+    shutil.copytree(folder, tmp_path / "2")
+    shutil.copytree(folder, tmp_path / "1")
+    again = read_results([tmp_path])
+    assert again.path == str(tmp_path)
+    assert {case.file for case in again.cases} == {"evals/q.eval.yaml"}
+
+
+def test_a_case_of_several_files_names_the_first(tmp_path):
+    for number in (1, 2):
+        (tmp_path / f"{number}.xml").write_text("<testsuite><testcase name='a'/></testsuite>")
+    [case] = read_results([tmp_path]).cases
+    assert (case.file, len(case.attempts)) == (str(tmp_path / "1.xml"), 2)
+
+
 def test_the_runs_of_a_skill_are_named_by_their_folders(tmp_path):
     text = (HERE / "skill-creator" / "valid" / "grading.json").read_text()
     for place in (
@@ -98,6 +117,7 @@ def test_the_runs_of_a_skill_are_named_by_their_folders(tmp_path):
         (tmp_path / place / "grading.json").write_text(text)
     run = read_results([tmp_path])
     assert [(case.key, len(case.attempts)) for case in run.cases] == [("ocean", 2), ("river", 1)]
+    assert run.notices == ("left out: runs without the skill, or with its old form",)
     (tmp_path / "benchmark.json").write_text((HERE / "skill-creator" / "valid" / "benchmark.json").read_text())
     assert {case.suite for case in read_results([tmp_path]).cases} == {"pdf"}, "the gradings would count twice"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -98,7 +99,8 @@ def _format_of(file: OpenedResults) -> ResultFormat:
 def _results_in(folder: Path) -> list[Path]:
     """The results in a folder; files of other kinds are left out, and so is what another file sums up.
 
-    agentv and skill-creator write a `grading.json` for each run beside the file of all runs.
+    agentv and skill-creator write a `grading.json` for each run beside the file of all runs, and a
+    `benchmark.json` that may have none of them.
     """
     files = [path for path in _files(folder) if _is_results(path)]
     if not files:
@@ -116,7 +118,8 @@ def _files(folder: Path) -> list[Path]:
 
 def _is_results(path: Path) -> bool:
     """Raises InvalidDocument for a file that cannot be read."""
-    return _recognised(read_opened(path, str(path))) is not None
+    file = read_opened(path, str(path))
+    return _recognised(file) is not None and not skill_creator.is_summary(file)
 
 
 def together(runs: Sequence[ImportedRun]) -> ImportedRun:
@@ -126,8 +129,8 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
     starts = [run.started_at for run in runs if run.started_at is not None]
     return ImportedRun(
         tool=AND.join(sorted({run.tool for run in runs})),
-        path=", ".join(run.path for run in runs),
-        cases=joined(case for run in runs for case in run.cases),
+        path=_folder_of([run.path for run in runs]),
+        cases=joined(replace(case, file=case.file or run.path) for run in runs for case in run.cases),
         models=tuple(dict.fromkeys(model for run in runs for model in run.models)),
         judges=tuple(dict.fromkeys(judge for run in runs for judge in run.judges)),
         started_at=min(starts, default=None),
@@ -135,3 +138,11 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
         notices=tuple(dict.fromkeys(notice for run in runs for notice in run.notices)),
         stopped="; ".join(filter(None, (run.stopped for run in runs))),
     )
+
+
+def _folder_of(paths: Sequence[str]) -> str:
+    """The folder that has all these files; their names if there is none."""
+    try:
+        return os.path.commonpath(paths) or ", ".join(paths)
+    except ValueError:  # some are absolute
+        return ", ".join(paths)

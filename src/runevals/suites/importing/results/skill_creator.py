@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from runevals.lib.text.numbers import plural
 from runevals.records import CheckResult, Layer, TurnReport, cut_name
 from runevals.suites.importing.results.fields import Json
 from runevals.suites.importing.results.opened import OpenedResults
@@ -32,6 +33,11 @@ def _is_benchmark(file: OpenedResults) -> bool:
     return file.has("run_summary") or (file.has("runs", "metadata") and not file.has("tasks"))
 
 
+def is_summary(file: OpenedResults) -> bool:
+    """A benchmark without its runs, as agentv writes it, too."""
+    return file.has("run_summary") and not (file.document and file.document["runs"].value)
+
+
 def _is_grading(file: OpenedResults) -> bool:
     return file.has("summary") and any(file.has(name) for name in _CHECKS)
 
@@ -45,7 +51,7 @@ def read(file: OpenedResults) -> ImportedRun:
 def _benchmark(file: OpenedResults, document: Json) -> ImportedRun:
     runs = document["runs"].entries
     if not runs:
-        raise document["runs"].wrong("a list of runs; give the grading.json of each run instead")
+        raise document["runs"].wrong("a list of runs; give the grading.json of each run, or agentv's index.jsonl")
     ours = [run for run in runs if run["configuration"].value not in CONTROLS]
     if not ours:
         raise document["runs"].wrong("a list with runs of the skill")
@@ -54,12 +60,20 @@ def _benchmark(file: OpenedResults, document: Json) -> ImportedRun:
     return ImportedRun(
         tool=NAME,
         path=file.display_path,
-        cases=joined(_case_of_run(run, metadata["skill_name"].name_or_empty or NAME) for run in ours),
-        models=tuple(filter(None, [metadata["executor_model"].name_or_empty])),
-        judges=tuple(filter(None, [metadata["analyzer_model"].name_or_empty])),
+        cases=joined(_case_of_run(run, _name(metadata["skill_name"]) or NAME) for run in ours),
+        models=tuple(filter(None, [_name(metadata["executor_model"])])),
+        judges=tuple(filter(None, [_name(metadata["analyzer_model"])])),
         started_at=metadata["timestamp"].moment_or_none,
-        notices=(f"left out: {left_out} runs without the skill, or with its old form",) if left_out else (),
+        notices=(f"left out: {plural(left_out, 'run')} without the skill, or with its old form",)
+        if left_out
+        else (),
     )
+
+
+def _name(value: Json) -> str:
+    """A name; empty for the `<model-name>` that its script leaves to be filled in."""
+    name = value.name_or_empty
+    return "" if name.startswith("<") and name.endswith(">") else name
 
 
 def _case_of_run(run: Json, suite: str) -> ImportedCase:
@@ -109,7 +123,7 @@ def _grading(file: OpenedResults, document: Json) -> ImportedRun:
         content=key,
         attempts=(ImportedAttempt(turn=turn),),
     )
-    notice = f"left out: {file.display_path}, a run without the skill, or with its old form"
+    notice = "left out: runs without the skill, or with its old form"
     return ImportedRun(
         tool=NAME, path=file.display_path, cases=() if control else (case,), notices=(notice,) if control else ()
     )
