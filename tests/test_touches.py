@@ -100,7 +100,6 @@ def parsed(path: Path) -> ast.Module:
 # Who prints by itself, and why nothing of a suite, a model or a document is in it as it is.
 PRINTERS = {
     "__main__.py": "its own version",
-    "cli/action.py": "commands for the runner, which have escapes of their own",
     "cli/action_report.py": "commands for the runner, which have escapes of their own",
     "cli/doctor/finding.py": "a mark of ours",
     "cli/evaluators.py": "our own documentation",

@@ -95,11 +95,13 @@ def test_one_comment_has_a_section_for_each_project_and_only_what_changed_is_run
 def test_a_broken_and_a_removed_project_do_not_hide_the_others(job, hub):
     job.repository.write("search/evals.json", "{")
     job.repository.git("rm", "-rq", "support")
+    job.repository.write("two/runevals.yaml", {"targets": dict.fromkeys("ab", "recorded:answers.jsonl")})
     commit(job)
     code, outputs, printed = job(**ALL)
     assert (code, outputs["exit_code"], outputs["verdict"]) == (2, "2", "unmeasured"), printed
     body = shown(hub)
-    assert "### ⛔ 1 of 2 projects could not be run: search; 1 not measured: support" in body
+    assert "### ⛔ 2 of 3 projects could not be run: search, two; 1 not measured: support" in body
+    assert "#### ⛔ two: Not measured – two/runevals.yaml has several targets, which all_projects" in body
     assert "#### ⛔ support: Not measured – the change removes this project (support/runevals.yaml)" in body
     assert re.search(r"^::error file=search/evals.json,line=1", printed, re.M)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runevals.records import Links
 from runevals.reports.comment import MOST_CHARACTERS
-from runevals.reports.projects import render_comment, render_summary
+from runevals.reports.projects import SeveralConclusions, render_comment, render_summary
 from tests.reports.conclusions import all_passed, everything_broken, regressions, thousand_cases
 
 HERE = Path(__file__).parent / "golden"
@@ -18,26 +18,30 @@ LINKS = Links(
 TOLD = "1 of 3 projects failed: support; 1 not measured: search; 1 passed"
 
 
+def several(conclusions):
+    return SeveralConclusions(line=TOLD, conclusions=conclusions)
+
+
 def test_the_worst_comes_first_and_what_passed_is_folded(golden):
     found = {"all": all_passed(), "search": everything_broken(), "support": regressions()}
-    golden(HERE / "projects.comment.md", render_comment(TOLD, found, LINKS, "<!-- runevals evals/test -->"))
+    golden(HERE / "projects.comment.md", render_comment(several(found), LINKS, "<!-- runevals evals/test -->"))
 
 
 def test_each_project_keeps_its_line_however_long_the_others_are():
     long = thousand_cases()
     found = {f"p{number}": long for number in range(39)}
     found["passed"] = all_passed()
-    text = render_comment(TOLD, found, LINKS)
+    text = render_comment(several(found), LINKS)
     assert len(text) <= MOST_CHARACTERS
     assert len(re.findall(r"^#### . p\d+: .* regressed", text, re.M)) == 39
     assert "<summary>✅ passed: " in text
-    assert len(render_summary(TOLD, found)) > MOST_CHARACTERS
+    assert len(render_summary(several(found))) > MOST_CHARACTERS
 
 
 def test_a_folder_and_a_headline_are_data():
     made = all_passed()
     hostile = replace(made, verdict=replace(made.verdict, headline="</summary><b>x</b> @ana"))
-    text = render_comment("2 projects passed", {"</details># [a](b)": hostile}, LINKS)
+    text = render_comment(several({"</details># [a](b)": hostile}), LINKS)
     assert "<b>" not in text
     assert "@ana" not in text
     assert text.count("</details>") == text.count("<details>")

@@ -20,11 +20,13 @@ from runevals.cli.action_report import (
     Runner,
     give_to_owner,
     keep_issue,
+    mask_keys,
     output_files,
     output_folder,
     report,
     report_error,
 )
+from runevals.cli.action_targets import run_job_of_targets
 from runevals.cli.comment import comment_on
 from runevals.cli.plan import as_json, describe
 from runevals.cli.preload import load_sdk_beside
@@ -36,7 +38,6 @@ from runevals.github.file_commands import FileCommands
 from runevals.github.job import action_input, change_event, job_here, on_github, results_of_job
 from runevals.github.job_attempts import attempted, measured_before
 from runevals.github.job_tokens import without_tokens
-from runevals.github.masking import mask_commands
 from runevals.github.stored_baseline import stored_base
 from runevals.github.stored_mark import stored_mark
 from runevals.github.without_secrets import not_measured
@@ -114,27 +115,24 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
     if job.task == "refused":
         raise InvalidSettings(job.why)
     settings, problem = _resolved(raw)
-    _mask(environment, settings)
+    mask_keys(environment, settings)
     several = bool(action_input("all_projects", inputs))
-    if as_root and (several or (settings.target is not None and settings.target.type in ("command", "python"))):
+    one = settings.target
+    if as_root and (several or settings.targets or (one is not None and one.type in ("command", "python"))):
         notice(f"Warning: programs under test run as root, and can access everything that the job can: {as_root}")
     here = on_github(environment, settings.github, job, inputs.get("github_token", ""), settings.selection.shard)
     if job.task == "run" and action_input("mode", inputs) != "plan":
         raw = replace(raw, base_side=settings.base_side)
         if several:
             return run_projects(settings, raw, here, runner, problem, _prepared_project)
+        if settings.targets and problem is None and action_input("mode", inputs) != "gate":
+            return run_job_of_targets(settings, raw, here, runner)
         return _run(settings, raw, here, runner, problem)
     if problem is not None:
         raise problem
     if job.task == "comment":
         return comment_on(settings, here)
     return _plan(settings, runner.commands, int(str(action_input("cases_per_shard", inputs))))
-
-
-def _mask(environment: Mapping[str, str], settings: Settings) -> None:
-    if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere these lines would stay on the screen
-        for line in mask_commands(environment, settings.key_names):
-            click.echo(line)
 
 
 def _resolved(raw: RawSettings) -> tuple[Settings, RunevalsError | None]:
@@ -224,7 +222,12 @@ def _prepared_project(
     The event is read here: programs of another project could have changed it by then.
     """
     settings, problem = _resolved(raw)
-    _mask(runner.environment, settings)
+    mask_keys(runner.environment, settings)
+    if settings.targets and problem is None:
+        problem = InvalidSettings(
+            f"{project.config} has several targets, which all_projects does not compare; run this project in a "
+            "step of its own, with `config`"
+        )
     if project.removed and problem is None:
         return settings, partial(JobResult, removed(project, settings))
     raw = replace(raw, base_side=settings.base_side)
@@ -255,7 +258,7 @@ def _measured(
     load_sdk_beside(settings)
     loaded = load_suites(settings)
     warn(loaded.problems)
-    attempt = attempted(settings, here, raw.inputs, warn_runner) if action_input("resume", raw.inputs) else None
+    attempt = attempted([settings], here, raw.inputs, warn_runner) if action_input("resume", raw.inputs) else None
     with nullcontext() if attempt is None else attempt.journal(settings) as journal:
         before = None if settings.selection.shard is not None else measured_before(here, environment, warn_runner)
         request = replace(_request(settings, raw, here, stored), suites=loaded, journal=journal, earlier=before)

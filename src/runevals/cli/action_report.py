@@ -17,6 +17,7 @@ from runevals.github.api import GitHubRefused
 from runevals.github.comments import slug
 from runevals.github.failed_cases import marks
 from runevals.github.job import action_input, project_file
+from runevals.github.masking import mask_commands
 from runevals.github.post_comment import posting
 from runevals.github.schedule_issue import put_issue
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
@@ -147,6 +148,13 @@ def keep_issue(conclusion: Conclusion, here: JobContext, raw: RawSettings, runne
     else:
         if url:
             notice(f"Issue: {url}")
+
+
+def mask_keys(environment: Mapping[str, str], settings: Settings) -> None:
+    """Has the runner mask the values of secrets and of the keys that these settings name."""
+    if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere these lines would stay on the screen
+        for line in mask_commands(environment, settings.key_names):
+            click.echo(line)
 
 
 def mark_cases(marks: Sequence[Mark], settings: Settings, environment: Mapping[str, str]) -> None:

@@ -43,7 +43,7 @@ def run_several(
     settings = request.settings
     outputs = _outputs(options)
     require_cache(settings)
-    requests = _requests(request, raw)
+    requests = requests_of_each(request, raw)
     of_each = [of_one.settings for of_one in requests.values()]
     run = journal_for(*of_each)
     warn(request.suites.problems)
@@ -92,8 +92,8 @@ def _outputs(options: Mapping[str, Any]) -> Sequence[Path]:
     return reports
 
 
-def _requests(request: RunRequest, raw: RawSettings) -> Mapping[str, RunRequest]:
-    """What each target is run with, as if it were the only one."""
+def requests_of_each(request: RunRequest, raw: RawSettings) -> Mapping[str, RunRequest]:
+    """What each target is run with, as if it were the only one. `raw` has the base's side."""
     requests = {}
     for name, of_one in each_target(request.settings, request.raw).items():
         settings = _with_own_baseline(resolve(replace(of_one, base_side=raw.base_side)), name)

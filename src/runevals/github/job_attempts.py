@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from runevals import __version__
 from runevals.github.api import GitHubRefused, github_shape_errors
@@ -46,21 +46,24 @@ def measured_before(
 
 
 def attempted(
-    settings: Settings, here: JobContext, inputs: Mapping[str, str], notify: Callable[[str], None]
+    targets: Sequence[Settings], here: JobContext, inputs: Mapping[str, str], notify: Callable[[str], None]
 ) -> UnfinishedRun | None:
     """The run to resume from the previous attempt, or a new one; None if answers may not be stored.
+
+    `targets` are the settings of each target.
 
     A change can put any file here, and so can whoever writes the workflow's cache. So only answers count that are
     signed with the job's own secrets, for this very run of the workflow: its commit, inputs and endpoints, this
     version. The settings do not say which secrets those are. Raises InvalidSettings for a folder that leads
     elsewhere. `notify` is called with the reason why nothing is kept.
     """
-    if not worth_a_journal(settings):
+    settings = targets[0]
+    if not worth_a_journal(*targets):
         return None
     if settings.redaction.redact != "full":
         notify("resume: nothing is kept for another attempt, because `redact` keeps answers out of files")
         return None
-    secret = _secret(settings, inputs)
+    secret = _secret(targets, inputs)
     if secret is None:
         names = ", ".join(f"*{name}" for name in SECRET_NAMES)
         notify(f"resume: nothing is kept for another attempt, because no secret ({names}) could sign it")
@@ -70,9 +73,9 @@ def attempted(
     return UnfinishedRun(folder, secret=secret)
 
 
-def _secret(settings: Settings, inputs: Mapping[str, str]) -> bytes | None:
+def _secret(targets: Sequence[Settings], inputs: Mapping[str, str]) -> bytes | None:
     """The signing key, derived from every secret of the job; None without secrets or workflow run."""
-    environment = settings.environment
+    environment = targets[0].environment
     secrets = {
         name: value
         for name, value in environment.items()
@@ -82,5 +85,5 @@ def _secret(settings: Settings, inputs: Mapping[str, str]) -> bytes | None:
     if not secrets or not environment.get("GITHUB_RUN_ID"):
         return None
     options = {name: value for name, value in inputs.items() if name != "github_token"}
-    signed = [__version__, secrets, run, options, addresses(settings)]
+    signed = [__version__, secrets, run, options, addresses(*targets)]
     return hashlib.sha256(json.dumps(signed, sort_keys=True).encode()).digest()

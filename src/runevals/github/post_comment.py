@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.github.api import GitHubRefused, github_shape_errors
 from runevals.github.comments import CommentOrigin, Comments, unverified_marker
 from runevals.github.job import JobContext
 from runevals.records import Conclusion, RunReport
-from runevals.reports import comment, projects, unverified_comment
+from runevals.reports import comment, unverified_comment
+from runevals.reports.projects import SeveralConclusions, render_comment
 
 CHANGED = ("regressed", "fixed", "added", "removed", "edited", "renamed", "worse", "better")
 
@@ -32,17 +33,12 @@ def posting(
     return _posted(body, [conclusion], here, when, pull_request, head)
 
 
-def posting_projects(
-    text: str,
-    conclusions: Mapping[str, Conclusion],
-    here: JobContext,
-    when: str,
-    pull_request: int | None,
-    head: str | None,
+def posting_several(
+    several: SeveralConclusions, here: JobContext, when: str, pull_request: int | None, head: str | None
 ) -> CommentDelivery:
-    """The same for several projects: one comment; `text` is about all of them."""
-    body = projects.render_comment(text, conclusions, here.links(head), here.marker)
-    return _posted(body, list(conclusions.values()), here, when, pull_request, head)
+    """The same for several projects or targets: one comment."""
+    body = render_comment(several, here.links(head), here.marker)
+    return _posted(body, list(several.conclusions.values()), here, when, pull_request, head)
 
 
 def _posted(

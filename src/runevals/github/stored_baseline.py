@@ -70,10 +70,11 @@ def stored_base(
 
 def _asked_of_base(settings: Settings, raw: RawSettings) -> Settings:
     """The settings of the base's runs: the base's own, with this job's inputs."""
-    if settings.base_side is None or settings.base_side.file is None:
+    side = settings.base_side if settings.target_name is None else raw.base_side  # by the name, as in `raw`
+    if side is None or side.file is None:
         return settings
     try:
-        return resolve(replace(raw, base_side=None, of_base=True), settings.base_side.file)
+        return resolve(replace(raw, base_side=None, of_base=True), side.file)
     except RunevalsError:
         return settings
 

@@ -1,4 +1,4 @@
-"""Several projects in one comment and one summary: a verdict for all, then a section each, the worst first."""
+"""Several projects or targets in one comment and one summary: a verdict for all, then a section each."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ from runevals.reports.sections import DOUBT, Section, folded, headline, sections
 
 _WORST_FIRST = ("❌", "⛔", DOUBT, "⚪", "✅")
 LONGEST_NAME = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralConclusions:
+    """The line about all of them, a table beside it if they have one, and the conclusion of each."""
+
+    line: str
+    conclusions: Mapping[str, Conclusion]
+    table: str = ""
 
 
 @dataclass(slots=True)
@@ -37,13 +46,13 @@ class _Part:
         return folded(self.title, body) if self.passed and body else f"#### {self.title}\n\n{body}"
 
 
-def render_comment(line: str, conclusions: Mapping[str, Conclusion], links: Links, marker: str = "") -> str:
-    """The comment, which begins with `marker`; `line` is about all of them. What passed opens on a click.
+def render_comment(several: SeveralConclusions, links: Links, marker: str = "") -> str:
+    """The comment, which begins with `marker`; the worst comes first, and what passed opens on a click.
 
     Whole sections are left out until it fits; the line of each project stays.
     """
-    parts = _parts(conclusions, links)
-    while not fits(text := _joined(line, parts, marker)):
+    parts = _parts(several.conclusions, links)
+    while not fits(text := _joined(several, parts, marker)):
         droppable = [(part, section) for part in parts for section in part.sections]
         if not droppable:
             break
@@ -53,9 +62,9 @@ def render_comment(line: str, conclusions: Mapping[str, Conclusion], links: Link
     return text
 
 
-def render_summary(line: str, conclusions: Mapping[str, Conclusion]) -> str:
+def render_summary(several: SeveralConclusions) -> str:
     """Every section, whatever its length."""
-    return _joined(line, _parts(conclusions, Links()), "")
+    return _joined(several, _parts(several.conclusions, Links()), "")
 
 
 def _parts(conclusions: Mapping[str, Conclusion], links: Links) -> list[_Part]:
@@ -69,6 +78,8 @@ def _part(name: str, conclusion: Conclusion, links: Links) -> _Part:
     return _Part(mark=mark, title=f"{mark} {inert_line(name, LONGEST_NAME)}: {line}", sections=rest)
 
 
-def _joined(line: str, parts: Sequence[_Part], marker: str) -> str:
-    texts = [f"### {parts[0].mark} {inert_line(line)}", *(part.text.rstrip() for part in parts)]
+def _joined(several: SeveralConclusions, parts: Sequence[_Part], marker: str) -> str:
+    table = [several.table.rstrip()] if several.table else []
+    head = f"### {parts[0].mark} {inert_line(several.line)}"
+    texts = [head, *table, *(part.text.rstrip() for part in parts)]
     return (f"{marker}\n" if marker else "") + "\n\n".join(texts) + "\n"

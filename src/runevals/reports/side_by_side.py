@@ -37,8 +37,8 @@ def lines(conclusions: Mapping[str, Conclusion]) -> Iterator[str]:
     yield from (one_line(sentence, 500) for sentence in _sentences(sides, headlines_of=("unmeasured",)))
 
 
-def render_markdown(conclusions: Mapping[str, Conclusion]) -> str:
-    """The table for a job page or a comment."""
+def render_markdown(conclusions: Mapping[str, Conclusion], *, headlines: bool = True) -> str:
+    """The table for a job page or a comment, with the headlines of targets that did not pass."""
     sides = side_by_side(conclusions)
     head = [inert_line(column.name, LONGEST) for column in sides.columns]
     table = [
@@ -46,7 +46,8 @@ def render_markdown(conclusions: Mapping[str, Conclusion]) -> str:
         f"|---|{'---:|' * len(head)}",
         *(f"| {name} | {' | '.join(map(inert_line, cells))} |" for name, cells in _rows(sides)),
     ]
-    return "\n".join([*table, "", *(f"* {inert_line(sentence)}" for sentence in _sentences(sides))]) + "\n"
+    sentences = _sentences(sides) if headlines else _sentences(sides, headlines_of=())
+    return "\n".join([*table, "", *(f"* {inert_line(sentence)}" for sentence in sentences)]).rstrip() + "\n"
 
 
 def render_page(conclusions: Mapping[str, Conclusion], pages: Mapping[str, str]) -> str:

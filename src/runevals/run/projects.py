@@ -115,19 +115,19 @@ def worst(codes: Iterable[int]) -> int:
     return min(codes, key=order.index)
 
 
-def in_words(codes: Mapping[str, int]) -> str:
-    """Project → exit code: "1 of 3 projects failed: support; 2 passed"."""
+def in_words(codes: Mapping[str, int], kind: str = "project") -> str:
+    """Project → exit code: "1 of 3 projects failed: support; 2 passed"; `kind` is another word for them."""
     groups = {word: [name for name in codes if codes[name] == code] for code, word in _WORST_FIRST.items()}
     parts: list[str] = []
     for word, members in groups.items():
         if members:
-            count = str(len(members)) if parts else _of_all(len(members), len(codes))
+            count = str(len(members)) if parts else _of_all(len(members), len(codes), kind)
             parts.append(f"{count} {word}" + ("" if word == "passed" else f": {short_list(members, 5)}"))
     return "; ".join(parts)
 
 
-def _of_all(number: int, total: int) -> str:
-    return plural(total, "project") if number == total else f"{number} of {plural(total, 'project')}"
+def _of_all(number: int, total: int, kind: str) -> str:
+    return plural(total, kind) if number == total else f"{number} of {plural(total, kind)}"
 
 
 def _suites_of(project: Project, raw: RawSettings) -> set[str]:

@@ -28,6 +28,7 @@ from runevals.settings.stages import (
 )
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS, Setting
 from runevals.settings.target import JudgeSettings, RawEndpoint, TargetSettings, judge_settings, target_settings
+from runevals.settings.target_names import is_name
 from runevals.settings.targets import TargetChoice, check_against, choose_targets
 from runevals.settings.values import checked, parsed, read_mark, texts
 
@@ -244,6 +245,8 @@ def _targets(raw: RawSettings, file: SettingsFile) -> TargetChoice:
     A base without the target that is asked for has none.
     """
     target, models, against = (_option(name, raw) for name in ("target", "model", "against"))
+    if raw.of_base and target is not None and "target" in file.values and is_name(str(target)):
+        file = replace(file, values={**file.values, "targets": {str(target): file.values["target"]}})
     several = models if isinstance(models, tuple) else () if models is None else (str(models),)
     of_file = effective_source("against", file, raw.base_side)[0].get("against")
     return choose_targets(file, raw.base_side, target, several, against or of_file)

@@ -35,6 +35,11 @@ def target_problems(values: Mapping[str, Any]) -> Iterator[tuple[JsonPath, str]]
             yield ("targets", name), "has no usable name: letters, digits, and . _ - between them, 64 at most"
 
 
+def is_name(word: str) -> bool:
+    """Whether a word that chooses a target is a name in `targets`, and not a type."""
+    return ":" not in word and word not in RESERVED
+
+
 def file_name(name: str) -> str:
     """The target's name as part of the name of a file."""
     return re.sub(r"[^\w.-]+", "-", name)

@@ -9,7 +9,7 @@ from typing import Any
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import BaseSide, SettingsFile
-from runevals.settings.target_names import NONE, RESERVED, WITHOUT_SKILL, file_name
+from runevals.settings.target_names import NONE, WITHOUT_SKILL, file_name, is_name
 
 WITHOUT_MODEL = ("recorded", "skill", "a2a")  # another model would be asked the same
 
@@ -122,7 +122,7 @@ def _joined(names: Sequence[str] | Mapping[str, object]) -> str:
 
 def _require_type(word: str, of_file: Mapping[str, object]) -> None:
     """Raises InvalidSettings for a word that is neither a target's name nor a type."""
-    if of_file and ":" not in word and word not in RESERVED:
+    if of_file and is_name(word):
         hint = did_you_mean(word, of_file)
         raise InvalidSettings(f"there is no target '{word}'; `targets` has {_joined(of_file)}{hint}")
 
