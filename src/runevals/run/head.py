@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runevals.records import Comparison, Conclusion, RunReport
-from runevals.run.against_base import HEAD_LOOKS, TargetRunner, with_own_error
 from runevals.run.baseline.from_files import why_not_alike
 from runevals.run.measurement import Measurement, OtherSide, measure
 from runevals.run.request import RunRequest
 from runevals.run.sides import base_side, can_run_again, head_side, old_form_side, rerunnable
+from runevals.run.target_runner import HEAD_LOOKS, TargetRunner, with_own_error
 from runevals.settings.resolve import Settings
 from runevals.verdict.decide import Baseline, with_weakenings
 from runevals.verdict.procedure import compare_in_rounds

@@ -29,9 +29,9 @@ from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.redaction.redactors import base_without_patterns, without_patterns
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
-from runevals.run.rerun import concluded
 from runevals.run.shards.verdict import base_of_shards, measured_shards, with_filters_of
 from runevals.run.tool_results import not_measured_here, with_promise
+from runevals.run.tool_runner import concluded
 from runevals.run.world.budget import Budget, Stop
 from runevals.verdict.decide import conclusion_of, decision, incomplete, since_mark
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from runevals.records import RunReport
 from runevals.records.errors import InvalidSettings
-from runevals.run.against_base import with_earlier
 from runevals.run.baseline.marks import run_of_mark
 from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier
@@ -15,6 +14,7 @@ from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import without_either, without_patterns
 from runevals.run.request import RunRequest
 from runevals.run.shards.split import with_split
+from runevals.run.target_runner import with_earlier
 from runevals.suites.plan import is_selected
 from runevals.verdict.score import run_report
 

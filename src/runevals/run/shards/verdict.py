@@ -8,7 +8,6 @@ from typing import Any
 from runevals.records import ComparisonVerdict, Conclusion, RunReport
 from runevals.records.errors import COULD_NOT_MEASURE, ExternalError, RunevalsError
 from runevals.records.rules import Selection
-from runevals.run.against_base import lost_cases
 from runevals.run.baseline.on_base_suite import on_base_suite, still_incomparable
 from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier, verified
@@ -19,6 +18,7 @@ from runevals.run.quarantine import quarantine_of
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, measured_base, rerunnable
+from runevals.run.target_runner import lost_cases
 from runevals.run.world.build import real_world
 from runevals.settings.resolve import Settings, resolve
 from runevals.verdict.comparability import stale

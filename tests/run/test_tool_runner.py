@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from runevals.run.rerun import filled
+from runevals.run.tool_runner import filled
 from tests.against_base import pull_request_event
 from tests.ending import ended
 

@@ -15,13 +15,13 @@ from runevals.lib.programs import give_to_programs
 from runevals.lib.text.numbers import plural
 from runevals.records import AttemptReport, Conclusion, RunReport, Suspect
 from runevals.records.errors import RunevalsError
-from runevals.run.against_base import lost_cases
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.baseline.prepare import prepare
 from runevals.run.head import alike_earlier
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import without_either
 from runevals.run.sides import commit_of_base
+from runevals.run.target_runner import lost_cases
 from runevals.run.tool_results import report_of
 from runevals.targets.command import failure_of
 from runevals.targets.environment import cleaned
