@@ -10,7 +10,7 @@ from runevals.records import AgainstComparison, Case, RunReport
 from runevals.records.errors import InvalidSettings
 from runevals.run.measurement import OtherSide
 from runevals.run.request import RunRequest
-from runevals.run.sides import head_side
+from runevals.run.sides import open_side
 from runevals.settings.agent import SKILL_FILE
 from runevals.settings.target import TargetSettings
 from runevals.suites.load import LoadedSuites
@@ -33,7 +33,7 @@ def other_side(request: RunRequest) -> Iterator[OtherSide | None]:
     if name is None:
         yield None
         return
-    with head_side(_without_skill(request), name) as side:
+    with open_side(_without_skill(request), name) as side:
         yield OtherSide(name, side)
 
 

@@ -8,7 +8,7 @@ from runevals.records import Comparison, Conclusion, RunReport
 from runevals.run.baseline.from_files import why_not_alike
 from runevals.run.measurement import Measurement, OtherSide, measure
 from runevals.run.request import RunRequest
-from runevals.run.sides import base_side, can_run_again, head_side, old_form_side, rerunnable
+from runevals.run.sides import can_run_again, open_base, open_old_form, open_side, rerunnable
 from runevals.run.target_runner import HEAD_LOOKS, TargetRunner, with_own_error
 from runevals.settings.resolve import Settings
 from runevals.verdict.decide import Baseline, with_weakenings
@@ -23,7 +23,7 @@ def measure_head(
 
     `other` is measured in the same rounds.
     """
-    with head_side(request) as head:
+    with open_side(request) as head:
         head.other = other
         if baseline is None:
             return measure(head, request.progress(*head.sides)), None
@@ -50,9 +50,9 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
     return TargetRunner(
         head=head,
         progress=request.progress,
-        open_base=lambda: base_side(request, commit or "", settings.compare.verify_repeats),
-        open_head=lambda: head_side(again, "head again"),
-        open_old_form=lambda: old_form_side(request, commit or ""),
+        open_base=lambda: open_base(request, commit or "", settings.compare.verify_repeats),
+        open_head=lambda: open_side(again, "head again"),
+        open_old_form=lambda: open_old_form(request, commit or ""),
         base_name=(commit or "")[:7],
         base_looks=settings.compare.verify_repeats,
         can_run=can_run_again(settings),

@@ -33,7 +33,7 @@ HEAD = "head"
 
 
 @contextmanager
-def head_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
+def open_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
     """One side, planned and with its world; its name separates its answers in the journal."""
     settings, suites, notices = request.settings, request.suites.suites, request.suites.notices + request.notices
     if settings.target is not None and settings.target.type not in ("recorded", "skill"):
@@ -58,7 +58,7 @@ def head_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
 
 
 @contextmanager
-def base_side(request: RunRequest, commit: str, repeat: int) -> Iterator[Measurement]:
+def open_base(request: RunRequest, commit: str, repeat: int) -> Iterator[Measurement]:
     """A commit in a worktree of its own, with its own suites, settings and code, without cached answers."""
     settings = request.settings
     with base_checkout(settings, commit, request.raw) as there:
@@ -77,14 +77,14 @@ def base_side(request: RunRequest, commit: str, repeat: int) -> Iterator[Measure
         of_base = _with_patterns(with_target(there, suites.suites).repeated(repeat), settings)
         if of_base.target is None and not of_base.evaluate_only:
             raise NoSuiteFound(f"the base {commit[:7]} names no target")
-        with head_side(replace(request, settings=of_base, suites=suites, notices=()), f"base {commit}") as base:
+        with open_side(replace(request, settings=of_base, suites=suites, notices=()), f"base {commit}") as base:
             yield base
 
 
 @contextmanager
-def old_form_side(request: RunRequest, commit: str) -> Iterator[Measurement]:
+def open_old_form(request: RunRequest, commit: str) -> Iterator[Measurement]:
     """The head's target on the base's cases, without cached answers."""
-    with on_cases_of(request, commit) as borrowed, head_side(borrowed, "head on the base's cases") as side:
+    with on_cases_of(request, commit) as borrowed, open_side(borrowed, "head on the base's cases") as side:
         yield side
 
 
@@ -113,7 +113,7 @@ def _with_patterns(settings: Settings, head: Settings) -> Settings:
 def measured_base(request: RunRequest, commit: str) -> Baseline:
     """The base, measured now. Raises RunevalsError."""
     request.tell(f"Running the base {commit[:7]} first")
-    with base_side(request, commit, request.settings.measure.repeat) as base:
+    with open_base(request, commit, request.settings.measure.repeat) as base:
         report = measure(base, request.progress(base, phase="base"))
     require_measured(report, request.settings.compare)
     return Baseline(report=report, source=f"a fresh run of {commit[:7]}", fresh=True)

@@ -22,7 +22,7 @@ from runevals.run.prepare_request import prepared, require_comparable
 from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.request import RunRequest
 from runevals.run.resume.journal import Journal
-from runevals.run.sides import head_side
+from runevals.run.sides import open_side
 from runevals.run.world.budget import Budget, Stop
 from runevals.settings.resolve import Settings
 from runevals.verdict.against import against_target
@@ -145,7 +145,7 @@ def _opened(name: str, plan: _Planned, stack: ExitStack) -> _Target:
     require_few_calls(request.settings, request.suites, request.raw)
     base = settled_base(plan.base, request)
     request = request.noting(*base.notices, *why)
-    side = stack.enter_context(head_side(request, name))
+    side = stack.enter_context(open_side(request, name))
     return _Target(request, base, OtherSide(name, side))
 
 

@@ -22,7 +22,7 @@ from runevals.run.default_target import with_target
 from runevals.run.load import load_suites
 from runevals.run.measurement import Measurement
 from runevals.run.request import RunRequest
-from runevals.run.sides import head_side
+from runevals.run.sides import open_side
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.settings.target import TargetSettings
 from runevals.verdict.blame_search import HunkSet
@@ -119,7 +119,7 @@ class PutBackRunner:
                 notices=(),
                 journal=None,
             )
-            self._side = self._opened.enter_context(head_side(request, "with hunks put back"))
+            self._side = self._opened.enter_context(open_side(request, "with hunks put back"))
             self._here = put_back
         return self._side
 
