@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.judged.prompt_parts import conversation, question
-from runevals.evaluators.kinds import Judged, Subject
-from runevals.records import Layer, Problem, Verdict
-from runevals.records.judgement import Question
+from runevals.evaluators.judged.prompt_parts import OfAnswer
+from runevals.records import Layer
 
 RUBRIC = """Score how directly the RESPONSE answers the PROMPT. Dodging, drifting away and padding cost points.
 1: it does not answer.
@@ -20,7 +18,7 @@ RUBRIC = """Score how directly the RESPONSE answers the PROMPT. Dodging, driftin
 
 @evaluator("answer_relevancy")
 @dataclass(frozen=True, kw_only=True)
-class AnswerRelevancy(Judged):
+class AnswerRelevancy(OfAnswer):
     """A judge scores 1–5 how directly the response answers the prompt; passes from 3.
 
     The judge sees the prompt (with what was said before, in a thread) and the response.
@@ -31,6 +29,3 @@ class AnswerRelevancy(Judged):
 
     layer = Layer.FACT
     rubric = RUBRIC
-
-    def question(self, subject: Subject) -> Question | Verdict | Problem:
-        return question(self, *conversation(subject), ("RESPONSE", subject.response.text))

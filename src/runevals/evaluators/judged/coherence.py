@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.judged.prompt_parts import conversation, question
-from runevals.evaluators.kinds import Judged, Subject
-from runevals.records import Problem, Verdict
-from runevals.records.judgement import Question
+from runevals.evaluators.judged.prompt_parts import OfAnswer
 
 RUBRIC = """Score how logical and well ordered the RESPONSE is. Do not score whether it is right.
 1: disconnected words or sentences.
@@ -20,7 +17,7 @@ RUBRIC = """Score how logical and well ordered the RESPONSE is. Do not score whe
 
 @evaluator("Coherence")
 @dataclass(frozen=True, kw_only=True)
-class Coherence(Judged):
+class Coherence(OfAnswer):
     """A judge scores 1–5 how logical and well ordered the response is; passes from 3.
 
     The judge sees the prompt (with what was said before, in a thread) and the response.
@@ -30,6 +27,3 @@ class Coherence(Judged):
     """
 
     rubric = RUBRIC
-
-    def question(self, subject: Subject) -> Question | Verdict | Problem:
-        return question(self, *conversation(subject), ("RESPONSE", subject.response.text))

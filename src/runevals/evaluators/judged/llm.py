@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.template import fill_template, label_of, parse_template
 from runevals.evaluators.kinds import Judged, Subject
-from runevals.records import Problem, Scale, Verdict
+from runevals.records import Scale, Verdict
 from runevals.records.judgement import Judgement, Question
 
 PASS_FROM = 0.6
@@ -83,7 +83,7 @@ class Llm(Judged):
     def scale(self) -> Scale:  # type: ignore[override] # its author says which, not its class
         return Scale(self.minimum, self.maximum)
 
-    def question(self, subject: Subject) -> Question | Verdict | Problem:
+    def question(self, subject: Subject) -> Question:
         values = template_values(subject)
         instructions, used = fill_template(parse_template(self.prompt), values)
         return Question(

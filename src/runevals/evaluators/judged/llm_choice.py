@@ -10,7 +10,7 @@ from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.llm import template_values
 from runevals.evaluators.judged.template import fill_template, label_of, parse_template
 from runevals.evaluators.kinds import Judged, Subject
-from runevals.records import Problem, Scale, Verdict
+from runevals.records import Scale, Verdict
 from runevals.records.judgement import Judgement, Question
 
 
@@ -56,7 +56,7 @@ class LlmChoice(Judged):
     def scale(self) -> Scale:  # type: ignore[override] # its author says which, not its class
         return Scale(min(self.choices.values()), max(self.choices.values()))
 
-    def question(self, subject: Subject) -> Question | Verdict | Problem:
+    def question(self, subject: Subject) -> Question:
         values = template_values(subject)
         instructions, used = fill_template(parse_template(self.prompt), values)
         choices = "\n".join(f"{choice}: {score:g}" for choice, score in self.choices.items())

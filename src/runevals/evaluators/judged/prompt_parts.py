@@ -17,6 +17,13 @@ def conversation(subject: Subject) -> tuple[tuple[str, str], ...]:
     return (*history, ("PROMPT", subject.prompt))
 
 
+class OfAnswer(Judged):
+    """Asks about the response to the prompt."""
+
+    def question(self, subject: Subject) -> Question:
+        return question(self, *conversation(subject), ("RESPONSE", subject.response.text))
+
+
 def question(evaluator: Judged, *parts: tuple[str, str]) -> Question:
     """A question with the evaluator's rubric about labelled data."""
     return Question(evaluator=evaluator.name, instructions=evaluator.rubric, parts=parts)

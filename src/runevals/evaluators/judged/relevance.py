@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.judged.prompt_parts import conversation, question
-from runevals.evaluators.kinds import Judged, Subject
-from runevals.records import Problem, Verdict
-from runevals.records.judgement import Question
+from runevals.evaluators.judged.prompt_parts import OfAnswer
 
 RUBRIC = """Score how well the RESPONSE addresses the PROMPT.
 1: it has nothing to do with the prompt.
@@ -20,7 +17,7 @@ RUBRIC = """Score how well the RESPONSE addresses the PROMPT.
 
 @evaluator("Relevance")
 @dataclass(frozen=True, kw_only=True)
-class Relevance(Judged):
+class Relevance(OfAnswer):
     """A judge scores 1–5 how well the response addresses the prompt; passes from 3.
 
     The judge sees the prompt (with what was said before, in a thread) and the response.
@@ -30,6 +27,3 @@ class Relevance(Judged):
     """
 
     rubric = RUBRIC
-
-    def question(self, subject: Subject) -> Question | Verdict | Problem:
-        return question(self, *conversation(subject), ("RESPONSE", subject.response.text))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, short_trace
 from runevals.evaluators.kinds import Judged, Subject
-from runevals.records import Problem, Verdict
 from runevals.records.judgement import Question
 
 INSTRUCTIONS = """Score how well the RESPONSE meets this rubric:
@@ -39,7 +38,7 @@ class Rubric(Judged):
     rubric: str  # type: ignore[misc] # of the author here, not of the class
     dimension: str | None = None
 
-    def question(self, subject: Subject) -> Question | Verdict | Problem:
+    def question(self, subject: Subject) -> Question:
         context = () if subject.context is None else (("CONTEXT", subject.context),)
         return Question(
             evaluator=self.name if self.dimension is None else self.dimension,

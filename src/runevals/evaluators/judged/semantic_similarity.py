@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import question
 from runevals.evaluators.kinds import Judged, Subject
-from runevals.records import Layer, Problem, Verdict
+from runevals.records import Layer
 from runevals.records.judgement import Question
 
 RUBRIC = """Score how close in meaning the RESPONSE is to the REFERENCE. Wording does not count.
@@ -37,5 +37,5 @@ class SemanticSimilarity(Judged):
 
     reference: str
 
-    def question(self, subject: Subject) -> Question | Verdict | Problem:
+    def question(self, subject: Subject) -> Question:
         return question(self, ("REFERENCE", self.reference), ("RESPONSE", subject.response.text))

@@ -9,7 +9,7 @@ from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, short_trace
 from runevals.evaluators.kinds import Judged, Subject
 from runevals.evaluators.text.blank import is_blank
-from runevals.records import Problem, Verdict, cut_name, one_line
+from runevals.records import Verdict, cut_name, one_line
 from runevals.records.judgement import Judgement, Question
 from runevals.records.outcome import PASS_OR_FAIL
 
@@ -47,7 +47,7 @@ class Statement(Judged):
         if is_blank(self.statement):
             yield "statement", "statement is blank; write what must be true"
 
-    def question(self, subject: Subject) -> Question | Verdict | Problem:
+    def question(self, subject: Subject) -> Question:
         expected = () if subject.expected is None else (("DESCRIPTION OF A GOOD RESULT", subject.expected),)
         return Question(
             evaluator=cut_name(one_line(self.statement)),

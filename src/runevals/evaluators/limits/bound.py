@@ -45,3 +45,40 @@ class Bound(Check):
         passed = value >= self.value if self.at_least else value <= self.value
         limit = f"at {'least' if self.at_least else 'most'} {self.value:g} wanted"
         return Verdict(float(passed), f"{value:.6g} {self.unit}, {limit}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CharactersBound(Bound):
+    """Bounds the length of the response."""
+
+    unit = "characters"
+
+    value: int
+
+    def measure(self, subject: Subject) -> float | None:
+        return len(subject.response.text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordsBound(Bound):
+    """Bounds the number of words, which white space separates."""
+
+    unit = "words"
+
+    value: int
+
+    def measure(self, subject: Subject) -> float | None:
+        return len(subject.response.text.split())
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnsBound(Bound):
+    """Bounds the turns that the target took."""
+
+    unit = "turns"
+    missing = "the target does not report its turns"
+
+    value: int
+
+    def measure(self, subject: Subject) -> float | None:
+        return subject.response.turns

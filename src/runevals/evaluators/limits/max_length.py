@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Subject
-from runevals.evaluators.limits.bound import Bound
+from runevals.evaluators.limits.bound import CharactersBound
 
 
 @evaluator("max_length")
 @dataclass(frozen=True, kw_only=True)
-class MaxLength(Bound):
+class MaxLength(CharactersBound):
     """Passes when the response has not too many characters (Unicode code points).
 
     Options:
@@ -24,9 +23,3 @@ class MaxLength(Bound):
     """
 
     at_least = False
-    unit = "characters"
-
-    value: int
-
-    def measure(self, subject: Subject) -> float | None:
-        return len(subject.response.text)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Subject
-from runevals.evaluators.limits.bound import Bound
+from runevals.evaluators.limits.bound import CharactersBound
 
 
 @evaluator("min_length")
 @dataclass(frozen=True, kw_only=True)
-class MinLength(Bound):
+class MinLength(CharactersBound):
     """Passes when the response has enough characters (Unicode code points).
 
     Options:
@@ -24,9 +23,3 @@ class MinLength(Bound):
     """
 
     at_least = True
-    unit = "characters"
-
-    value: int
-
-    def measure(self, subject: Subject) -> float | None:
-        return len(subject.response.text)

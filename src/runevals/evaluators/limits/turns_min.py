@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Subject
-from runevals.evaluators.limits.bound import Bound
+from runevals.evaluators.limits.bound import TurnsBound
 
 
 @evaluator("turns_min")
 @dataclass(frozen=True, kw_only=True)
-class TurnsMin(Bound):
+class TurnsMin(TurnsBound):
     """Passes when the target took at least so many turns to answer.
 
     A target that does not report it makes this an error (`evidence_missing`), never a pass.
@@ -26,10 +25,3 @@ class TurnsMin(Bound):
     """
 
     at_least = True
-    unit = "turns"
-    missing = "the target does not report its turns"
-
-    value: int
-
-    def measure(self, subject: Subject) -> float | None:
-        return subject.response.turns

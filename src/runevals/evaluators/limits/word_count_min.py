@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Subject
-from runevals.evaluators.limits.bound import Bound
+from runevals.evaluators.limits.bound import WordsBound
 
 
 @evaluator("word_count_min")
 @dataclass(frozen=True, kw_only=True)
-class WordCountMin(Bound):
+class WordCountMin(WordsBound):
     """Passes when the response has enough words, which white space separates.
 
     Options:
@@ -24,9 +23,3 @@ class WordCountMin(Bound):
     """
 
     at_least = True
-    unit = "words"
-
-    value: int
-
-    def measure(self, subject: Subject) -> float | None:
-        return len(subject.response.text.split())

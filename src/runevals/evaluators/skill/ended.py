@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runevals.evaluators.kinds import Subject
+from runevals.evaluators.kinds import Evaluator, Subject
 from runevals.records import Response, Verdict
 
 
@@ -12,9 +12,11 @@ def raised(subject: Subject) -> Verdict | None:
     return None if error is None else Verdict(0.0, f"the skill ended with an error: {error}")
 
 
-def no_json(response: Response) -> Verdict:
-    """The failed verdict for a result that is not JSON and thus equals no value of a suite."""
-    return Verdict(0.0, "" if response.problem is None else response.problem.message)
+class OfJson(Evaluator):
+    """Fails a result that is not JSON: it equals no value of a suite."""
+
+    def of_no_json(self, response: Response) -> Verdict | None:
+        return Verdict(0.0, "" if response.problem is None else response.problem.message)
 
 
 def result_of(subject: Subject) -> object:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.skill.ended import json_equal, no_json, raised, result_of
-from runevals.records import Response, Verdict
+from runevals.evaluators.skill.ended import OfJson, json_equal, raised, result_of
+from runevals.records import Verdict
 
 
 @evaluator("exact")
 @dataclass(frozen=True, kw_only=True)
-class Exact(Check):
+class Exact(OfJson, Check):
     """Passes when the result equals the value, as JSON: true is not 1. An error or time-out fails.
 
     Options:
@@ -26,9 +26,6 @@ class Exact(Check):
     """
 
     value: object
-
-    def of_no_json(self, response: Response) -> Verdict:
-        return no_json(response)
 
     def check(self, subject: Subject) -> Verdict:
         failed = raised(subject)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
-from runevals.evaluators.skill.ended import no_json, raised, result_of
+from runevals.evaluators.skill.ended import OfJson, raised, result_of
 from runevals.evaluators.structure.json_schema import schema_call, schema_problems, schema_verdict
 from runevals.records import Response, Verdict
 from runevals.records.script import Answer, Call
@@ -16,7 +16,7 @@ from runevals.records.script import Answer, Call
 
 @evaluator("schema")
 @dataclass(frozen=True, kw_only=True)
-class Schema(Scripted):
+class Schema(OfJson, Scripted):
     """Passes when the result validates against the JSON Schema. An error or time-out fails.
 
     Options:
@@ -34,7 +34,7 @@ class Schema(Scripted):
         return schema_problems(self.schema)
 
     def of_no_json(self, response: Response) -> Verdict | None:
-        return no_json(response) if "type" in self.schema else None
+        return super().of_no_json(response) if "type" in self.schema else None
 
     def call(self, subject: Subject) -> Call | Verdict:
         failed = raised(subject)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.skill.ended import json_equal, no_json, raised, result_of
-from runevals.records import Response, Verdict
+from runevals.evaluators.skill.ended import OfJson, json_equal, raised, result_of
+from runevals.records import Verdict
 
 
 @evaluator("skill-contains")
 @dataclass(frozen=True, kw_only=True)
-class SkillContains(Check):
+class SkillContains(OfJson, Check):
     """Passes when each value is in the result: part of a text, or an element of a list. An error fails.
 
     Options:
@@ -31,9 +31,6 @@ class SkillContains(Check):
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if "" in self.values:
             yield "values", "values has the empty text, which is in every text"
-
-    def of_no_json(self, response: Response) -> Verdict:
-        return no_json(response)
 
     def check(self, subject: Subject) -> Verdict:
         failed = raised(subject)

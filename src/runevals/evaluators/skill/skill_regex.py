@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
-from runevals.evaluators.skill.ended import no_json, raised, result_of
-from runevals.records import Response, Verdict
+from runevals.evaluators.skill.ended import OfJson, raised, result_of
+from runevals.records import Verdict
 from runevals.records.script import Answer, Call
 
 MATCH = (
@@ -19,7 +19,7 @@ MATCH = (
 
 @evaluator("skill-regex")
 @dataclass(frozen=True, kw_only=True)
-class SkillRegex(Scripted):
+class SkillRegex(OfJson, Scripted):
     """Passes when `re.match(pattern, result)` finds something: at the start, in Python's syntax. Only for texts.
 
     Options:
@@ -38,9 +38,6 @@ class SkillRegex(Scripted):
             re.compile(self.pattern)
         except (re.error, RecursionError, OverflowError) as error:
             yield "pattern", f"is not a regular expression: {error}"
-
-    def of_no_json(self, response: Response) -> Verdict:
-        return no_json(response)
 
     def call(self, subject: Subject) -> Call | Verdict:
         failed = raised(subject)

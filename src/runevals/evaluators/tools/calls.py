@@ -3,23 +3,60 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from runevals.evaluators.kinds import Subject
+from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.limits.bound import Bound
 from runevals.evaluators.text.blank import is_blank
 from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.json_forms import json_forms
-from runevals.records import Problem, ToolCall, Verdict
+from runevals.records import Layer, Problem, ToolCall, Verdict
 from runevals.records.trace import leaves, same_tool
 
 MOST_LEVELS = 100  # of JSON in a text
 NO_TRACE = Problem(code="evidence_missing", message="the target does not report its tool calls")
 
 
-def calls_of(subject: Subject) -> tuple[ToolCall, ...] | Problem:
-    """The tool calls of the answer; a problem if the target does not report them."""
-    return NO_TRACE if subject.response.tool_calls is None else subject.response.tool_calls
+class CallsCheck(Check):
+    """Looks at the tool calls of the answer; a problem if the target does not report them."""
+
+    layer = Layer.BEHAVIOR
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        calls = subject.response.tool_calls
+        return NO_TRACE if calls is None else self.of_calls(calls)
+
+    @abstractmethod
+    def of_calls(self, calls: Sequence[ToolCall]) -> Verdict | Problem:
+        """The verdict on the calls."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedToolsCheck(CallsCheck):
+    """Looks for calls of the tools with these names."""
+
+    values: tuple[str, ...]
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        if not all(value.strip() for value in self.values):
+            yield "values", "values holds a blank name, which no tool has"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsBound(Bound):
+    """Bounds the number of tool calls."""
+
+    unit = "calls"
+    missing = NO_TRACE.message
+
+    value: int
+
+    def measure(self, subject: Subject) -> float | None:
+        calls = subject.response.tool_calls
+        return None if calls is None else len(calls)
 
 
 def of_tool(calls: Sequence[ToolCall], tool: str) -> list[ToolCall]:
@@ -34,9 +71,9 @@ def search_calls(
 
     A problem if it was not found, but the input or output of some call is not reported.
     """
-    calls = calls_of(subject)
-    if isinstance(calls, Problem):
-        return calls
+    calls = subject.response.tool_calls
+    if calls is None:
+        return NO_TRACE
     tool, needle = split(value)
     of_this = of_tool(calls, tool)
     if any(needle.lower() in text.lower() for call in of_this for text in texts(call)):
@@ -58,12 +95,6 @@ def value_problems(value: str) -> Iterator[tuple[str | None, str]]:
     tool, needle = split(value)
     if not tool or is_blank(needle):
         yield "value", f"value is {value!r}; it must be Tool:text"
-
-
-def name_problems(values: Sequence[str]) -> Iterator[tuple[str | None, str]]:
-    """What keeps texts from being names of tools."""
-    if not all(value.strip() for value in values):
-        yield "values", "values holds a blank name, which no tool has"
 
 
 def input_texts(call: ToolCall) -> list[str]:

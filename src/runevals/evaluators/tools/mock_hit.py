@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import calls_of, split
-from runevals.records import Layer, Problem, Scale, Verdict
+from runevals.evaluators.tools.calls import CallsCheck, split
+from runevals.records import Scale, ToolCall, Verdict
 
 
 @evaluator("mock_hit")
 @dataclass(frozen=True, kw_only=True)
-class MockHit(Check):
+class MockHit(CallsCheck):
     """Counts how often a mock of the case answered a tool call; passes from 1 unless `threshold` says otherwise.
 
     A target that does not report its tool calls makes this an error (`evidence_missing`).
@@ -26,7 +25,6 @@ class MockHit(Check):
         "assertions": [{"type": "mock_hit", "value": "read_file:1"}]
     """
 
-    layer = Layer.BEHAVIOR
     scale = Scale(0.0, None)
     default_threshold = 1.0
 
@@ -37,10 +35,7 @@ class MockHit(Check):
         if not tool or not (number.isascii() and number.isdigit()) or int(number) < 1:
             yield "value", f"value is {self.value!r}; it must be Tool:N, with N from 1"
 
-    def check(self, subject: Subject) -> Verdict | Problem:
-        calls = calls_of(subject)
-        if isinstance(calls, Problem):
-            return calls
+    def of_calls(self, calls: Sequence[ToolCall]) -> Verdict:
         tool, number = split(self.value)
         mock_id = f"{tool}:{int(number)}".casefold()
         hits = sum(call.mock is not None and call.mock.casefold() == mock_id for call in calls)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.text.blank import is_blank
-from runevals.evaluators.tools.calls import calls_of, input_texts
+from runevals.evaluators.tools.calls import NO_TRACE, input_texts
 from runevals.records import Layer, Problem, ToolCall, Verdict
 from runevals.records.trace import same_tool
 
@@ -47,9 +47,9 @@ class SkillTriggered(Check):
             yield "skill", "skill is blank; write the name of the skill"
 
     def check(self, subject: Subject) -> Verdict | Problem:
-        calls = calls_of(subject)
-        if isinstance(calls, Problem):
-            return calls
+        calls = subject.response.tool_calls
+        if calls is None:
+            return NO_TRACE
         call = next((call for call in calls if self._loads(call)), None)
         if call is not None:
             return Verdict(float(self.should_trigger), f"{self.skill} was loaded by a call of {call.name}")

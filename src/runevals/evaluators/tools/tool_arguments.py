@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.skill.ended import json_equal
-from runevals.evaluators.tools.calls import calls_of, decoded, of_tool
+from runevals.evaluators.tools.calls import CallsCheck, decoded, of_tool
 from runevals.lib.parsing.subset import is_subset
-from runevals.records import Layer, Problem, Verdict
+from runevals.records import Problem, ToolCall, Verdict
 
 
 @evaluator("tool_arguments")
 @dataclass(frozen=True, kw_only=True)
-class ToolArguments(Check):
+class ToolArguments(CallsCheck):
     """Passes when a call of the tool has these arguments.
 
     Values are compared as JSON: `true` is not `1`, and `1` is `1.0`.
@@ -34,8 +33,6 @@ class ToolArguments(Check):
         fails: {"output": "OK", "tool_calls": [{"name": "search", "input": {"q": "warranty"}}]}
     """
 
-    layer = Layer.BEHAVIOR
-
     tool: str
     match: Mapping[str, object]
     mode: Literal["partial", "exact"] = "partial"
@@ -46,10 +43,7 @@ class ToolArguments(Check):
         if self.mode == "partial" and not self.match:
             yield "match", "match is empty, which every call has; name an argument, or use tools_called"
 
-    def check(self, subject: Subject) -> Verdict | Problem:
-        calls = calls_of(subject)
-        if isinstance(calls, Problem):
-            return calls
+    def of_calls(self, calls: Sequence[ToolCall]) -> Verdict | Problem:
         of_this = of_tool(calls, self.tool)
         same = json_equal if self.mode == "exact" else is_subset
         if any(call.input is not None and same(self.match, decoded(call.input)) for call in of_this):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import calls_of, of_tool
+from runevals.evaluators.tools.calls import CallsCheck, of_tool
 from runevals.lib.text.numbers import plural
-from runevals.records import Layer, Problem, Verdict
+from runevals.records import ToolCall, Verdict
 
 
 @evaluator("tool_count")
 @dataclass(frozen=True, kw_only=True)
-class ToolCount(Check):
+class ToolCount(CallsCheck):
     """Passes when the number of calls of one tool is from `min` to `max`, both inclusive.
 
     A target that does not report its tool calls makes this an error (`evidence_missing`), never a pass.
@@ -29,8 +28,6 @@ class ToolCount(Check):
         passes: {"output": "OK", "tool_calls": [{"name": "search"}, {"name": "read_file"}]}
         fails: {"output": "OK", "tool_calls": [{"name": "read_file"}]}
     """
-
-    layer = Layer.BEHAVIOR
 
     tool: str
     min: int | None = None
@@ -50,10 +47,7 @@ class ToolCount(Check):
     def never_fails(self, expected: str | None) -> str | None:  # noqa: ARG002 - it looks at no expected text
         return "a tool is always called at least 0 times" if self.max is None and not self.min else None
 
-    def check(self, subject: Subject) -> Verdict | Problem:
-        calls = calls_of(subject)
-        if isinstance(calls, Problem):
-            return calls
+    def of_calls(self, calls: Sequence[ToolCall]) -> Verdict:
         count = len(of_tool(calls, self.tool))
         bounds = {"at least": self.min, "at most": self.max}
         limits = " and ".join(f"{word} {bound}" for word, bound in bounds.items() if bound is not None)

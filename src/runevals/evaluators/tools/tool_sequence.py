@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import calls_of
-from runevals.records import Layer, Problem, Verdict
+from runevals.evaluators.tools.calls import CallsCheck
+from runevals.records import ToolCall, Verdict
 from runevals.records.trace import same_tool
 
 
 @evaluator("tool_sequence")
 @dataclass(frozen=True, kw_only=True)
-class ToolSequence(Check):
+class ToolSequence(CallsCheck):
     """Passes when the tool calls of the answer are these steps.
 
     Names are compared without regard to capitals; a tool of a server is found with its prefix and without. A
@@ -33,8 +32,6 @@ class ToolSequence(Check):
         fails: {"output": "OK", "tool_calls": [{"name": "read_file"}, {"name": "search"}]}
     """
 
-    layer = Layer.BEHAVIOR
-
     steps: tuple[str, ...]
     mode: Literal["exact", "in_order", "any_order", "subset"] = "in_order"
 
@@ -42,10 +39,7 @@ class ToolSequence(Check):
         if not all(step.strip() for step in self.steps):
             yield "steps", "steps holds a blank name, which no tool has"
 
-    def check(self, subject: Subject) -> Verdict | Problem:
-        calls = calls_of(subject)
-        if isinstance(calls, Problem):
-            return calls
+    def of_calls(self, calls: Sequence[ToolCall]) -> Verdict:
         names = [call.name for call in calls]
         match self.mode:
             case "exact":

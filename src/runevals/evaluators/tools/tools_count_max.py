@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Subject
-from runevals.evaluators.limits.bound import Bound
+from runevals.evaluators.tools.calls import CallsBound
 
 
 @evaluator("tools_count_max", "max_steps")
 @dataclass(frozen=True, kw_only=True)
-class ToolsCountMax(Bound):
+class ToolsCountMax(CallsBound):
     """Passes when at most so many tool calls were made, of any tool. `max_steps` is another name of it.
 
     A target that does not report its tool calls makes this an error (`evidence_missing`), never a pass.
@@ -26,11 +25,3 @@ class ToolsCountMax(Bound):
     """
 
     at_least = False
-    unit = "calls"
-    missing = "the target does not report its tool calls"
-
-    value: int
-
-    def measure(self, subject: Subject) -> float | None:
-        calls = subject.response.tool_calls
-        return None if calls is None else len(calls)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import calls_of, name_problems, of_tool
-from runevals.records import Layer, Problem, Verdict
+from runevals.evaluators.tools.calls import NamedToolsCheck, of_tool
+from runevals.records import ToolCall, Verdict
 
 
 @evaluator("tools_not_called")
 @dataclass(frozen=True, kw_only=True)
-class ToolsNotCalled(Check):
+class ToolsNotCalled(NamedToolsCheck):
     """Passes when none of these tools was called.
 
     Names are compared without regard to capitals; a tool of a server is found with its prefix and without. A
@@ -28,17 +27,7 @@ class ToolsNotCalled(Check):
         fails: {"output": "OK", "tool_calls": [{"name": "delete_file"}]}
     """
 
-    layer = Layer.BEHAVIOR
-
-    values: tuple[str, ...]
-
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        return name_problems(self.values)
-
-    def check(self, subject: Subject) -> Verdict | Problem:
-        calls = calls_of(subject)
-        if isinstance(calls, Problem):
-            return calls
+    def of_calls(self, calls: Sequence[ToolCall]) -> Verdict:
         called = [tool for tool in self.values if of_tool(calls, tool)]
         if not called:
             return Verdict(1.0, "none of them was called")

@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from runevals.evaluators.kinds import Subject
-from runevals.records import FileFound, Problem, WorkspaceChanges
+from runevals.evaluators.kinds import Check, Evaluator, Subject
+from runevals.records import FileFound, FileProbe, Layer, Probe, Problem, Verdict, WorkspaceChanges
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfFile(Evaluator):
+    """Looks at the file at this path of the workspace."""
+
+    needs_workspace = True
+
+    path: str
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        return path_problems("path", [self.path])
+
+    def probes(self) -> tuple[Probe, ...]:
+        return (FileProbe(path=self.path),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathsCheck(Check):
+    """Looks at the paths that the attempt added, changed or removed."""
+
+    layer = Layer.BEHAVIOR
+    needs_workspace = True
+
+    paths: tuple[str, ...]
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        return path_problems("paths", self.paths)
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        workspace = workspace_of(subject)
+        if isinstance(workspace, Problem):
+            return workspace
+        return self.of_paths([change.path for change in workspace.changes])
+
+    @abstractmethod
+    def of_paths(self, paths: Sequence[str]) -> Verdict:
+        """The verdict on these paths."""
 
 
 def workspace_of(subject: Subject) -> WorkspaceChanges | Problem:
@@ -27,12 +67,6 @@ def file_of(subject: Subject, path: str) -> FileFound | Problem:
 def missing(message: str) -> Problem:
     """Evidence that is not there."""
     return Problem(code="evidence_missing", message=message)
-
-
-def touched(subject: Subject) -> Sequence[str] | Problem:
-    """The paths that the attempt added, changed or removed."""
-    workspace = workspace_of(subject)
-    return workspace if isinstance(workspace, Problem) else [change.path for change in workspace.changes]
 
 
 def fits(path: str, patterns: Iterable[str]) -> bool:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.workspace.evidence import file_of, path_problems
-from runevals.records import FileProbe, Probe, Problem, Verdict
+from runevals.evaluators.workspace.evidence import OfFile, file_of
+from runevals.records import Problem, Verdict
 
 
 @evaluator("file_contains")
 @dataclass(frozen=True, kw_only=True)
-class FileContains(Check):
+class FileContains(OfFile, Check):
     """Passes when the file at this path of the workspace contains all phrases after the answer.
 
     Files up to 256 KiB are read. A target without a workspace makes this an error (`evidence_missing`).
@@ -29,19 +29,13 @@ class FileContains(Check):
         fails: {"output": "OK", "workspace": {"files": [{"path": "r.md", "kind": "file", "text": "none"}]}}
     """
 
-    needs_workspace = True
-
-    path: str
     values: tuple[str, ...]
     ignore_case: bool = False
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
-        yield from path_problems("path", [self.path])
+        yield from super().problems()
         if not all(self.values):
             yield "values", "an empty phrase is in every file"
-
-    def probes(self) -> tuple[Probe, ...]:
-        return (FileProbe(path=self.path),)
 
     def check(self, subject: Subject) -> Verdict | Problem:
         file = file_of(subject, self.path)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.workspace.evidence import file_of, path_problems
-from runevals.records import FileProbe, Probe, Problem, Verdict
+from runevals.evaluators.workspace.evidence import OfFile, file_of
+from runevals.records import Problem, Verdict
 
 
 @evaluator("file_exists")
 @dataclass(frozen=True, kw_only=True)
-class FileExists(Check):
+class FileExists(OfFile, Check):
     """Passes when a file is at this path of the workspace after the answer. A link is not a file.
 
     A target without a workspace makes this an error (`evidence_missing`).
@@ -26,16 +25,6 @@ class FileExists(Check):
         passes: {"output": "Done.", "workspace": {"files": [{"path": "report.md", "kind": "file"}]}}
         fails: {"output": "Done.", "workspace": {"files": [{"path": "report.md", "kind": null}]}}
     """
-
-    needs_workspace = True
-
-    path: str
-
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        return path_problems("path", [self.path])
-
-    def probes(self) -> tuple[Probe, ...]:
-        return (FileProbe(path=self.path),)
 
     def check(self, subject: Subject) -> Verdict | Problem:
         file = file_of(subject, self.path)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
 from runevals.evaluators.structure.json_schema import schema_call, schema_problems, schema_verdict
-from runevals.evaluators.workspace.evidence import file_of, path_problems
-from runevals.records import FileProbe, Probe, Problem, Verdict
+from runevals.evaluators.workspace.evidence import OfFile, file_of
+from runevals.records import Problem, Verdict
 from runevals.records.script import Answer, Call
 
 
 @evaluator("file_matches_schema")
 @dataclass(frozen=True, kw_only=True)
-class FileMatchesSchema(Scripted):
+class FileMatchesSchema(OfFile, Scripted):
     r"""Passes when the file at this path of the workspace is JSON and the schema allows it, as for `json_schema`.
 
     Files up to 256 KiB are read. A target without a workspace makes this an error (`evidence_missing`).
@@ -30,17 +30,11 @@ class FileMatchesSchema(Scripted):
         fails: {"output": "OK", "workspace": {"files": [{"path": "o", "kind": "file", "text": "{}"}]}}
     """
 
-    needs_workspace = True
-
-    path: str
     schema: Mapping[str, object]
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
-        yield from path_problems("path", [self.path])
+        yield from super().problems()
         yield from schema_problems(self.schema)
-
-    def probes(self) -> tuple[Probe, ...]:
-        return (FileProbe(path=self.path),)
 
     def call(self, subject: Subject) -> Call | Verdict | Problem:
         file = file_of(subject, self.path)

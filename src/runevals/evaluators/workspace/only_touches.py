@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.workspace.evidence import fits, path_problems, short_paths, touched
-from runevals.records import Layer, Problem, Verdict
+from runevals.evaluators.workspace.evidence import PathsCheck, fits, short_paths
+from runevals.records import Verdict
 
 
 @evaluator("only_touches")
 @dataclass(frozen=True, kw_only=True)
-class OnlyTouches(Check):
+class OnlyTouches(PathsCheck):
     """Passes when every path that was added, changed or removed is one of these, or lies in one of these folders.
 
     Git's own files and caches (`__pycache__`, `.pytest_cache`, `.mypy_cache`, `.ruff_cache`) do not count. A
@@ -28,18 +27,7 @@ class OnlyTouches(Check):
         fails: {"output": "Done.", "workspace": {"changes": [{"path": "tests/test_app.py", "change": "changed"}]}}
     """
 
-    layer = Layer.BEHAVIOR
-    needs_workspace = True
-
-    paths: tuple[str, ...]
-
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        return path_problems("paths", self.paths)
-
-    def check(self, subject: Subject) -> Verdict | Problem:
-        paths = touched(subject)
-        if isinstance(paths, Problem):
-            return paths
+    def of_paths(self, paths: Sequence[str]) -> Verdict:
         others = [path for path in paths if not fits(path, self.paths)]
         if not others:
             return Verdict(1.0, "nothing else was changed")

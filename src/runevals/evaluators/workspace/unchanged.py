@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.workspace.evidence import fits, path_problems, short_paths, touched
-from runevals.records import Layer, Problem, Verdict
+from runevals.evaluators.workspace.evidence import PathsCheck, fits, short_paths
+from runevals.records import Verdict
 
 
 @evaluator("unchanged")
 @dataclass(frozen=True, kw_only=True)
-class Unchanged(Check):
+class Unchanged(PathsCheck):
     """Passes when none of these paths, and nothing in these folders, was added, changed or removed.
 
     A target without a workspace makes this an error (`evidence_missing`).
@@ -27,18 +26,7 @@ class Unchanged(Check):
         fails: {"output": "Done.", "workspace": {"changes": [{"path": "tests/test_app.py", "change": "changed"}]}}
     """
 
-    layer = Layer.BEHAVIOR
-    needs_workspace = True
-
-    paths: tuple[str, ...]
-
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        return path_problems("paths", self.paths)
-
-    def check(self, subject: Subject) -> Verdict | Problem:
-        paths = touched(subject)
-        if isinstance(paths, Problem):
-            return paths
+    def of_paths(self, paths: Sequence[str]) -> Verdict:
         changed = [path for path in paths if fits(path, self.paths)]
         if not changed:
             return Verdict(1.0, "they are as they were")
