@@ -7,13 +7,11 @@ from typing import Any
 
 import click
 
-from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
-from runevals.cli.output import reported
+from runevals.cli.output import finish_with, outputs_of
 from runevals.cli.progress import progress
 from runevals.github.job import change_event
-from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.request import RunRequest
@@ -39,15 +37,8 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     """
     from dataclasses import replace
 
-    outputs = [Path(name) for name in output]
-    check_outputs(outputs)
+    outputs = outputs_of(output)
     words = raw_settings(options)
     words = replace(words, base_side=protected_side(words, change_event(words)))
     request = RunRequest(settings=resolve(words), raw=words, weakenings=ignored_changes(words), progress=progress)
-    conclusion = pipeline.compare(base, head, request, rejudge=rejudge)
-
-    def write() -> list[Path]:
-        publish(conclusion, outputs, was_read=True)
-        return outputs
-
-    finish(reported(conclusion, write).exit_code)
+    finish_with(pipeline.compare(base, head, request, rejudge=rejudge), outputs)

@@ -8,14 +8,11 @@ from typing import Any
 
 import click
 
-from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
-from runevals.cli.output import reported
+from runevals.cli.output import finish_with, outputs_of
 from runevals.github.job import change_event
 from runevals.lib.terminal import notice
-from runevals.records.errors import InvalidSettings
-from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import protected_side
@@ -62,10 +59,7 @@ def command(
       runevals gate output.json -o results.json
       runevals gate junit.xml --baseline main/junit.xml --deterministic
     """
-    outputs = [Path(name) for name in output]
-    check_outputs(outputs)
-    for path in {path.resolve() for path in outputs} & {path.resolve() for path in results}:
-        raise InvalidSettings(f"--output {path.name} is one of the results; it would be overwritten")
+    outputs = outputs_of(output, results, "results")
     words = raw_settings(options)
     of_change = replace(words, base_side=protected_side(words, change_event(words)))
     settings = resolve(of_change)
@@ -79,9 +73,4 @@ def command(
 
     if not deterministic and conclusion.comparison is not None and failing_now(conclusion.comparison):
         notice("If nothing in these cases is random, --deterministic makes every newly failing case a loss")
-
-    def write() -> list[Path]:
-        publish(conclusion, outputs, was_read=True)
-        return outputs
-
-    finish(reported(conclusion, write).exit_code)
+    finish_with(conclusion, outputs)

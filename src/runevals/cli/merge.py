@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
-from runevals.cli.output import reported
+from runevals.cli.output import finish_with, outputs_of
 from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
-from runevals.records.errors import InvalidDocument, InvalidSettings
-from runevals.reports.publish import check_outputs, publish
+from runevals.records.errors import InvalidDocument
 from runevals.reports.results_document import documents_in, read
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.pipeline import merge
@@ -50,24 +48,15 @@ def command(documents: tuple[Path, ...], output: tuple[str, ...], **options: Any
     """
     from dataclasses import replace
 
-    outputs = [Path(name) for name in output]
-    check_outputs(outputs)
     files = _files(documents)
-    for path in {path.resolve() for path in outputs} & {path.resolve() for path in files}:
-        raise InvalidSettings(f"--output {path.name} is one of the shards; it would be overwritten")
+    outputs = outputs_of(output, files, "shards")
     words = raw_settings(options)
     of_change = replace(words, base_side=protected_side(words, change_event(words)))
     request = RunRequest(
         settings=resolve(of_change), raw=words, weakenings=ignored_changes(of_change), progress=progress
     )
     require_own_code(words)
-    conclusion = merge(merged_report(files), request)
-
-    def write() -> list[Path]:
-        publish(conclusion, outputs, was_read=True)
-        return outputs
-
-    finish(reported(conclusion, write).exit_code)
+    finish_with(merge(merged_report(files), request), outputs)
 
 
 def merged_report(documents: Sequence[Path]) -> RunReport:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
+from runevals.cli import finish
 from runevals.cli.options import KEPT_RESULTS
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import created, remove, require_no_link
 from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.reports.publish import unwritable
+from runevals.reports.publish import check_outputs, publish, unwritable
 from runevals.run.export_suite import AGENTSKILLS
 from runevals.suites.dialects import eval_document
 
@@ -60,6 +61,25 @@ def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> Out
         say("\n".join(fitted(f"       Written: {', '.join(map(str, files))}")))
     code = conclusion.verdict.exit_code or (0 if failure is None else failure.exit_code)
     return OutputResult(files=tuple(files), failure=failure, exit_code=code)
+
+
+def outputs_of(names: Sequence[str], read: Iterable[Path] = (), what: str = "") -> list[Path]:
+    """The files of --output. Raises as `check_outputs`, and InvalidSettings for one of the files that are read."""
+    outputs = [Path(name) for name in names]
+    check_outputs(outputs)
+    for path in {path.resolve() for path in outputs} & {path.resolve() for path in read}:
+        raise InvalidSettings(f"--output {path.name} is one of the {what}; it would be overwritten")
+    return outputs
+
+
+def finish_with(conclusion: Conclusion, outputs: Sequence[Path]) -> NoReturn:
+    """Writes reports of results that were read, tells the verdict, and ends with its exit code."""
+
+    def write() -> Sequence[Path]:
+        publish(conclusion, outputs, was_read=True)
+        return outputs
+
+    finish(reported(conclusion, write).exit_code)
 
 
 def require_kept_results() -> None:
