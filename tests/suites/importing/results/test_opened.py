@@ -26,7 +26,7 @@ def test_the_content_tells_what_a_file_is():
         pytest.param(b" \n", "x is empty", id="empty"),
         pytest.param(b'{"a": 1, "a": 2}', "duplicate key 'a'", id="duplicate key"),
         pytest.param(b'{"a": 1}\n{"a": 1, "a": 2}', "x:2: .*duplicate key 'a'", id="duplicate key in a line"),
-        pytest.param(b"plain text", "x:1:1: is not JSON", id="text"),
+        pytest.param(b"plain text", "x is not JSON, JSON Lines or XML", id="text"),
         pytest.param(b"[" * 100_000, "x is not JSON that we read", id="deep"),
         pytest.param(b"PK\x03\x04broken", "x is not a whole zip archive", id="zip"),
     ],

@@ -18,6 +18,7 @@ from runevals.suites.importing.results.records import (
     joined,
     numbered,
 )
+from runevals.suites.importing.results.repetitions import whole_repeats, without_count
 
 NAME = "deepeval"
 WRAPPER = "testRunData"  # around the same in `.latest_test_run.json`
@@ -49,9 +50,7 @@ def read(file: OpenedResults) -> ImportedRun:
 
 def _cases(cases: list[Json], suite: str) -> list[ImportedCase]:
     contents = [_content(case) for case in cases]
-    names = [
-        "" if _COUNTED.fullmatch(case["name"].name_or_empty) else case["name"].name_or_empty for case in cases
-    ]
+    names = _names(cases)
     prompts = [_prompt(case) for case in cases]
     keys = distinct_keys(list(zip(names, prompts, contents, strict=True)))
     return [
@@ -66,6 +65,14 @@ def _cases(cases: list[Json], suite: str) -> list[ImportedCase]:
         )
         for case, key, name, prompt, content in zip(cases, keys, names, prompts, contents, strict=True)
     ]
+
+
+def _names(cases: list[Json]) -> list[str]:
+    """The authors' names or those of the tests, without the count of `--repeat`; empty for DeepEval's own."""
+    names = [case["name"].name_or_empty for case in cases]
+    several = whole_repeats(("", name) for name in names)
+    names = [without_count(name) if ("", without_count(name)) in several else name for name in names]
+    return ["" if _COUNTED.fullmatch(name) else name for name in names]
 
 
 def _content(case: Json) -> object:

@@ -21,6 +21,7 @@ from runevals.suites.importing.results.records import (
     joined,
     unanswered,
 )
+from runevals.suites.importing.results.repetitions import whole_repeats, without_count
 
 NAME = "junit"
 ROOTS = ("testsuites", "testsuite")
@@ -36,11 +37,11 @@ _OTHERS = {
     "events": "Open Test Reporting",
     "robot": "Robot Framework's own format; write JUnit XML with --xunit",
     "testng-results": "TestNG's own format; it writes JUnit XML in junitreports/",
+    "promptfoo": "promptfoo's own XML; let it write JSON: -o output.json",
     "coverage": "a coverage report",
     "checkstyle": "a checkstyle report",
 }
 _REPETITION = re.compile(r"\s*\[?\brepetition (\d+) of (\d+)\b\]?", re.IGNORECASE)  # JUnit 5
-_COUNTED = re.compile(r"([\[-])(\d{1,6})-(\d{1,6})\]$")  # pytest-repeat: `[2-5]`, `[paris-2-5]`
 _PARAMETERS = re.compile(r"\s*[\[(][^\[\]()]*[\])]$")
 # Maven Surefire: the runs of a test before it passed, and those after it failed.
 _EARLIER = {"flakyFailure": Outcome.FAILED, "flakyError": Outcome.ERRORED}
@@ -95,6 +96,13 @@ class _Test:
     def place(self) -> str:
         return f"{self.display_path}:{self.element.line}"
 
+    @property
+    def has_class(self) -> bool:
+        """Whether its class is more than the name, or its end, which jest-junit and Mocha write there."""
+        return (
+            bool(self.classname) and self.classname != self.name and not self.name.endswith(f" {self.classname}")
+        )
+
 
 def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Iterator[_Test]:
     """The test cases of a suite and of those in it."""
@@ -129,36 +137,20 @@ class _Names:
 
     def __init__(self, tests: list[_Test], *, parameters_are_attempts: bool) -> None:
         self._all = parameters_are_attempts
-        counted: dict[str, set[tuple[int, int]]] = defaultdict(set)
-        for test in tests:
-            if match := _COUNTED.search(test.name):
-                base = f"{test.suite}/{test.classname}/{_uncounted(test.name)}"
-                counted[base].add((int(match[2]), int(match[3])))
-        self._repeated = {base for base, numbers in counted.items() if _is_whole(numbers)}
+        self._repeated = whole_repeats((_group(test), test.name) for test in tests)
 
     def identity(self, test: _Test) -> tuple[str, str]:
         """(suite, key) of the test that this is a run of."""
         name = _REPETITION.sub("", test.name).strip() or "repetition"
         if self._all:
             name = _PARAMETERS.sub("", name) or name
-        elif f"{test.suite}/{test.classname}/{_uncounted(name)}" in self._repeated:
-            name = _uncounted(name)
-        return test.suite, f"{test.classname}.{name}" if test.classname else name
+        elif (_group(test), without_count(name)) in self._repeated:
+            name = without_count(name)
+        return test.suite, f"{test.classname}.{name}" if test.has_class else name
 
 
-def _uncounted(name: str) -> str:
-    """`test_x[paris-2-5]` → `test_x[paris]`, `test_x[2-5]` → `test_x`."""
-    match = _COUNTED.search(name)
-    if match is None:
-        return name
-    return name[: match.start()] + ("]" if match[1] == "-" else "")
-
-
-def _is_whole(numbers: set[tuple[int, int]]) -> bool:
-    """Whether these are `1-n` to `n-n`: a parameter that only looks so is not."""
-    counts = {of for _, of in numbers}
-    present = {number for number, _ in numbers}
-    return counts == {len(present)} and present == set(range(1, len(present) + 1))
+def _group(test: _Test) -> str:
+    return f"{test.suite}/{test.classname}"
 
 
 def _with_hidden_failures(tests: list[_Test]) -> Iterator[_Test]:
@@ -183,7 +175,7 @@ def _case(test: _Test, names: _Names) -> ImportedCase:
         content=(suite, key),
         file=test.file,
         line=int(line) if line.isascii() and line.isdigit() and 0 < len(line) < 8 else None,
-        category=test.classname or None,
+        category=test.classname if test.has_class else None,
         attempts=tuple(_attempts(test)),
     )
 

@@ -13,6 +13,7 @@ from runevals.suites.importing.results.archive import Archive, is_archive
 from runevals.suites.importing.results.fields import Json
 
 MAX_BYTES = 256 * 1024 * 1024
+_JSON_STARTS = '{["-0123456789tfnNI'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,10 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
     try:
         return OpenedResults(path=path, display_path=display_path, document=Json(loaded(text), display_path))
     except json.JSONDecodeError as error:
+        if text.lstrip()[0] not in _JSON_STARTS:
+            raise InvalidDocument(
+                f"{display_path} is not JSON, JSON Lines or XML: let its tool write one of these"
+            ) from None
         lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
         if len(lines) < 2 or not error.msg.startswith("Extra data"):
             place = f"{display_path}:{error.lineno}:{error.colno}"

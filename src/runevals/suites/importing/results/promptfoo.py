@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 
 from runevals.lib.parsing.canonical import canonical
-from runevals.records import CheckResult, Layer, TurnReport, cut_name
+from runevals.records import CheckResult, Layer, Outcome, TurnReport, cut_name
 from runevals.suites.importing.results.fields import Json
 from runevals.suites.importing.results.opened import OpenedResults
 from runevals.suites.importing.results.records import (
@@ -84,16 +84,14 @@ def _place_in_table(row: Json) -> tuple[float, float]:
 
 def _cases(rows: Sequence[Json], suite: str, display_path: str) -> list[ImportedCase]:
     """A case for each row: a test, asked by one provider with one prompt."""
-    providers = list(dict.fromkeys(_provider(row) for row in rows))
-    prompts = _prompt_names(rows)
     contents = [_content(row["testCase"]) for row in rows]
     names = [row["testCase"]["description"].name_or_empty for row in rows]
     variables = [canonical(_variables(row).value) for row in rows]
     keys = distinct_keys(list(zip(names, variables, contents, strict=True)))
     return [
         ImportedCase(
-            suite=f"{suite} ({_provider(row)})" if len(providers) > 1 else suite,
-            key=f"{key} [{prompts[row['prompt']['label'].text_or_none]}]" if len(prompts) > 1 else key,
+            suite=suite,
+            key=f"{key} [{', '.join(labels)}]" if labels else key,
             name=cut_name(name or _name_of(row)),
             place=row.place,
             content=content,
@@ -101,8 +99,17 @@ def _cases(rows: Sequence[Json], suite: str, display_path: str) -> list[Imported
             category=row["testCase"]["metadata"]["category"].name_or_empty or None,
             attempts=(_attempt(row),),
         )
-        for row, key, name, content in zip(rows, keys, names, contents, strict=True)
+        for row, key, labels, name, content in zip(rows, keys, _labels(rows), names, contents, strict=True)
     ]
+
+
+def _labels(rows: Sequence[Json]) -> Iterator[list[str]]:
+    """What tells the rows of one test apart: the provider and the prompt, if there are several."""
+    prompts = _prompt_names(rows)
+    several = len({_provider(row) for row in rows}) > 1
+    for row in rows:
+        prompt = prompts[row["prompt"]["label"].text_or_none]
+        yield ([_provider(row)] if several else []) + ([prompt] if len(prompts) > 1 else [])
 
 
 def _content(test: Json) -> object:
@@ -196,7 +203,24 @@ def _of_part(part: Json) -> CheckResult:
     reason = part["reason"].text_or_none or ""
     passed = None if informs else part["pass"].flag
     result = _check(part["assertion"], passed=passed, score=part["score"].number_or_none, reason=reason)
-    return errored(result, reason) if part["metadata"]["graderError"].value is True else result
+    failed = result.outcome is Outcome.FAILED
+    return errored(result, reason) if _is_grader_error(part) or (failed and _is_unmarked_error(part)) else result
+
+
+def _is_grader_error(part: Json) -> bool:
+    return part["metadata"]["graderError"].value is True
+
+
+def _is_unmarked_error(part: Json) -> bool:
+    """Whether a failed assertion has another reason than what promptfoo writes for a measured one.
+
+    It marks the errors of some assertions that ask a model, and not of these.
+    """
+    kind = part["assertion"]["type"].name_or_empty.removeprefix("not-")
+    reason = part["reason"].text_or_none or ""
+    if kind == "model-graded-closedqa":
+        return not reason.startswith("The submission ")
+    return (kind == "answer-relevance" or kind.startswith("similar")) and "threshold" not in reason
 
 
 def _check(

@@ -1,0 +1,35 @@
+"""The names that pytest-repeat gives the runs of a test: `test_x[1-3]` to `test_x[3-3]`."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+_COUNTED = re.compile(r"([\[-])(\d{1,6})-(\d{1,6})\]$")  # `[2-5]`, `[paris-2-5]`
+
+Place = tuple[str, str]  # of a test: what it is in, and its name without a count
+
+
+def whole_repeats(tests: Iterable[tuple[str, str]]) -> set[Place]:
+    """Which tests have all their runs here, of (what a test is in, its name)."""
+    counted: dict[Place, set[tuple[int, int]]] = defaultdict(set)
+    for group, name in tests:
+        if match := _COUNTED.search(name):
+            counted[group, without_count(name)].add((int(match[2]), int(match[3])))
+    return {place for place, numbers in counted.items() if _is_whole(numbers)}
+
+
+def without_count(name: str) -> str:
+    """`test_x[paris-2-5]` → `test_x[paris]`, `test_x[2-5]` → `test_x`."""
+    match = _COUNTED.search(name)
+    if match is None:
+        return name
+    return name[: match.start()] + ("]" if match[1] == "-" else "")
+
+
+def _is_whole(numbers: set[tuple[int, int]]) -> bool:
+    """Whether these are `1-n` to `n-n`: a parameter that only looks so is not."""
+    counts = {of for _, of in numbers}
+    present = {number for number, _ in numbers}
+    return counts == {len(present)} and present == set(range(1, len(present) + 1))
