@@ -45,3 +45,20 @@ def test_a_report_says_as_of_when_its_prices_are(project, runevals):
     assert document["run"]["target"]["type"] == "anthropic"
     assert "prices as of the settings" in (project.path / "report.md").read_text(encoding="utf-8")
     assert set(server.keys) == {"Bearer key-1"}
+
+
+@pytest.mark.parametrize(("model", "number"), [("gemini-2.0-flash", 1), ("gemini-2.0-flush", 0)])
+def test_a_deprecated_model_is_named_by_doctor_and_reports(project, runevals, model, number):
+    """Also if it is one of several targets; one that genai-prices does not know is not."""
+    project.write("evals.json", SUITE)
+    with chat_server(lambda body, n: Reply("Paris")) as server:
+        target = {"type": "gemini", "model": model, "base_url": server.base_url}
+        other = {**target, "system_prompt": "Be short."}
+        project.write("runevals.yaml", json.dumps({"targets": {"a": target, "b": other}}))
+        project.write(".env.local.user", "GEMINI_API_KEY=key-1\n")
+        sentence = f"{model} is deprecated by its provider"
+        assert runevals("doctor")[1].count(sentence) == number
+        code, out, err = runevals("run", "-q", "--target", "a", "-o", "out.json", "-o", "out.md")
+        assert code == 0, out + err
+    assert sum(sentence in notice for notice in project.document()["run"]["notices"]) == number
+    assert (project.path / "out.md").read_text(encoding="utf-8").count("deprecated by its provider") == number

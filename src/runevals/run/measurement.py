@@ -33,6 +33,7 @@ from runevals.reports.results_json import case_line
 from runevals.run.converse import converse, thread_of
 from runevals.run.evaluate import Evaluation, evaluate
 from runevals.run.matched_patterns import AT_ONCE
+from runevals.run.provenance import deprecations
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.patterns import PatternRedactor
 from runevals.run.same_words import RepeatedAnswers
@@ -155,7 +156,7 @@ class Measurement:
         )
         stopped = self._world.stop.problem if self._cut_short else None
         repeating = () if info.target.deterministic else self._same_words.notices
-        notices = (*info.notices, *repeating)
+        notices = (*info.notices, *repeating, *deprecations(self.settings))
         info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped, notices=notices)
         cases = [self._scored.get(index) or self._case(index) for index in range(len(self.plan.cases))]
         report = run_report(info, cases, complete=stopped is None)

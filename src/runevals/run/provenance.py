@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from importlib.metadata import version
 
+from runevals.lib.chat.prices import is_deprecated
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.git import branch_of, commit_of
 from runevals.records import Provenance
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
+from runevals.settings.target import JudgeSettings, TargetSettings
 
 # Where target calls run changes no answer, and the name of a cluster's host should not be published.
 _LEFT_OUT = frozenset(
@@ -40,9 +44,30 @@ def _of_base(settings: Settings) -> tuple[str, ...]:
 
 def _is_priced(settings: Settings) -> bool:
     """Whether target or judge is one whose calls have a price by model."""
-    target = None if settings.evaluate_only else settings.target
-    judges = () if settings.no_judge else settings.judges
-    return any(one is not None and one.type in (*PROVIDERS, "http") for one in (target, *judges))
+    return any(one.type in (*PROVIDERS, "http") for one in _endpoints(settings))
+
+
+def _endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
+    """The target and the judges that a run asks."""
+    if settings.target is not None and not settings.evaluate_only:
+        yield settings.target
+    yield from () if settings.no_judge else settings.judges
+
+
+def deprecations(settings: Settings) -> tuple[str, ...]:
+    """A sentence on each model of target and judges that `genai-prices` marks as deprecated by its provider.
+
+    It has no date, and a model that it does not know has none.
+    """
+    models = {(one.type, one.model) for one in _endpoints(settings) if one.type in PROVIDERS}
+    deprecated = sorted(
+        str(model) for kind, model in models if is_deprecated(model, PROVIDERS[kind].prices or kind)
+    )
+    source = f"genai-prices {version('genai-prices')}" if deprecated else ""
+    return tuple(
+        f"{model} is deprecated by its provider, says {source}: it will be shut down; change to another in time"
+        for model in deprecated
+    )
 
 
 def settings_given(settings: Settings) -> dict[str, object]:

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 import pytest
 
-from runevals.lib.chat.prices import Price, Prices
+from runevals.lib.chat.prices import Price, Prices, is_deprecated
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,18 @@ def test_the_price_list_is_named_with_the_release_of_its_library():
     release = f"genai-prices {version('genai-prices')}"
     assert Prices().source == release
     assert Prices({"own": Price(1.0, 1.0)}).source == f"the settings, then {release}"
+
+
+@pytest.mark.parametrize(
+    ("model", "provider", "deprecated"),
+    [
+        ("gemini-2.0-flash", "google", True),
+        ("gemini-2.5-flash", "google", False),
+        ("gemini-2.0-flash", "openai", False),  # of another provider
+        ("llama3.1-8b", "ollama", False),  # of an unknown one
+        ("no-such-model", "google", False),
+        (None, "google", False),
+    ],
+)
+def test_a_model_is_deprecated_only_if_the_library_says_so_of_its_provider(model, provider, deprecated):
+    assert is_deprecated(model, provider) is deprecated

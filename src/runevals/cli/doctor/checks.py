@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from runevals.cli.doctor.connectivity import address_of, answers_of
@@ -23,6 +24,7 @@ from runevals.records.errors import (
 from runevals.run.default_target import with_target
 from runevals.run.load import load_suites, plan_of
 from runevals.run.preflight import absent
+from runevals.run.provenance import deprecations
 from runevals.run.world.build import require_judge
 from runevals.settings.resolve import RawSettings, Settings, each_target, resolve
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
@@ -58,6 +60,7 @@ def diagnosis(raw: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
     settings = with_target(settings, loaded.suites)
     models = [*_targets(settings, raw), *_judges(settings, plan)]
     yield from models
+    yield from _deprecations(settings, raw)
     if settings.targets:
         yield neither("answers", choose_one(settings.targets))
     else:
@@ -115,6 +118,16 @@ def _target(settings: Settings) -> Diagnosis:
         return _agent(target, settings)
     program = target.function or " ".join(target.command) or (str(target.path) if target.path else "")
     return good("target", f"{target.type} {program}")
+
+
+def _deprecations(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:
+    """The models of targets and judges that their providers will shut down."""
+    each = [settings]
+    for of_target in each_target(settings, raw).values():
+        with suppress(RunevalsError):  # was said before
+            each.append(resolve(of_target))
+    for sentence in dict.fromkeys(sentence for of_one in each for sentence in deprecations(of_one)):
+        yield neither("model", sentence)
 
 
 def _agent(target: TargetSettings, settings: Settings) -> Diagnosis:

@@ -58,6 +58,16 @@ class Prices:
         return f"the settings, then {library}" if self.own else library
 
 
+def is_deprecated(model: str | None, provider: str) -> bool:
+    """Whether the library marks this model of this provider as deprecated; not if it does not know it."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        return bool(model and get_snapshot().find_provider_model(model, None, provider, None)[1].deprecated)
+    except LookupError:
+        return False
+
+
 def load() -> None:
     """Loads the library; takes a quarter of a second, so call it in the background."""
     from genai_prices.data_snapshot import get_snapshot
