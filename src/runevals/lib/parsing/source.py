@@ -85,6 +85,12 @@ class Source:
         location = self.locate(json_path, key=key)
         return SuiteProblem(location=location, pointer=location.pointer, message=message, rule=rule)
 
+    def warning(
+        self, json_path: JsonPath, message: str, *, key: bool = False, rule: str = "meaning"
+    ) -> SuiteProblem:
+        """What a reader of the file should know of `json_path`, and does not stop the run."""
+        return replace(self.problem(json_path, message, key=key, rule=rule), level="warning")
+
     def schema_problems(self, package: str, name: str) -> list[SuiteProblem]:
         """All violations of a schema that we ship: `schema_problems("runevals.suites", "quarantine-1")`."""
         return [

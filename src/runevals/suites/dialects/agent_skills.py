@@ -13,7 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, Problem, Suite, SuiteProblem, Turn, cut_name, one_line
@@ -27,10 +26,10 @@ from runevals.suites.dialects.agent_skills_checks import (
 )
 from runevals.suites.dialects.case_files import digests, find_files, place_of
 from runevals.suites.dialects.checking import (
-    duplicate_keys,
     is_misspelt,
     schema_problems,
     sorted_by_position,
+    suite_of,
     with_numbered_keys,
 )
 from runevals.suites.dialects.options import LoadOptions
@@ -110,17 +109,15 @@ def load(source: Source, options: LoadOptions) -> Suite:
         raise UnrecognisedSuite([source.problem((), message, rule="no-checks")])
     triggers = bool(cases) and all(_is_trigger(case) for case in cases)
     problems += [*reader.problems, *reader.remarks(document, skill_name, triggers=triggers), *skill.problems]
-    cases, same_prompts = with_numbered_keys(cases, lambda index: pointer(reader.places[index]), "id")
-    problems += [*same_prompts, *duplicate_keys(cases, lambda index: pointer(reader.places[index]))]
+    cases, alike = with_numbered_keys(cases, lambda index: pointer(reader.places[index]), "id")
     description = document.get("description")
-    return Suite(
+    return suite_of(
+        source.path,
+        NAME,
+        cases,
+        sorted_by_position([*problems, *alike]),
         name=f"{skill.name} triggers" if triggers else skill.name,
-        path=source.path,
-        dialect=NAME,
-        cases=tuple(cases),
-        fingerprint=fingerprint([case.fingerprint for case in cases]),
         description=description if isinstance(description, str) else None,
-        problems=sorted_by_position(problems),
         files=tuple(dict.fromkeys((*skill.files, *(path for case in cases for path in case.files.values())))),
         skill=skill.folder,
     )
@@ -184,12 +181,11 @@ class _Reader:
             known = key in _SKILL or (key in _LISTS and isinstance(document[key], list))
             if key and not known and (key in _LISTS or _DECIDES.search(key) or _SETS_UP.search(key)):
                 message = f"'{key}' is not read and changes nothing here"
-                problem = self.source.problem((key,), message, key=True, rule="unknown-key")
-                yield replace(problem, level="warning")
+                yield self.source.warning((key,), message, key=True, rule="unknown-key")
         for places in self.unread.values():
             place, message = places[0]
-            problem = self.source.problem(place, message + in_cases(len(places)), key=True, rule="unknown-key")
-            yield replace(problem, level="warning")
+            message += in_cases(len(places))
+            yield self.source.warning(place, message, key=True, rule="unknown-key")
 
     def _case(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Case | None:  # noqa: FBT001
         prompt = None
@@ -276,13 +272,13 @@ class _Reader:
         by_name = find_files(tuple(names), self._bases, self.options.root)
         missing = [name for name, path in by_name.items() if path is None]
         for name in missing:
-            problem = self.source.problem(
+            problem = self.source.warning(
                 (*place, names[name]) if isinstance(value, list) else place,
                 f"there is no file {name} in the skill, beside this file or in the repository"
                 f"{' (write a relative path)' if name.startswith(('/', '~')) else ''}; "
                 "the case is errored, and not run without it",
             )
-            self.problems.append(replace(problem, level="warning"))
+            self.problems.append(problem)
         files = {place_of(name): path for name, path in by_name.items() if path is not None}
         lost = f"its files are missing: {', '.join(missing)}" if missing else ""
         return files, Problem(code="file_missing", message=lost) if lost else None

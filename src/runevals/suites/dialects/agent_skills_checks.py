@@ -176,7 +176,7 @@ class AgentSkillChecks:
         self.problems.append(self.source.problem(place, message, rule=rule))
 
     def _warn(self, place: JsonPath, message: str) -> None:
-        self.problems.append(replace(self.source.problem(place, message), level="warning"))
+        self.problems.append(self.source.warning(place, message))
 
 
 def unread_checks(case: Mapping[str, Any], key: str) -> str:

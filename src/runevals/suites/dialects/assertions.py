@@ -133,8 +133,8 @@ class Assertions:
         for key in assertion:
             if key not in keys:
                 message = f"{kind}: unknown option '{key}'{did_you_mean(key, keys)}"
-                problem = self.source.problem((*json_path, key), message, key=True, rule="unknown-key")
-                self.problems.append(replace(problem, level="warning"))
+                at = (*json_path, key)
+                self.problems.append(self.source.warning(at, message, key=True, rule="unknown-key"))
 
     def _check_mock(self, value: str) -> None:
         tool, _, number = value.partition(":")

@@ -10,6 +10,7 @@ from typing import Any
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import leaves
+from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.numbers import plural
@@ -137,10 +138,9 @@ def unread_keys(
         likely = nearest(key, keys)
         if likely is not None:
             is_error = likely in checks and not fields.get(likely) and (unchecked or is_misspelt(key, likely))
-            problem = source.problem(
-                (*json_path, key), f"'{key}' is not read; did you mean '{likely}'?", key=True, rule="unknown-key"
-            )
-            yield problem if is_error else replace(problem, level="warning")
+            tell = source.problem if is_error else source.warning
+            message = f"'{key}' is not read; did you mean '{likely}'?"
+            yield tell((*json_path, key), message, key=True, rule="unknown-key")
 
 
 def is_misspelt(word: str, *keys: str) -> bool:
@@ -204,7 +204,10 @@ def numbered_keys(keys: Iterable[str]) -> list[str]:
 def with_numbered_keys(
     cases: Sequence[Case], pointer_of: Callable[[int], str], id_name: str
 ) -> tuple[list[Case], list[SuiteProblem]]:
-    """(the cases, a warning for each whose prompts an earlier case has too, without an id or name of its own)."""
+    """(the cases, a warning for each whose prompts an earlier one has too, and an error for each of the same key).
+
+    Cases with an id or name of their own keep their key.
+    """
     numbered: list[Case] = []
     warnings: list[SuiteProblem] = []
     first: dict[str, Case] = {}
@@ -217,14 +220,10 @@ def with_numbered_keys(
                 f"changes if one of them is moved or removed, so give it '{id_name}'"
             )
             warning = SuiteProblem(
-                location=case.location,
-                pointer=pointer_of(index),
-                message=message,
-                level="warning",
-                rule="duplicate-case",
+                location=case.location, pointer=pointer_of(index), message=message, rule="duplicate-case"
             )
-            warnings.append(warning)
-    return numbered, warnings
+            warnings.append(replace(warning, level="warning"))
+    return numbered, [*warnings, *duplicate_keys(numbered, pointer_of)]
 
 
 def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> Iterable[SuiteProblem]:
@@ -288,6 +287,20 @@ def valid_entries(json_paths: Iterable[JsonPath], under: JsonPath, entries: obje
             return ()
         broken.add(json_path[len(under)])
     return [index for index in range(len(entries) if isinstance(entries, list) else 0) if index not in broken]
+
+
+def suite_of(
+    path: str, dialect: str, cases: Sequence[Case], problems: Iterable[SuiteProblem], **others: Any
+) -> Suite:
+    """The suite of a file or folder: its name is its path, and its fingerprint that of its cases."""
+    return Suite(
+        **{"name": path, **others},
+        path=path,
+        dialect=dialect,
+        cases=tuple(cases),
+        fingerprint=fingerprint([case.fingerprint for case in cases]),
+        problems=tuple(problems),
+    )
 
 
 def sorted_by_position(problems: Iterable[SuiteProblem]) -> tuple[SuiteProblem, ...]:

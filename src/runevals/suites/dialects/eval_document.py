@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from runevals.evaluators.retrieval.citations import FORMATS
-from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import Complaint, complaints
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.records import (
@@ -29,7 +28,6 @@ from runevals.records import (
 )
 from runevals.records.trace import MOST_PROMPTS
 from runevals.suites.dialects.checking import (
-    duplicate_keys,
     evaluator_problems,
     expected_problems,
     is_misspelt,
@@ -37,6 +35,7 @@ from runevals.suites.dialects.checking import (
     numbered_keys,
     sorted_by_position,
     spec_of,
+    suite_of,
     valid_entries,
     with_numbered_keys,
 )
@@ -156,19 +155,9 @@ class _Loader:
         cases = [self._case(document, index) for index in items]
         if cases:
             self._version_notice(document)
-        cases, same_prompts = with_numbered_keys(cases, lambda number: self._pointer_of(items[number]), "testId")
-        self.problems += same_prompts
-        self.problems += duplicate_keys(cases, lambda number: self._pointer_of(items[number]))
-        return Suite(
-            name=self.source.path,
-            path=self.source.path,
-            dialect=NAME,
-            cases=tuple(cases),
-            fingerprint=fingerprint([case.fingerprint for case in cases]),
-            description=document.get("description"),
-            legacy=self.shape != "versioned",
-            problems=sorted_by_position(self.problems),
-        )
+        cases, alike = with_numbered_keys(cases, lambda number: self._pointer_of(items[number]), "testId")
+        about = {"description": document.get("description"), "legacy": self.shape != "versioned"}
+        return suite_of(self.source.path, NAME, cases, sorted_by_position([*self.problems, *alike]), **about)
 
     # -- the document as a whole
 
@@ -306,9 +295,8 @@ class _Loader:
         if not isinstance(declared, str) or declared in FORMATS:
             return options
         message = f"'{declared}' is not one of {', '.join(FORMATS)}; read as {FORMATS[0]}, the default"
-        self.problems.append(
-            replace(self.source.problem((*at, "citation_format"), message, key=True), level="warning")
-        )
+        problem = self.source.warning((*at, "citation_format"), message, key=True)
+        self.problems.append(problem)
         return {name: option for name, option in options.items() if name != "citation_format"}
 
     def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, checks: Checks) -> Turn:

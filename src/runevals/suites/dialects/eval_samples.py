@@ -7,13 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source, lies_inside
 from runevals.lib.text.escape import in_fence
 from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.suites.dialects.assertions import Assertions
-from runevals.suites.dialects.checking import duplicate_keys, sorted_by_position, unread_keys, wrapped_list
+from runevals.suites.dialects.checking import (
+    duplicate_keys,
+    sorted_by_position,
+    suite_of,
+    unread_keys,
+    wrapped_list,
+)
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints
 
@@ -64,16 +69,8 @@ def load(source: Source, options: LoadOptions) -> Suite:
     problems += duplicate_keys(cases, file.pointer_of)
     is_valid = isinstance(document, dict) and all(problem.level != "error" for problem in problems)
     requires = document.get("requires") if is_valid else None
-    return Suite(
-        name=source.path,
-        path=source.path,
-        dialect=NAME,
-        cases=tuple(cases),
-        fingerprint=fingerprint([case.fingerprint for case in cases]),
-        requires=None if not requires else _requires(requires),
-        problems=sorted_by_position(problems),
-        files=tuple(files),
-    )
+    required = None if not requires else _requires(requires)
+    return suite_of(source.path, NAME, cases, sorted_by_position(problems), requires=required, files=tuple(files))
 
 
 def _is_one(value: object) -> bool:
@@ -92,16 +89,9 @@ def together(suites: Sequence[Suite], name: str) -> Suite:
     """The files of one folder as one suite under its name; what each of them requires, all of it requires."""
     cases = [replace(case, suite=name) for suite in suites for case in suite.cases]
     requirements = [suite.requires for suite in suites if suite.requires is not None]
-    doubles = duplicate_keys(cases, lambda _: "")
-    return Suite(
-        name=name,
-        path=name,
-        dialect=NAME,
-        cases=tuple(cases),
-        fingerprint=fingerprint([case.fingerprint for case in cases]),
-        requires=None if not requirements else _union(requirements),
-        problems=(*(problem for suite in suites for problem in suite.problems), *doubles),
-    )
+    problems = [problem for suite in suites for problem in suite.problems]
+    problems += duplicate_keys(cases, lambda _: "")
+    return suite_of(name, NAME, cases, problems, requires=None if not requirements else _union(requirements))
 
 
 def _union(requirements: Sequence[Requires]) -> Requires:
@@ -118,8 +108,7 @@ def _unknown(source: Source, json_path: JsonPath, sample: Mapping[str, Any]) -> 
     yield from unread_keys(source, json_path, sample, keys, _CHECKS)
     if "<<" in sample:
         message = "'<<' does not merge in YAML 1.2; write out its content"
-        problem = source.problem((*json_path, "<<"), message, key=True, rule="unknown-key")
-        yield replace(problem, level="warning")
+        yield source.warning((*json_path, "<<"), message, key=True, rule="unknown-key")
 
 
 def _cwd_problems(

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from runevals.lib.parsing.canonical import canonical, fingerprint
+from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.escape import one_line
@@ -21,10 +21,10 @@ from runevals.lib.text.variables import VARIABLE, fill_variables
 from runevals.records import LABELS, Case, Message, Suite, SuiteProblem, Turn
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.checking import (
-    duplicate_keys,
     misspelt_expected,
     schema_problems,
     sorted_by_position,
+    suite_of,
     with_numbered_keys,
     without_expected,
 )
@@ -62,17 +62,10 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
         cases = [reader.case(index, entry) for index, entry in enumerate(document["testData"])]
         problems += [*reader.problems, *reader.evaluators.problems]
         problems += _expected_problems(source, cases, document["testData"])
-        cases, same_prompts = with_numbered_keys(cases, lambda index: pointer(("testData", index)), "id")
-        problems += [*same_prompts, *duplicate_keys(cases, lambda index: pointer(("testData", index)))]
-    return Suite(
-        name=source.path,
-        path=source.path,
-        dialect=NAME,
-        cases=tuple(cases),
-        fingerprint=fingerprint([case.fingerprint for case in cases]),
-        description=document.get("description") if isinstance(document.get("description"), str) else None,
-        problems=sorted_by_position(problems),
-    )
+        cases, alike = with_numbered_keys(cases, lambda index: pointer(("testData", index)), "id")
+        problems += alike
+    description = document.get("description") if isinstance(document.get("description"), str) else None
+    return suite_of(source.path, NAME, cases, sorted_by_position(problems), description=description)
 
 
 def _expected_problems(source: Source, cases: Sequence[Case], entries: Sequence[Any]) -> Iterator[SuiteProblem]:
@@ -86,10 +79,8 @@ def _expected_problems(source: Source, cases: Sequence[Case], entries: Sequence[
 def _unknown(source: Source, document: Mapping[str, Any]) -> Iterator[SuiteProblem]:
     keys = schema("runevals.suites.dialects", NAME)["properties"]
     for key in document.keys() - keys.keys():
-        problem = source.problem(
-            (key,), f"'{key}' is not read{did_you_mean(key, keys)}", key=True, rule="unknown-key"
-        )
-        yield replace(problem, level="warning")
+        message = f"'{key}' is not read{did_you_mean(key, keys)}"
+        yield source.warning((key,), message, key=True, rule="unknown-key")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,8 +152,7 @@ class _Reader:
                 line = self.source.locate(("messages", number, "content")).line
                 message = f"has no '{name}', which the message at line {line} uses; it is sent as '{{{{{name}}}}}'"
                 message += did_you_mean(name, values)
-                problem = self.source.problem(("testData", index), message)
-                self.problems[replace(problem, level="warning")] = None
+                self.problems[self.source.warning(("testData", index), message)] = None
         return messages
 
 

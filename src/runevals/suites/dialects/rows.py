@@ -9,18 +9,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runevals.evaluators.format_names import PRESETS
-from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import LABELS, Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects.checking import (
-    duplicate_keys,
     evaluator_problems,
     expected_problems,
     misspelt_expected,
     needs_expected,
     sorted_by_position,
+    suite_of,
     with_numbered_keys,
     without_expected,
     wrapped_list,
@@ -127,16 +126,9 @@ def load(source: Source, options: LoadOptions) -> Suite:
         problems += _without_expected(source, root, cases, rows)
         for index, row in rows:
             problems += expected_problems(source, (*root, index, "expected"), row.get("expected"), specs)
-        cases, same_prompts = with_numbered_keys(cases, file.pointer_of, "id")
-        problems += [*same_prompts, *duplicate_keys(cases, file.pointer_of)]
-    return Suite(
-        name=source.path,
-        path=source.path,
-        dialect=NAME,
-        cases=tuple(cases),
-        fingerprint=fingerprint([case.fingerprint for case in cases]),
-        problems=sorted_by_position(problems),
-    )
+        cases, alike = with_numbered_keys(cases, file.pointer_of, "id")
+        problems += alike
+    return suite_of(source.path, NAME, cases, sorted_by_position(problems))
 
 
 def _without_expected(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from runevals.evaluators import catalogue
-from runevals.lib.parsing.canonical import canonical, fingerprint
+from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import did_you_mean
@@ -17,6 +17,7 @@ from runevals.suites.dialects.checking import (
     duplicate_keys,
     schema_problems,
     sorted_by_position,
+    suite_of,
     unread_keys,
     valid_entries,
 )
@@ -60,25 +61,14 @@ def load(source: Source, options: LoadOptions) -> Suite:
         problems += unread_keys(source, json_path, document[index], keys)
         problems += _elsewhere(source, json_path, document[index], category)
     problems += duplicate_keys(cases, lambda number: pointer((valid[number],) if root is None else ()))
-    return _suite(source.path, cases, sorted_by_position(problems))
+    return suite_of(source.path, NAME, cases, sorted_by_position(problems))
 
 
 def together(suites: Sequence[Suite], name: str) -> Suite:
     """The suites of one-case files as one, under the name of their folder."""
     cases = [replace(case, suite=name) for suite in suites for case in suite.cases]
     problems = [problem for suite in suites for problem in suite.problems]
-    return _suite(name, cases, [*problems, *duplicate_keys(cases, lambda _: "")])
-
-
-def _suite(name: str, cases: Sequence[Case], problems: Iterable[SuiteProblem]) -> Suite:
-    return Suite(
-        name=name,
-        path=name,
-        dialect=NAME,
-        cases=tuple(cases),
-        fingerprint=fingerprint([case.fingerprint for case in cases]),
-        problems=tuple(problems),
-    )
+    return suite_of(name, NAME, cases, [*problems, *duplicate_keys(cases, lambda _: "")])
 
 
 def _expected(
@@ -112,7 +102,7 @@ def _elsewhere(
             f"is '{own}', but the folder decides: the case is counted as '{category}'; "
             f"write '{category}' and use tags for the rest, or move the file"
         )
-        yield replace(source.problem((*json_path, "category"), message, key=True), level="warning")
+        yield source.warning((*json_path, "category"), message, key=True)
 
 
 def _case(
