@@ -10,13 +10,13 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from itertools import islice
-from math import isinf
 from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runevals.lib.parsing.schema import complaints, fits
 from runevals.lib.parsing.source import read_lines, read_text
+from runevals.lib.parsing.strict_json import finite, refuse_constant
 from runevals.lib.storage.packed import is_packed, unpacked, unpacked_lines
 from runevals.lib.storage.spool import Spool
 from runevals.lib.text.escape import one_line
@@ -181,7 +181,7 @@ def _cases(text: str) -> tuple[CaseReport, ...]:
     """Raises ValueError, KeyError or TypeError for cases that are not valid."""
     _require_few_values(text)
     with suppress(ValueError, KeyError, TypeError):
-        return tuple(map(read_case, json.loads(text, parse_constant=_no_constant)))
+        return tuple(map(read_case, json.loads(text, parse_constant=refuse_constant)))
     documents = _loaded(text)
     if not fits("runevals.reports", "results-1", documents, "cases"):
         raise ValueError("a case is not valid")
@@ -320,19 +320,12 @@ def _structured(value: object, kind: Any) -> Any:
 def _loaded(text: str) -> Any:
     """Raises ValueError for invalid JSON, infinite numbers and more values than fit in memory."""
     _require_few_values(text)
-    return json.loads(text, parse_constant=_no_constant, parse_float=_float)
+    return json.loads(text, parse_constant=refuse_constant, parse_float=finite)
 
 
 def _require_few_values(text: str) -> None:
     if len(text) > MOST_VALUES and sum(map(text.count, "[{,")) > MOST_VALUES:
         raise ValueError(f"it has more than {MOST_VALUES // 10**6} million values")
-
-
-def _float(text: str) -> float:
-    value = float(text)
-    if isinf(value):
-        raise ValueError(f"{text[:40]} is too large a number")
-    return value
 
 
 def _bounded(value: Any, kind: type[float]) -> float:
@@ -341,10 +334,6 @@ def _bounded(value: Any, kind: type[float]) -> float:
     if not abs(number) <= LARGEST:
         raise ValueError(f"{number:.3g} is too large a number")
     return number
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def _moment(text: str, _kind: object) -> datetime:

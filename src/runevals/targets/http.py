@@ -11,6 +11,7 @@ from runevals.lib.chat.prices import Prices
 from runevals.lib.http.endpoint import DEFAULT_PICK
 from runevals.lib.http.throttle import CallFailed
 from runevals.lib.parsing.json_path import Pick
+from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.command import request_of
@@ -55,7 +56,7 @@ class HttpTarget:
                 raise TargetRefused(f"the target refuses every call: {error}") from error
             return failed(f"target_{error.kind}", str(error))
         try:
-            reply = json.loads(content, parse_constant=_no_number)
+            reply = json.loads(content, parse_constant=refuse_constant)
         except (ValueError, RecursionError):
             return failed("target_unparseable", f"the reply is not JSON; it begins: {beginning(content)}")
         try:
@@ -116,7 +117,3 @@ class HttpTarget:
     def close(self) -> None:
         """Ends the connections."""
         self._endpoint.close()
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON number")

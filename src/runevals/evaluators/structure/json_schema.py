@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
+from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.records import Verdict
 from runevals.records.script import Answer, Call
 
@@ -104,11 +105,6 @@ def schema_verdict(answer: Answer) -> Verdict:
     messages = "; ".join(str(complaint) for complaint in complaints[:3])
     rest = f"; and {len(complaints) - 3} more" if len(complaints) > 3 else ""
     return Verdict(0.0, messages + rest, {"errors": complaints})
-
-
-def refuse_constant(name: str) -> float:
-    """For `parse_constant`: NaN and Infinity are not JSON. Raises ValueError."""
-    raise ValueError(f"{name} is not JSON")
 
 
 def without_fences(text: str) -> str:

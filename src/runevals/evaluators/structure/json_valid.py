@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.structure.json_schema import refuse_constant, without_fences
+from runevals.evaluators.structure.json_schema import without_fences
+from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.records import Verdict
 
 

@@ -15,6 +15,7 @@ from threading import Lock
 from typing import cast
 
 from runevals.lib.parsing.schema import complaints
+from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.records import Location, StoredValue, SuiteProblem
 from runevals.records.errors import InvalidSuite, UsageError
 
@@ -179,7 +180,7 @@ def read_json(text: str, display_path: str) -> Source:
         return object_
 
     try:
-        value = json.loads(text, object_pairs_hook=fields, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=fields, parse_constant=refuse_constant)
     except JSONDecodeError as error:
         location = Location(file=display_path, line=error.lineno, column=error.colno)
         raise _stop(location, f"is not JSON: {why_no_json(error)}") from None
@@ -210,7 +211,7 @@ def why_no_json(error: ValueError | RecursionError) -> str:
 
 def read_line(text: str) -> object:
     """One line of JSON Lines. Raises ValueError for what is not JSON, and for duplicate keys."""
-    return json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_constant)
+    return json.loads(text, object_pairs_hook=unique_keys, parse_constant=refuse_constant)
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -444,10 +445,6 @@ def code_file(root: Path, reference: str, *, base: Path, what: str) -> tuple[str
         return path.read_text(encoding="utf-8-sig"), LANGUAGES.get(path.suffix)
     except UnicodeDecodeError:
         raise UsageError(f"{what}: {reference} is not UTF-8 text") from None
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def _stop(location: Location, message: str) -> InvalidSuite:

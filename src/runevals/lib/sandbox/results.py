@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from runevals.lib.parsing.depth import nested_deeper
+from runevals.lib.parsing.strict_json import finite, refuse_constant
 from runevals.records.script import Answer, Call
 
 MOST_REASON = 2000
@@ -69,7 +69,7 @@ def timed_out(timeout_s: float) -> Answer:
 
 def _answer_from(call: Call, raw: str, duration_s: float) -> Answer:
     try:
-        fields = json.loads(raw, parse_constant=_no_constant, parse_float=_finite)
+        fields = json.loads(raw, parse_constant=refuse_constant, parse_float=finite)
     except (ValueError, RecursionError):
         return _broken("it is not JSON", duration_s)
     if not isinstance(fields, dict):
@@ -168,14 +168,3 @@ def _kind(value: object) -> str:
 
 def _shortened(text: object) -> str:
     return str(text)[:MOST_REASON] if text is not None else ""
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is too large a number")
-    return number
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON number")
