@@ -7,7 +7,7 @@ from functools import partial
 
 from runevals.lib.nullable import total
 from runevals.lib.text.escape import code_cell, inert_line, one_line
-from runevals.lib.text.numbers import money, p_value, plural, short_list
+from runevals.lib.text.numbers import and_more, money, p_value, plural, short_list
 from runevals.records import Blame, BlamedCase, Hunk, HunkCoverage
 
 MOST_LINES = 20
@@ -33,8 +33,8 @@ def lines(blame: Blame) -> list[str]:
     """One line of plain text for each set of hunks."""
     safe, place = partial(one_line, limit=300), partial(one_line, limit=LONGEST_PLACE)
     groups = _groups(blame)
-    more = [f"… and {len(groups) - MOST_LINES} more"] if len(groups) > MOST_LINES else []
-    return [*(_line(cases, safe, place) for cases in groups[:MOST_LINES]), *more]
+    first = [_line(cases, safe, place) for cases in groups[:MOST_LINES]]
+    return [*first, *and_more(groups, MOST_LINES)]
 
 
 def markdown(blame: Blame) -> str:
@@ -90,8 +90,7 @@ def _coverage(blame: Blame, safe: Callable[[str], str], place_of: Callable[[str]
     """One line for each hunk, those that no case notices first."""
     hunks = sorted(blame.coverage, key=lambda one: bool(one.cases or one.p_value is not None or one.reason))
     yield from (_of_hunk(one, safe, place_of) for one in hunks[:MOST_HUNKS])
-    if len(hunks) > MOST_HUNKS:
-        yield f"… and {len(hunks) - MOST_HUNKS} more"
+    yield from and_more(hunks, MOST_HUNKS)
 
 
 def _of_hunk(one: HunkCoverage, safe: Callable[[str], str], place_of: Callable[[str], str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import capitalised, money, plural, seconds
+from runevals.lib.text.numbers import and_more, capitalised, money, plural, seconds
 from runevals.records import (
     AgainstComparison,
     CaseReport,
@@ -241,8 +241,7 @@ def _errored(conclusion: Conclusion) -> Iterator[str]:
 
 
 def _more(items: Sequence[object], most: int) -> Iterator[str]:
-    if len(items) > most:
-        yield f"  … and {len(items) - most} more"
+    yield from (f"  {line}" for line in and_more(items, most))
 
 
 def _footer(conclusion: Conclusion) -> str:

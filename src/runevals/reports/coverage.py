@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runevals.lib.text.escape import code_cell, one_line
-from runevals.lib.text.numbers import percent, plural
+from runevals.lib.text.numbers import and_more, percent, plural
 from runevals.records import CaseReport, Coverage, RunReport, Totals
 
 MOST_GROUPS = 20
@@ -25,8 +25,7 @@ def plain(report: RunReport) -> Iterator[str]:
         yield from ("", "Tripwires")
     for case in wires[:MOST_TRIPWIRES]:
         yield f"  {one_line(case.key, 60)}  {_tripwire_text(case)}"
-    if len(wires) > MOST_TRIPWIRES:
-        yield f"  … and {len(wires) - MOST_TRIPWIRES} more"
+    yield from (f"  {line}" for line in and_more(wires, MOST_TRIPWIRES))
 
 
 def markdown(report: RunReport) -> Iterator[str]:
@@ -48,8 +47,7 @@ def markdown(report: RunReport) -> Iterator[str]:
     wires = _tripwires(report)
     if wires:
         texts = [f"{code_cell(case.key, 80)} {_tripwire_text(case)}" for case in wires[:MOST_TRIPWIRES]]
-        more = [f"… and {len(wires) - MOST_TRIPWIRES} more"] if len(wires) > MOST_TRIPWIRES else []
-        yield f"**Tripwires** {' · '.join([*texts, *more])}"
+        yield f"**Tripwires** {' · '.join([*texts, *and_more(wires, MOST_TRIPWIRES)])}"
 
 
 def _ratio(totals: Totals) -> str:
@@ -76,8 +74,5 @@ def _first_groups(coverage: Coverage) -> Iterator[tuple[str, Totals]]:
 
 
 def _rest(coverage: Coverage) -> list[str]:
-    more = len(coverage.groups) - MOST_GROUPS
-    return [
-        *([f"… and {more} more"] if more > 0 else []),
-        *([f"{plural(coverage.without, 'case')} without"] if coverage.without else []),
-    ]
+    without = [f"{plural(coverage.without, 'case')} without"] if coverage.without else []
+    return [*and_more(coverage.groups, MOST_GROUPS), *without]

@@ -15,6 +15,7 @@ from runevals.evaluators.kinds import Evaluator, Scripted
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import first_of
 from runevals.records import Case, EvaluatorSpec, Location, Problem, PromptTemplate, Suite, SuiteProblem, Turn
 from runevals.records.agent import AGENTS
 from runevals.records.errors import (
@@ -227,9 +228,8 @@ def _with_warnings(suites: Sequence[Suite], problems: Sequence[SuiteProblem]) ->
 def _also_found(paths: Sequence[Path], request: LoadRequest) -> Iterator[str]:
     """A notice of suites that were seen and are not run, the first few of them by name."""
     if paths:
-        more = f" and {len(paths) - _MOST_SHOWN} more" if len(paths) > _MOST_SHOWN else ""
-        names = ", ".join(display_path(path, request.repository) for path in paths[:_MOST_SHOWN])
-        yield f"also found, not run: {names}{more} (--all runs them)"
+        names = first_of([display_path(path, request.repository) for path in paths], _MOST_SHOWN)
+        yield f"also found, not run: {names} (--all runs them)"
 
 
 def prompted_suites(suites: Sequence[Suite], request: LoadRequest) -> tuple[Suite, ...]:

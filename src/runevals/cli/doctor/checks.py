@@ -11,7 +11,7 @@ from runevals.cli.doctor.environment import base_of, folders_of, github_of, sand
 from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.http.reachable import unreachable
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import first_of, plural
 from runevals.records.agent import AGENT_KEYS
 from runevals.records.errors import (
     COULD_NOT_MEASURE,
@@ -86,9 +86,8 @@ def _suites(settings: Settings) -> tuple[LoadedSuites, RunPlan | None, Diagnosis
         return LoadedSuites(suites=()), None, stopped("suites", error, "runevals init writes a first one")
     except RunevalsError as error:
         return LoadedSuites(suites=()), None, stopped("suites", error, "runevals validate shows every problem")
-    paths = ", ".join(suite.path for suite in loaded.suites[:3])
-    more = f" and {len(loaded.suites) - 3} more" if len(loaded.suites) > 3 else ""
-    return loaded, plan, good("suites", f"{plural(len(plan.cases), 'case')} in {paths}{more}")
+    paths = first_of([suite.path for suite in loaded.suites], 3)
+    return loaded, plan, good("suites", f"{plural(len(plan.cases), 'case')} in {paths}")
 
 
 def _targets(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runevals.evaluators.kinds import Judged, Subject
+from runevals.lib.text.numbers import and_more
 from runevals.records.judgement import Question
 
 MOST_CALLS = 30
@@ -35,5 +36,4 @@ def short_trace(subject: Subject) -> tuple[tuple[str, str], ...]:
     if not calls:
         return ()
     lines = [f"{call.name}({str(call.input)[:200]})" for call in calls[:MOST_CALLS]]
-    rest = [f"… and {len(calls) - MOST_CALLS} more"] if len(calls) > MOST_CALLS else []
-    return (("TOOL CALLS", "\n".join([*lines, *rest])),)
+    return (("TOOL CALLS", "\n".join([*lines, *and_more(calls, MOST_CALLS)])),)

@@ -81,8 +81,3 @@ def path_problems(option: str, paths: Iterable[str]) -> Iterable[tuple[str | Non
     for path in paths:
         if not path or path.startswith("/") or ".." in path.split("/"):
             yield option, f"{path!r} is not a path in the workspace"
-
-
-def short_paths(paths: Sequence[str]) -> str:
-    """The first of some paths."""
-    return ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.workspace.evidence import PathsCheck, fits, short_paths
+from runevals.evaluators.workspace.evidence import PathsCheck, fits
+from runevals.lib.text.numbers import first_of
 from runevals.records import Verdict
 
 
@@ -31,4 +32,4 @@ class OnlyTouches(PathsCheck):
         others = [path for path in paths if not fits(path, self.paths)]
         if not others:
             return Verdict(1.0, "nothing else was changed")
-        return Verdict(0.0, f"also changed: {short_paths(others)}", {"paths": others})
+        return Verdict(0.0, f"also changed: {first_of(others, 5)}", {"paths": others})

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.workspace.evidence import PathsCheck, fits, short_paths
+from runevals.evaluators.workspace.evidence import PathsCheck, fits
+from runevals.lib.text.numbers import first_of
 from runevals.records import Verdict
 
 
@@ -30,4 +31,4 @@ class Unchanged(PathsCheck):
         changed = [path for path in paths if fits(path, self.paths)]
         if not changed:
             return Verdict(1.0, "they are as they were")
-        return Verdict(0.0, f"changed: {short_paths(changed)}", {"paths": changed})
+        return Verdict(0.0, f"changed: {first_of(changed, 5)}", {"paths": changed})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 from runevals.lib.text.escape import one_line
 
@@ -19,11 +19,20 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def short_list(names: Sequence[str], most: int = 3) -> str:
+def first_of(texts: Sequence[str], most: int) -> str:
     """ "a, b, c and 4 more"."""
-    texts = [one_line(name, 60) for name in names[:most]]
-    rest = len(names) - len(texts)
-    return ", ".join(texts) + (f" and {rest} more" if rest else "")
+    rest = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def short_list(names: Sequence[str], most: int = 3) -> str:
+    """The same of names that may be long."""
+    return first_of([one_line(name, 60) for name in names], most)
+
+
+def and_more(items: Sized, most: int) -> list[str]:
+    """The line after the first of some lines, if there are more."""
+    return [f"… and {len(items) - most} more"] if len(items) > most else []
 
 
 def percent(share: float | None) -> str:

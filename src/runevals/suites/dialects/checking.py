@@ -13,7 +13,7 @@ from runevals.evaluators.kinds import leaves
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.source import JsonPath, Source, pointer
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import first_of, plural
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
@@ -185,9 +185,7 @@ def _in_lines(locations: Sequence[Location]) -> str:
     """The lines of the first few of several problems."""
     if len(locations) < 2:
         return ""
-    lines = ", ".join(str(location.line) for location in locations[:MOST_LINES])
-    rest = f" and {len(locations) - MOST_LINES} more" if len(locations) > MOST_LINES else ""
-    return f" (lines {lines}{rest})"
+    return f" (lines {first_of([str(location.line) for location in locations], MOST_LINES)})"
 
 
 def numbered_keys(keys: Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runevals.lib.parsing.source import read_json
+from runevals.lib.text.numbers import first_of
 from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.health.duplicates import similar_cases
 from runevals.suites.importing.logs.conversations import LoggedConversation, LoggedTurn
@@ -73,7 +74,6 @@ def _notes(conversation: LoggedConversation, more: int) -> str:
         parts.append("it had a system prompt, which belongs to the target")
     calls = [call for turn in conversation.turns for call in turn.calls]
     if calls:
-        first = [call if len(call) <= LONGEST_CALL else f"{call[:LONGEST_CALL]}…" for call in calls[:MOST_CALLS]]
-        more_calls = f" and {len(calls) - MOST_CALLS} more" if len(calls) > MOST_CALLS else ""
-        parts.append(f"tools: {', '.join(first)}{more_calls}")
+        short = [call if len(call) <= LONGEST_CALL else f"{call[:LONGEST_CALL]}…" for call in calls]
+        parts.append(f"tools: {first_of(short, MOST_CALLS)}")
     return "; ".join(parts)
