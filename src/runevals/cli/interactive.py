@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from runevals.cli.init import templates as starter
+from runevals.cli.progress import OUTCOME_MARKS
 from runevals.lib.parsing.source import read_json
 from runevals.lib.terminal import at_terminal, say, terminal_text
 from runevals.lib.text.numbers import money, seconds
-from runevals.records import Outcome, Suite, TurnReport
+from runevals.records import Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
 from runevals.run.pipeline import run
 from runevals.run.request import RunRequest
@@ -23,8 +24,6 @@ from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.dialects.checking import needs_expected, spec_of
 from runevals.suites.load import LoadedSuites
 from runevals.verdict.wording import because
-
-_MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +108,7 @@ def _lines(exchange: Exchange) -> Iterator[str]:
     yield f"\n{terminal_text(turn.output or '')}\n"
     for result in turn.results:
         why = result.error.message if result.error is not None else because(result)
-        yield terminal_text(f"{_MARKS[result.outcome]} {result.id}  {why}")
+        yield terminal_text(f"{OUTCOME_MARKS[result.outcome]} {result.id}  {why}")
     spent = [seconds(turn.latency_s)] if turn.latency_s is not None else []
     spent += [money(turn.cost_usd)] if turn.cost_usd is not None else []
     yield "  " + " · ".join(spent)

@@ -70,7 +70,7 @@ def address(name: str, environment: Mapping[str, str]) -> str:
     if not value and name == "bedrock":
         value = environment.get("AWS_DEFAULT_REGION", "")
     if value and provider.located_by:
-        return _URL_OF.get(name, _verbatim)(value)
+        return _URL_OF.get(name, str)(value)
     if provider.url is None:
         raise InvalidSettings(
             f"{name}: the environment variable {provider.located_by} is not set; set it to the address or region"
@@ -83,10 +83,6 @@ def azure_api_version(name: str, base_url: str | None, environment: Mapping[str,
     if name != "azure" or "/openai/v1" in urlsplit(base_url or "").path:
         return None
     return environment.get("AZURE_AI_API_VERSION") or AZURE_API_VERSION
-
-
-def _verbatim(value: str) -> str:
-    return value
 
 
 def _ollama(value: str) -> str:
