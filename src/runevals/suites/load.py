@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runevals.evaluators import catalogue
-from runevals.evaluators.kinds import Evaluator, Scripted
+from runevals.evaluators.kinds import Scripted
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
@@ -349,6 +349,7 @@ def dry_run_evaluators(plan: RunPlan, sandbox: ScriptRunner) -> None:
         for case in plan.cases
         for turn in case.turns
         for check in checks_of(turn)
+        if isinstance(check.evaluator, Scripted)
     )
     if problems := _unusable(planned, sandbox):
         raise InvalidSuite(problems)
@@ -356,7 +357,7 @@ def dry_run_evaluators(plan: RunPlan, sandbox: ScriptRunner) -> None:
 
 def unusable_evaluators(suites: Sequence[Suite], sandbox: ScriptRunner) -> list[SuiteProblem]:
     """Definitions of evaluators that cannot be used; those that cannot be built are reported by their suite."""
-    evaluators: dict[int, Evaluator | None] = {}  # by spec: a suite has few of them for many cases
+    evaluators: dict[int, Scripted | None] = {}  # by spec: a suite has few of them for many cases
 
     def planned_checks() -> Iterator[_PlannedCheck]:
         for suite in suites:
@@ -376,12 +377,13 @@ class _PlannedCheck:
     case: Case
     turn: Turn
     spec: EvaluatorSpec
-    evaluator: Evaluator
+    evaluator: Scripted
 
 
-def _build(spec: EvaluatorSpec) -> Evaluator | None:
+def _build(spec: EvaluatorSpec) -> Scripted | None:
     try:
-        return catalogue.build(spec).evaluator
+        evaluator = catalogue.build(spec).evaluator
+        return evaluator if isinstance(evaluator, Scripted) else None
     except (InvalidOptions, UnknownEvaluator):
         return None
 
@@ -390,8 +392,6 @@ def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[Su
     problems: dict[SuiteProblem, None] = {}
     reported: set[tuple[str, str, str]] = set()
     for check in checks:
-        if not isinstance(check.evaluator, Scripted):
-            continue
         call = check.evaluator.rehearsal(check.turn.expected)
         if call is None or sandbox.is_quick(call):  # a pattern that is read here is valid
             continue

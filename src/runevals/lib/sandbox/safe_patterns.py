@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, prod
+from typing import NamedTuple
 
 MOST_STEPS = 40_000_000  # at most some tenths of a second
 LONGEST_PATTERN = 500
@@ -32,6 +33,7 @@ _CLASSES = {
 }
 _CONTROLS = {"n": "\\n", "r": "\\r", "t": "\\t"}
 _LINE_ENDS = "\\n\\r\\u2028\\u2029"
+_PLACES = {"^": "\\A", "$": "\\Z", "\\b": "\\b"}
 _NO_LINE_END = f"[^{_LINE_ENDS}]"
 _LITERALS = re.compile(r"[A-Za-z0-9 ]+(?![*+?{])")  # without the character that a quantifier repeats
 _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")  # two characters each, to JavaScript
@@ -86,8 +88,7 @@ class _NotPlain(Exception):
     """Something that is left to the worker."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(NamedTuple):
     """A part of a pattern: its Python source, its size, and the number of ways to match at one position."""
 
     source: str
@@ -123,6 +124,8 @@ class _Reader:
         while self._accept("|"):
             alternatives.append(self._sequence())
         self._depth -= 1
+        if len(alternatives) == 1:
+            return alternatives[0]._replace(size=alternatives[0].size + 1)
         return _Read(
             source="|".join(part.source for part in alternatives),
             size=sum(part.size for part in alternatives) + 1,
@@ -133,22 +136,20 @@ class _Reader:
         parts: list[_Read] = []
         while self._rest and self._rest[0] not in "|)":
             parts.append(self._part())
+        several = [part for part in parts if part.paths is not _one_way]
         return _Read(
-            source="".join(part.source for part in parts),
-            size=sum(part.size for part in parts) + 1,
-            paths=lambda length, last: prod(part.paths(length, last and part is parts[-1]) for part in parts),
+            source="".join([part.source for part in parts]),
+            size=sum([part.size for part in parts]) + 1,
+            paths=lambda length, last: prod(part.paths(length, last and part is parts[-1]) for part in several),
         )
 
     def _part(self) -> _Read:
         if literals := _LITERALS.match(self._rest):
             self._rest = self._rest[literals.end() :]
             return _Read(literals[0], literals.end(), _one_way)
-        if self._accept("^"):
-            return _Read("\\A", 1, _one_way)
-        if self._accept("$"):
-            return _Read("\\Z", 1, _one_way)
-        if self._accept("\\b"):
-            return _Read("\\b", 1, _one_way)
+        for sign, source in _PLACES.items():
+            if self._accept(sign):
+                return _Read(source, 1, _one_way)
         if self._accept("("):
             return self._group()
         return self._repeated(self._character())
