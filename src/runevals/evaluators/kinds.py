@@ -10,9 +10,11 @@ from typing import ClassVar
 from runevals.records import Layer, Message, Outcome, Probe, Problem, Response, Scale, Verdict
 from runevals.records.judgement import Judgement, Question
 from runevals.records.outcome import ONE_TO_FIVE, PASS_OR_FAIL
+from runevals.records.quick_init import quick_init
 from runevals.records.script import Answer, Call
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """One turn, as evaluators see it."""

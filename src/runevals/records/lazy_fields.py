@@ -72,21 +72,18 @@ def prepared_json(record: PreparedJson) -> str | None:
     return None if text is None else text.read()
 
 
-class _Field:
+class _Field(property):
     """A field of a record: a value that is stored elsewhere is read at each access."""
 
     def __init__(self, slot: Any) -> None:
-        self.raw = slot.__get__
-        self._set = slot.__set__
+        raw = slot.__get__
 
-    def __get__(self, record: object, kind: type | None = None) -> Any:
-        if record is None:
-            return self
-        value = self.raw(record, kind)
-        return value.read() if isinstance(value, StoredValue) else value
+        def read(record: object) -> Any:
+            value = raw(record)
+            return value.read() if isinstance(value, StoredValue) else value
 
-    def __set__(self, record: object, value: object) -> None:
-        self._set(record, value)
+        super().__init__(read, slot.__set__)  # both are called from C, at each access and each new record
+        self.raw = raw
 
 
 def large(*names: str) -> Callable[[type[T]], type[T]]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from runevals.records.quick_init import quick_init
+
 
 class Layer(StrEnum):
     """The three layers a check can count in."""
@@ -54,6 +56,7 @@ class Scale:
         return (score - self.minimum) / (self.maximum - self.minimum)
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """A score on the evaluator's own scale, one sentence of reason, and details.

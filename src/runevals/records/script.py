@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from runevals.records.quick_init import quick_init
+
 CallKind = Literal[
     "evaluator", "assertion", "skill", "regex", "regex_many", "regex_groups", "redact", "json_schema"
 ]
 Language = Literal["javascript", "python"]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A call of code in the sandbox."""
@@ -25,6 +28,7 @@ class Call:
     memory_bytes: int = 128 * 1024 * 1024
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The result of a call.

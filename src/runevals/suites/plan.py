@@ -14,12 +14,14 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Case, Probe, Suite, Turn
 from runevals.records.errors import UsageError
+from runevals.records.quick_init import quick_init
 from runevals.records.rules import Selection, Shard
 
 if TYPE_CHECKING:
     from runevals.records import CaseReport, ShardInfo
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """One attempt at one case."""
