@@ -126,7 +126,7 @@ def taken(words: tuple[str, ...], folder: Path, environment: dict[str, str]) -> 
     run = called([sys.executable, *words], folder, environment)
     seconds = time.perf_counter() - started
     is_change = words[-1] == "action" and environment["GITHUB_EVENT_NAME"] == "pull_request"
-    if run.returncode > 1 or (is_change and "Nothing that this run measures has changed" not in run.stdout):
+    if run.returncode > 1 or (is_change and "No relevant changes since" not in run.stdout):
         sys.exit(run.stdout + run.stderr)
     return seconds
 
