@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator
 
 from runevals.lib.text.escape import spreadsheet_cell
-from runevals.records import LABELS, Conclusion
+from runevals.records import LABELS, CheckResult, Conclusion
 from runevals.reports.coverage import tripwire
 
 NAME = "table"
@@ -39,35 +39,25 @@ class _Through:
         return text
 
 
-def _rows(conclusion: Conclusion) -> Iterator[list[object]]:
+def _rows(conclusion: Conclusion) -> Iterator[tuple[object, ...]]:
     for case in conclusion.report.cases:
+        of_case = _cells(case.suite, case.key, case.name, case.category)
+        labels = _cells(*(", ".join(case.labels[label]) if label in case.labels else None for label in LABELS))
+        labels = (*labels, tripwire(case))
         for attempt in case.attempts:
             for number, turn in enumerate(attempt.turns, start=1):
+                place = (*of_case, attempt.attempt, number, case.status.value)
+                texts = _cells(turn.prompt, turn.expected, turn.output)
+                cached = "cached" if turn.cached else None
                 for result in turn.results:
-                    row = (
-                        case.suite,
-                        case.key,
-                        case.name,
-                        case.category,
-                        attempt.attempt,
-                        number,
-                        case.status.value,
-                        result.id,
-                        result.layer.value,
-                        result.outcome.value,
-                        result.value,
-                        result.score,
-                        result.threshold,
-                        result.weight,
-                        result.reason,
-                        None if result.error is None else result.error.code,
-                        turn.prompt,
-                        turn.expected,
-                        turn.output,
-                        turn.latency_s,
-                        turn.cost_usd,
-                        *(", ".join(case.labels[label]) if label in case.labels else None for label in LABELS),
-                        tripwire(case),
-                        "cached" if turn.cached else None,
-                    )
-                    yield [spreadsheet_cell(cell) if isinstance(cell, str) else cell for cell in row]
+                    yield (*place, *_of_check(result), *texts, turn.latency_s, turn.cost_usd, *labels, cached)
+
+
+def _of_check(result: CheckResult) -> tuple[object, ...]:
+    check, reason, error = _cells(result.id, result.reason, None if result.error is None else result.error.code)
+    measured = (result.outcome.value, result.value, result.score, result.threshold, result.weight)
+    return (check, result.layer.value, *measured, reason, error)
+
+
+def _cells(*texts: str | None) -> tuple[str | None, ...]:
+    return tuple([None if text is None else spreadsheet_cell(text) for text in texts])
