@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
-from operator import attrgetter
 from typing import Any
 
 from runevals.records import (
@@ -43,7 +42,6 @@ LEFT_OUT: Mapping[type, frozenset[str]] = {
         "tripped",
     }),
 }  # fmt: skip
-_NO_DEFAULT = object()
 
 
 def json_text(value: Any) -> str:
@@ -59,22 +57,35 @@ def case_line(case: CaseReport) -> str:
 
 def fields_of(record: Any) -> dict[str, object]:
     """What a document says of `record`, by name."""
-    names, values_of, defaults = _layout(type(record))  # type: ignore[arg-type] # every type can be hashed
-    if defaults is None:
-        return dict(zip(names, values_of(record), strict=True))
-    fields = zip(names, values_of(record), defaults, strict=True)
-    return {name: value for name, value, default in fields if value != default}
+    return _reader(type(record))(record)  # type: ignore[arg-type] # every type can be hashed
 
 
 @cache
-def _layout(kind: Any) -> tuple[tuple[str, ...], Any, tuple[object, ...] | None]:
-    """The names that a record has in a document, what reads their values, and the values that are left out."""
+def _reader(kind: Any) -> Callable[[Any], dict[str, object]]:
+    """A function for one type of record, compiled from its fields."""
     names = (*(field.name for field in fields(kind)), *DERIVED.get(kind, ()))
-    values_of = attrgetter(*names) if len(names) > 1 else lambda record: (getattr(record, names[0]),)
-    if kind not in LEFT_OUT:
-        return names, values_of, None
-    own = {field.name: _default(field) for field in fields(kind)}
-    return names, values_of, tuple(own.get(name) if name in LEFT_OUT[kind] else _NO_DEFAULT for name in names)
+    left_out = LEFT_OUT.get(kind, frozenset())
+    defaults = {field.name: _default(field) for field in fields(kind)}
+    scope: dict[str, Any] = {f"{name}_default": defaults.get(name) for name in left_out}
+    always = ", ".join(f"{name!r}: record.{name}" for name in names if name not in left_out)
+    lines = ["def read(record):", f" return {{{always}}}"]
+    if left_out:
+        lines[1:] = [" document = {}", *(f" {line}" for name in names for line in _lines(name, name in left_out))]
+        lines.append(" return document")
+    exec("\n".join(lines), scope)  # noqa: S102 - from the names of our own fields alone
+    read: Callable[[Any], dict[str, object]] = scope["read"]
+    return read
+
+
+def _lines(name: str, may_be_left_out: bool) -> tuple[str, ...]:  # noqa: FBT001
+    """Puts one field into the document."""
+    if not may_be_left_out:
+        return (f"document[{name!r}] = record.{name}",)
+    default = f"{name}_default"
+    return (
+        f"value = record.{name}",
+        f"if value is not {default} and value != {default}: document[{name!r}] = value",
+    )
 
 
 def _default(field: Field[Any]) -> object:
