@@ -3,6 +3,9 @@
 A stub model answers by the hunks that are put back: the truth of a change says which of them lose the case, alone
 or only together. All other hunks do nothing. Prints a row for each kind of change, and exits with 1 if a limit is
 missed: the true hunks in 95 % of the changes, a wrong one in 2 %, and no case with more runs than the limit.
+
+Then the coverage (`--coverage`) of changes of a noisy target: how often a hunk that does something is noticed, and
+one that does nothing, which may be in at most 5 % of the changes.
 """
 
 from __future__ import annotations
@@ -14,7 +17,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
+from runevals.records import AttemptReport, Layers, Outcome
 from runevals.verdict.blame_search import HunkSet, SearchResult, most_runs, search_case, searched
+from runevals.verdict.hunk_coverage import Runs, noticed
 
 CHANGES, HUNKS = 200, (1, 2, 3, 5, 8, 13, 24, 60)
 LEAST_TRUE, MOST_WRONG = 0.95, 0.02
@@ -108,12 +113,75 @@ def row(setting: Setting, changes: int) -> bool:
     return holds or not setting.limited
 
 
+CASES = 30
+MOST_FALSE = 0.05  # of the changes, in which a hunk is noticed that does nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageSetting:
+    """A change of five hunks, one of which may lower the pass rate of some of the cases to this one."""
+
+    name: str
+    runs: int
+    affected: int = 0  # cases
+    rate: float = 0.05
+
+
+COVERAGES = (
+    *(CoverageSetting(name="no hunk does anything", runs=runs) for runs in (3, 8, 16)),
+    *(CoverageSetting(name="one hunk loses a case", runs=runs, affected=1) for runs in (3, 8, 16)),
+    *(CoverageSetting(name="one hunk loses ten cases", runs=runs, affected=10) for runs in (3, 8)),
+    *(CoverageSetting(name="ten cases to 50 %", runs=runs, affected=10, rate=0.5) for runs in (3, 8)),
+)
+
+
+def covered(setting: CoverageSetting, seed: int) -> Sequence[bool]:
+    """Whether each of five hunks is noticed; the first is the one that does something, if any does."""
+    source = random.Random(f"coverage {setting.name} {setting.runs} {seed}")
+    rates = [source.choice((1.0, 0.98, 0.98, 0.6)) for _ in range(CASES)]  # without the first hunk
+    head = [setting.rate if n < setting.affected else rate for n, rate in enumerate(rates)]
+    without = [rates, *[head] * 4]
+    answers = noticed(
+        _runs(source, head, setting.runs),
+        [_runs(source, each, setting.runs) for each in without],
+        deterministic=False,
+    )
+    return [bool(answer.by) or answer.p_value is not None for answer in answers]
+
+
+def _runs(source: random.Random, rates: Sequence[float], runs: int) -> Runs:
+    return {
+        ("s", str(case)): [_run(source.random() < rate) for _ in range(runs)] for case, rate in enumerate(rates)
+    }
+
+
+def _run(passed: bool) -> AttemptReport:
+    status = Outcome.PASSED if passed else Outcome.FAILED
+    return AttemptReport(attempt=1, status=status, composite=None, layers=Layers(), turns=())
+
+
+def coverage_row(setting: CoverageSetting, changes: int) -> bool:
+    """Prints how often a hunk is noticed; whether the limit holds."""
+    answers = [covered(setting, seed) for seed in range(changes)]
+    idle = [answer[1:] if setting.affected else answer for answer in answers]
+    false = fmean(map(any, idle))
+    true = f"{100 * fmean(answer[0] for answer in answers):5.1f} %" if setting.affected else "      –"
+    # As many false ones as chance gives in 1 of 1000 simulations that just hold the limit.
+    most = MOST_FALSE + 3.1 * (MOST_FALSE * (1 - MOST_FALSE) / changes) ** 0.5
+    end = "ok" if false <= most else "MISSED"
+    print(f"| {setting.name:25s} | {setting.runs:4d} | {true} | {100 * false:4.1f} % | {end} |")
+    return false <= most
+
+
 def main() -> int:
     """Every kind of change → exit code."""
     changes = int(sys.argv[1]) if len(sys.argv) > 1 else CHANGES
     print(f"{changes} changes a row, of {', '.join(map(str, HUNKS))} hunks; 90 % → 10 % unless named")
     print("| change | the true hunks | a wrong one | runs a case | most | most of the limit | |")
     ends = [row(setting, changes) for setting in SETTINGS]
+    print(f"\n{changes // 4} changes a row: coverage of 5 hunks by {CASES} cases, a quarter of them flaky (60 %)")
+    print("| change | runs | noticed | one that does nothing is noticed | |")
+    ends += [coverage_row(setting, changes // 4) for setting in COVERAGES]
     return 0 if all(ends) else 1
 
 
