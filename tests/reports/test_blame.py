@@ -45,6 +45,11 @@ def blamed(key, *numbers, put_back=None, **values):
             id="not found",
         ),
         pytest.param(
+            [BlamedCase(suite="s", key="KB-7", reason="it still passes, with a lower score")],
+            "KB-7: not searched: it still passes, with a lower score",
+            id="not searched",
+        ),
+        pytest.param(
             [blamed("KB-7", *[0] * 25)],
             f"KB-7: lost by {'a.md:0 and ' * 20}5 more (all of them put back: 0 of 8 → 8 of 8; 17 calls)",
             id="many lines",

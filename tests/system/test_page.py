@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from runevals.cli import call
-from runevals.records import Blame, BlamedCase, Hunk, TextChange
+from runevals.records import Blame, BlamedCase, Hunk, HunkCoverage, TextChange
 from runevals.reports import history, html
 from runevals.reports.history import PastRun
 from tests.conftest import chromium
@@ -234,14 +234,18 @@ def test_what_changed_in_the_prompt_stands_above_the_cases_and_the_statistics_ar
     path = tmp_path / "report.html"
     made = conclusion(report({"a": "ppp", "b": "pff"}), report({"a": "ppp", "b": "ppp"}))
     line = Hunk(path="prompts/<b>.md", first=1, last=1)
-    blame = Blame(
-        base="0" * 40, hunks=1, files=1, cases=(BlamedCase(suite="s", key="b", hunks=(line,), put_back=(line,)),)
-    )
+    lost = BlamedCase(suite="s", key="b", hunks=(line,), put_back=(line,))
+    unnoticed = HunkCoverage(hunk=line, new=True, sure=True)
+    blame = Blame(base="0" * 40, hunks=1, files=1, cases=(lost,), coverage=(unnoticed,))
     path.write_text(html.render(replace(made, prompt_changes=(change,), blame=blame)), encoding="utf-8")
     page = opened(path)
     assert page.locator("#blame li").inner_text().startswith("b: lost by prompts/<b>.md:1 (put back:")
+    assert page.locator("#coverage li").inner_text() == "prompts/<b>.md:1 is new, and no case notices it"
     assert page.locator("#prompts .is-added").inner_text().strip() == "+<b>Be short.</b>"
-    tops = [page.locator(part).bounding_box()["y"] for part in ("#verdict", "#blame", "#prompts", "#cases")]
+    tops = [
+        page.locator(part).bounding_box()["y"]
+        for part in ("#verdict", "#blame", "#coverage", "#prompts", "#cases")
+    ]
     assert tops == sorted(tops)
     assert not page.locator("#statistics .facts").is_visible()
     page.click("nav a:has-text('Statistics')")

@@ -16,13 +16,14 @@ from runevals.cli.options import environment_option, output_option, raw_settings
 from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
 from runevals.lib.git import common_ancestor, merge_base
-from runevals.lib.terminal import say
+from runevals.lib.terminal import say, terminal_text
+from runevals.lib.text.numbers import short_list
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.reports.blame import plain
 from runevals.reports.publish import check_outputs, publish
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.blame.coverage import after_coverage, coverage_plan, covered
-from runevals.run.blame.search import blamed, lost_cases
+from runevals.run.blame.search import blamed, lost_cases, lower_scores
 from runevals.run.load import load_suites
 from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest
@@ -79,7 +80,11 @@ def command(
     request = _request(words, base, quiet=quiet)
     require_of_head(conclusion.report.run, path, request.settings.repository, is_named=results is not None)
     if not lost_cases(conclusion.comparison) and not coverage:
-        say(f"No case was lost in {path}: there is nothing to look for.")
+        lower = [case.key for case in lower_scores(conclusion.comparison)]
+        passing = (
+            f" Not searched, as it still passes: {short_list(lower, 5)}, with a lower score." if lower else ""
+        )
+        say(terminal_text(f"No case was lost in {path}: there is nothing to look for.{passing}"))
         finish(0)
     commit = _base_commit(base, conclusion, request)
     search = _with_coverage if coverage else blamed

@@ -24,9 +24,8 @@ def plain(blame: Blame) -> Iterator[str]:
     yield f"Put back: {plural(blame.hunks, 'hunk')} in {files} since {one_line(blame.base[:7])}{own}"
     yield from (f"  {line}" for line in lines(blame))
     if blame.coverage:
-        safe, place = partial(one_line, limit=300), partial(one_line, limit=LONGEST_PLACE)
         yield "Coverage of the change:"
-        yield from (f"  {line}" for line in _coverage(blame, safe, place))
+        yield from (f"  {line}" for line in coverage_lines(blame))
 
 
 def lines(blame: Blame) -> list[str]:
@@ -35,6 +34,11 @@ def lines(blame: Blame) -> list[str]:
     groups = _groups(blame)
     first = [_line(cases, safe, place) for cases in groups[:MOST_LINES]]
     return [*first, *and_more(groups, MOST_LINES)]
+
+
+def coverage_lines(blame: Blame) -> list[str]:
+    """One line of plain text for each hunk of the coverage."""
+    return list(_coverage(blame, partial(one_line, limit=300), partial(one_line, limit=LONGEST_PLACE)))
 
 
 def markdown(blame: Blame) -> str:
@@ -61,6 +65,8 @@ def _groups(blame: Blame) -> list[list[BlamedCase]]:
 def _line(cases: Sequence[BlamedCase], safe: Callable[[str], str], place_of: Callable[[str], str]) -> str:
     """One line on cases with the same answer; `safe` and `place_of` make texts and places harmless."""
     case, keys = cases[0], safe(short_list([case.key for case in cases], MOST_KEYS))
+    if not case.hunks and not case.calls:
+        return f"{keys}: not searched: {safe(case.reason)}"
     if not case.hunks:
         return f"{keys}: not found: {safe(case.reason)} ({_effort(cases)})"
     places = [place_of(hunk.place) for hunk in case.hunks[:MOST_PLACES]]

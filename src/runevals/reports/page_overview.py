@@ -9,7 +9,7 @@ from typing import Any
 from runevals.lib.text.escape import one_line, visible
 from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, points, relative, seconds
 from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
-from runevals.reports.blame import lines
+from runevals.reports.blame import coverage_lines, lines
 from runevals.reports.coverage import tripwire
 from runevals.reports.identity import suite_names, target_name
 from runevals.reports.page_cases import CasePair
@@ -58,6 +58,7 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
             for change in conclusion.prompt_changes
         ],
         "blame": [] if conclusion.blame is None else lines(conclusion.blame),
+        "coverage": [] if conclusion.blame is None else coverage_lines(conclusion.blame),
         "categories": _categories(report, comparison),
         "charts": [chart for chart in (scores(pairs), latencies(pairs)) if chart is not None],
         "statistics": _statistics(conclusion),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runevals.records import Suspect
-from runevals.run.blame.search import lost_cases
+from runevals.run.blame.search import lost_cases, lower_scores
 from tests.reports.conclusions import conclusion
 from tests.sample_reports import case, report
 
@@ -21,3 +21,12 @@ def test_confirmed_cases_come_first_and_those_that_pass_are_left_out():
     ]
     found = lost_cases(replace(comparison, suspects=tuple(suspects)))
     assert [key for _, key in found] == ["B", "A"]
+
+
+def test_cases_that_pass_with_a_lower_score_are_named_as_not_searched():
+    base = report([case(key, "ppp") for key in ("A", "B")])
+    comparison = conclusion(report([case("A", "fff"), case("B", "ppp")]), base).comparison
+    [change] = comparison.of_kind("regressed")
+    worse = replace(change, key="B", change="worse", head=change.base)
+    [found] = lower_scores(replace(comparison, changes=(change, worse)))
+    assert (found.key, found.calls, found.reason) == ("B", 0, "it still passes, with a lower score")

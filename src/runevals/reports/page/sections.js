@@ -25,14 +25,19 @@ function drawSections(overview) {
   for (const { title, path, diff } of overview.prompts)
     at("prompts").append(el("h3", {}, title, " ", el("code", {}, el("bdi", {}, path))), unifiedDiff(diff));
   at("prompts").hidden = !overview.prompts.length;
-  at("blame").append(
-    el(
-      "ul",
-      {},
-      overview.blame.map((line) => el("li", {}, line)),
-    ),
-  );
-  at("blame").hidden = !overview.blame.length;
+  for (const [id, lines] of [
+    ["blame", overview.blame],
+    ["coverage", overview.coverage],
+  ]) {
+    at(id).append(
+      el(
+        "ul",
+        {},
+        lines.map((line) => el("li", {}, line)),
+      ),
+    );
+    at(id).hidden = !lines.length;
+  }
   at("cut").hidden = !overview.without_texts;
   at("cut").textContent =
     `The page is limited in size: ${overview.without_texts} of ${ROWS.length} cases, the least important ones, are ` +

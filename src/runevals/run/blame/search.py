@@ -41,6 +41,15 @@ def lost_cases(comparison: Comparison) -> list[Key]:
     return sorted(dict.fromkeys(lost), key=lambda key: key not in confirmed)
 
 
+def lower_scores(comparison: Comparison) -> list[BlamedCase]:
+    """The cases that lost score and still pass, which are not searched."""
+    return [
+        BlamedCase(suite=change.suite, key=change.key, reason="it still passes, with a lower score")
+        for change in comparison.of_kind("worse")
+        if change.head is not None and change.head.status is Outcome.PASSED
+    ]
+
+
 def blamed(conclusion: Conclusion, base: str, request: RunRequest, *, code: bool) -> Blame:
     """The hunks since the commit `base` that lost the cases of a comparison. Raises RunevalsError."""
     assert conclusion.comparison is not None  # noqa: S101 - the caller chose it for that
@@ -69,7 +78,7 @@ def blamed(conclusion: Conclusion, base: str, request: RunRequest, *, code: bool
         hunks=len(change.hunks),
         files=len(files.files),
         uncommitted=files.uncommitted,
-        cases=tuple(cases),
+        cases=(*cases, *lower_scores(conclusion.comparison)),
     )
     return without_either(blame, settings)
 
