@@ -155,7 +155,7 @@ def install(folder: Path) -> float | None:
 
 def inside() -> None:
     """Prints the seconds of the steps that the action takes before it decides what to run."""
-    from runevals.cli.action import change_event, job_here, load_suites, on_github, resolve, stored_base
+    from runevals.cli.action import change_event, job_here, on_github, resolve, stored_base, suites_of
     from runevals.run.baseline.protected_side import protected_side
     from runevals.settings.resolve import RawSettings
 
@@ -173,8 +173,8 @@ def inside() -> None:
         inputs=inputs, cwd=raw.cwd, environment=environment, base_side=protected_side(raw, change_event(raw))
     )
     settings = timed("settings", lambda: resolve(raw))
-    timed("suites", lambda: load_suites(settings))
-    here = on_github(environment, settings, job_here(environment, raw.cwd, inputs), TOKEN)
+    timed("suites", lambda: suites_of(settings))
+    here = on_github(environment, settings.github, job_here(environment, raw.cwd, inputs), TOKEN)
     base = timed("base found and read", lambda: stored_base(settings, raw, here, print))
     if base.baseline is None:
         sys.exit(f"no base was found: {base}")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from runevals.run.baseline.dependencies import changes_since
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.settings.resolve import RawSettings, resolve
 from tests.attacks.conftest import REGRESSED, SUITE, commit, stock
 
@@ -43,7 +43,7 @@ def change(hostile):
 
     def why():
         settings = resolve(RawSettings(cwd=hostile.path, environment={}))
-        return changes_since(settings, load_suites(settings), hostile.commit, None)
+        return changes_since(settings, suites_of(settings), hostile.commit, None)
 
     def again():
         stock(hostile.path, "reset", "-q", "--hard")

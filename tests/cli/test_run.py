@@ -276,7 +276,7 @@ def test_bad_words_are_told_without_a_traceback(project, runevals, words, told):
 
 def test_a_bug_of_ours_says_so_with_exit_4(project, runevals, monkeypatch):
     project.write("evals.json", SUITE)
-    monkeypatch.setattr("runevals.cli.run.load_suites", lambda settings: 1 / 0)  # a fault of ours, put in
+    monkeypatch.setattr("runevals.cli.run.suites_of", lambda settings: 1 / 0)  # a fault of ours, put in
     code, _, err = runevals()
     assert code == 4
     assert "ZeroDivisionError" in err

@@ -6,7 +6,7 @@ import pytest
 
 from runevals.records.errors import InvalidSettings
 from runevals.run.call_limit import planned_calls, require_few_calls
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, resolve
 
@@ -24,7 +24,7 @@ def planned(repository):
         side = BaseSide(commit=repository.git("rev-parse", "main"))
         told = RawSettings(cwd=repository.path, environment=environment, base_side=side)
         found = resolve(told)
-        return found, load_suites(found), told
+        return found, suites_of(found), told
 
     repository.write("evals.json", {**JUDGED, "items": ITEMS})
     return made

@@ -6,7 +6,7 @@ import pytest
 
 from runevals.records import ComparisonVerdict, Weakening
 from runevals.run.head import measure_head
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.decide import Baseline
@@ -21,7 +21,7 @@ def request_of(project):
     def build(**more):
         raw = RawSettings(cwd=project.path, environment={}, flags={"target": "recorded:answers.jsonl"})
         settings = resolve(raw)
-        return RunRequest(settings=settings, suites=load_suites(settings), raw=raw, **more)
+        return RunRequest(settings=settings, suites=suites_of(settings), raw=raw, **more)
 
     return build
 

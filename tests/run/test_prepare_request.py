@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from runevals.records.errors import InvalidSettings
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.prepare_request import prepared, require_comparable
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, resolve
@@ -17,7 +17,7 @@ from tests.sample_suites import SUITE, TEN
 def request_of(project, base=None, **flags):
     raw = RawSettings(cwd=project.path, environment={}, flags=flags)
     settings = resolve(raw)
-    return RunRequest(settings=settings, suites=load_suites(settings), raw=raw, base=base)
+    return RunRequest(settings=settings, suites=suites_of(settings), raw=raw, base=base)
 
 
 def test_a_shard_is_not_compared(project):

@@ -54,7 +54,7 @@ from runevals.reports.publish import publish
 from runevals.run import pipeline
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.baseline.stored_base import StoredBase
-from runevals.run.load import load_suites, plan_of
+from runevals.run.load import plan_of, suites_of
 from runevals.run.nothing_measured import ended_by
 from runevals.run.preflight_container import require_reachable
 from runevals.run.preflight_plugins import require_usable_plugins
@@ -157,7 +157,7 @@ def _resolved(raw: RawSettings) -> tuple[Settings, RunevalsError | None]:
 
 def _plan(settings: Settings, commands: FileCommands, cases_per_shard: int) -> int:
     """Outputs the shards for the matrix of jobs that runs them; nothing is called."""
-    plan = plan_of(load_suites(settings), settings)
+    plan = plan_of(suites_of(settings), settings)
     shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
     say(f"{describe(plan, settings)}\nshards      {shards}")
     commands.add_outputs({"shards": shards})
@@ -256,7 +256,7 @@ def _measured(
     """The suites, run; with stored answers of an earlier attempt, if there are any."""
     require_reachable(settings)
     load_sdk_beside(settings)
-    loaded = load_suites(settings)
+    loaded = suites_of(settings)
     warn(loaded.problems)
     attempt = attempted([settings], here, raw.inputs, warn_runner) if action_input("resume", raw.inputs) else None
     with nullcontext() if attempt is None else attempt.journal(settings) as journal:

@@ -25,7 +25,7 @@ from runevals.lib.terminal import notice, say, terminal_text
 from runevals.records.errors import InvalidSettings
 from runevals.reports import side_by_side
 from runevals.run.baseline.stored_base import StoredBase
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.nothing_measured import ended_by
 from runevals.run.preflight_container import require_reachable
 from runevals.run.request import RunRequest
@@ -80,7 +80,7 @@ def _measured(step: Step) -> tuple[Sequence[Part], UnfinishedRun | None]:
     _require_whole(step)
     require_cache(settings)
     proposed = proposed_losses(settings, here, environment)  # before any program runs
-    loaded = load_suites(settings)
+    loaded = suites_of(settings)
     warn(loaded.problems)
     requests = requests_of_each(
         RunRequest(settings=settings, raw=step.raw, suites=loaded, progress=progress), step.raw

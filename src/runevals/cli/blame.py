@@ -24,7 +24,7 @@ from runevals.reports.publish import check_outputs, publish
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.blame.coverage import after_coverage, coverage_plan, covered
 from runevals.run.blame.search import blamed, lost_cases, lower_scores
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest
 from runevals.run.world.budget import Budget, Stop
@@ -121,7 +121,7 @@ def _request(words: RawSettings, base: str | None, *, quiet: bool) -> RunRequest
     settings = resolve(replace(words, base_side=side))
     return RunRequest(
         settings=settings.repeated(settings.measure.repeat),
-        suites=load_suites(settings),
+        suites=suites_of(settings),
         raw=words,
         base=base,
         budget=Budget(settings.measure.limits, Stop()),

@@ -14,7 +14,7 @@ from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.run.cost_estimate import estimated_cost
 from runevals.run.default_target import with_target
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.shards.split import plan_of_shard
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import RunPlan, judged_checks, most_prompts
@@ -44,7 +44,7 @@ def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **option
       runevals plan --format json --cases-per-shard 50
     """
     settings = resolved_settings(options, paths=paths)
-    loaded = load_suites(settings)
+    loaded = suites_of(settings)
     plan = plan_of_shard(loaded, settings)
     if form == "json":
         click.echo(json.dumps(as_json(plan, settings, cases_per_shard), indent=1))

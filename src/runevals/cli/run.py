@@ -37,7 +37,7 @@ from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.cluster.setup import on_cluster
 from runevals.run.export_suite import exportable, exported, separated
-from runevals.run.load import load_suites, plan_of
+from runevals.run.load import plan_of, suites_of
 from runevals.run.preflight import require_present
 from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest
@@ -300,7 +300,7 @@ def _suites(settings: Settings, options: dict[str, Any]) -> LoadedSuites:
     prompts, expected = list(options["prompts"]), list(options["expected"])
     if not prompts and not expected:
         if options["dry_run"]:
-            return load_suites(settings)
+            return suites_of(settings)
         loaded = _found_or_created(settings)
         _upgrade_at_terminal(loaded, settings)
         return loaded
@@ -321,13 +321,13 @@ def _suites(settings: Settings, options: dict[str, Any]) -> LoadedSuites:
 def _found_or_created(settings: Settings) -> LoadedSuites:
     """The suites; if there are none, offers a starter suite at a terminal."""
     try:
-        return load_suites(settings)
+        return suites_of(settings)
     except NoSuiteFound:
         from runevals.cli.init.scaffold import suite_wanted
 
         if settings.load.suites or not suite_wanted(settings):
             raise
-        return load_suites(settings)
+        return suites_of(settings)
 
 
 def _upgrade_at_terminal(loaded: LoadedSuites, settings: Settings) -> None:

@@ -16,7 +16,7 @@ from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.run.baseline.dependencies import files_of
 from runevals.run.default_target import with_target
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.pipeline import run
 from runevals.run.progress import Progress
 from runevals.run.request import RunRequest
@@ -67,7 +67,7 @@ def _tell_watching(snapshot: _Snapshot) -> None:
 def _run(snapshot: _Snapshot, raw: RawSettings, progress: Progress) -> _Snapshot:
     """Runs the changed cases, or all if anything else changed."""
     settings = resolve(raw)
-    loaded = load_suites(settings)
+    loaded = suites_of(settings)
     settings = with_target(settings, loaded.suites)
     files = _files(settings, loaded)
     others = _stamps(path for path in files if path not in loaded.files)

@@ -7,7 +7,7 @@ from runevals.records import Conclusion, FinalVerdict
 from runevals.records.errors import COULD_NOT_MEASURE, PASSED, RunevalsError
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.default_target import with_target
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.settings.target import needs_key
@@ -20,7 +20,7 @@ def withheld(settings: Settings) -> tuple[str, ...]:
     """The variables of keys that target and judge lack, as GitHub gives a fork's job empty secrets."""
     environment = settings.environment
     if settings.target is None:
-        settings = with_target(settings, load_suites(settings).suites)  # the suites may name the models
+        settings = with_target(settings, suites_of(settings).suites)  # the suites may name the models
     endpoints = [endpoint for endpoint in (settings.target, *settings.judges) if endpoint is not None]
     lacking = [
         endpoint.api_key_env

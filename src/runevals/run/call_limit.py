@@ -7,7 +7,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.default_target import with_target
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import make_plan, most_prompts
@@ -75,7 +75,7 @@ def _calls_of_base(settings: Settings, raw: RawSettings) -> int:
     assert settings.base_side is not None  # noqa: S101 - asked only of a change
     try:
         with base_checkout(settings, settings.base_side.commit, raw) as base:
-            loaded = load_suites(base)
+            loaded = suites_of(base)
             return planned_calls(with_target(base, loaded.suites), loaded)
     except RunevalsError:
         return 0

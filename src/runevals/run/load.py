@@ -27,7 +27,7 @@ def load_request(settings: Settings) -> LoadRequest:
     )
 
 
-def load_suites(settings: Settings) -> LoadedSuites:
+def suites_of(settings: Settings) -> LoadedSuites:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
     return load.load_suites(load_request(settings))
 

@@ -109,14 +109,14 @@ class Measurement:
     def everything(self) -> Iterator[Evaluation]:
         """All trials, in one go; in rounds if another side is measured with this one."""
         if self.other is None:
-            yield from self.measured(self.plan.trials)
+            yield from self.evaluations(self.plan.trials)
             return
         for number in range(1, self.plan.repeat + 1):
             yield from self.round(number)
 
     def round(self, number: int) -> Iterator[Evaluation]:
         """One attempt at every case, the one with this number."""
-        yield from self.measured(self.plan.round(number))
+        yield from self.evaluations(self.plan.round(number))
         if self.other is not None:
             yield from self.other.round(number)
 
@@ -164,7 +164,7 @@ class Measurement:
         report = self._patterns.within_report(report)
         return without_content(report, self.settings.redaction.redact)
 
-    def measured(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
+    def evaluations(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
         """These trials."""
         world = self._world
         from_memory = answers_from_memory(self.settings)

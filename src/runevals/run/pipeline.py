@@ -22,14 +22,14 @@ from runevals.run.baseline.reuse import reuse
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.call_limit import require_few_calls
 from runevals.run.head import measure_head
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.preflight import require_gates
 from runevals.run.prepare_request import prepared, prepared_merge, prepared_results, require_comparable
 from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.redaction.redactors import base_without_patterns, without_patterns
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
-from runevals.run.shards.verdict import base_of_shards, measured_shards, with_filters_of
+from runevals.run.shards.verdict import base_of_shards, conclude_shards, with_filters_of
 from runevals.run.tool_results import not_measured_here, with_promise
 from runevals.run.tool_runner import concluded
 from runevals.run.world.budget import Budget, Stop
@@ -79,7 +79,7 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
     base = settled_base(base, request, lambda commit: base_of_shards(report, commit, request))
     notices = tuple(dict.fromkeys((*report.run.notices, *base.notices)))
     report = replace(report, run=replace(report.run, notices=notices))
-    conclusion = measured_shards(report, base.baseline, request)
+    conclusion = conclude_shards(report, base.baseline, request)
     return _remarked(conclusion, base, request)
 
 
@@ -104,7 +104,7 @@ def compare(base: Path, head: Path, request: RunRequest, *, rejudge: bool = Fals
     report = read(head)
     require_whole(report, head.name)
     if rejudge and baseline is not None:
-        suites = load_suites(settings)
+        suites = suites_of(settings)
         of_base = rejudged(baseline.report, str(base), settings, suites, request.progress)
         baseline = replace(baseline, report=of_base)
         report = rejudged(report, str(head), settings, suites, request.progress)

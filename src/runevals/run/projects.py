@@ -20,7 +20,7 @@ from runevals.records.errors import (
     InvalidSettings,
     RunevalsError,
 )
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, Settings, repository_root, resolve
@@ -132,7 +132,7 @@ def _of_all(number: int, total: int, kind: str) -> str:
 
 def _suites_of(project: Project, raw: RawSettings) -> set[str]:
     try:
-        loaded = load_suites(resolve(settings_of(project, raw)))
+        loaded = suites_of(resolve(settings_of(project, raw)))
     except RunevalsError:
         return set()
     return {suite.path for suite in loaded.suites}

@@ -43,7 +43,7 @@ def rejudged(
     with real_world(settings, suites, target=RecordedTarget.from_report(report, display_name)) as world:
         loading.dry_run_evaluators(plan, world.sandbox)
         side = Measurement(plan, settings, world, provenance(settings, ()))
-        for _ in progress(side, total=len(trials))(side.measured(trials)):
+        for _ in progress(side, total=len(trials))(side.evaluations(trials)):
             pass
         result = side.report()
     run = replace(report.run, judge=result.run.judge, suites=result.run.suites)

@@ -51,7 +51,7 @@ class RunRequest:
         flags = {**settings, "suites": [str(path) for path in paths]} if paths else settings
         raw = RawSettings(flags=flags, cwd=cwd or Path.cwd())
         resolved = resolve(raw)
-        return cls(settings=resolved, suites=load.load_suites(resolved), raw=raw)
+        return cls(settings=resolved, suites=load.suites_of(resolved), raw=raw)
 
     def noting(self, *notices: str) -> RunRequest:
         """The same with further notices."""

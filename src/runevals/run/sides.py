@@ -15,7 +15,7 @@ from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
-from runevals.run.load import load_request, load_suites, plan_of
+from runevals.run.load import load_request, plan_of, suites_of
 from runevals.run.measurement import Measurement, answers_from_memory, measure
 from runevals.run.preflight import require_for_suites
 from runevals.run.provenance import provenance
@@ -73,7 +73,7 @@ def open_base(request: RunRequest, commit: str, repeat: int) -> Iterator[Measure
             )
         with interruptible(request.budget.stop):
             prepare(settings, there, request.budget.stop)
-        suites = load_suites(there)
+        suites = suites_of(there)
         of_base = _with_patterns(with_target(there, suites.suites).repeated(repeat), settings)
         if of_base.target is None and not of_base.evaluate_only:
             raise NoSuiteFound(f"the base {commit[:7]} names no target")
@@ -97,7 +97,7 @@ def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
         borrowed = replace(
             borrowed, target=settings.target, not_from=None, compare=settings.compare, rules=settings.rules
         )
-        suites = load_suites(borrowed)
+        suites = suites_of(borrowed)
         if any(suite.dialect == prompt_yml.NAME for suite in suites.suites):
             raise InvalidSettings("its prompts are what is under test, and the base has others")
         suites = replace(suites, quarantined=quarantine_of(borrowed, suites).cases)
@@ -110,7 +110,7 @@ def _with_patterns(settings: Settings, head: Settings) -> Settings:
     return replace(settings, redaction=replace(settings.redaction, redact_patterns=patterns))
 
 
-def measured_base(request: RunRequest, commit: str) -> Baseline:
+def measure_base(request: RunRequest, commit: str) -> Baseline:
     """The base, measured now. Raises RunevalsError."""
     request.tell(f"Running the base {commit[:7]} first")
     with open_base(request, commit, request.settings.measure.repeat) as base:

@@ -86,7 +86,7 @@ class TargetRunner:
         assert isinstance(self.head, Measurement)  # noqa: S101 - what was measured already has all of its rounds
         rest = self.head.rest_of([pair.key for pair in cases])
         watch = self.progress(self.head, phase="critical cases", total=len(rest))
-        for _ in watch(self.head.measured(rest)):
+        for _ in watch(self.head.evaluations(rest)):
             pass
         return with_earlier(self.head.report(), self.earlier)
 
@@ -164,7 +164,7 @@ class TargetRunner:
             last = max([self._offset, *(self._numbered[side, key] for key in keys)])
             measured = self._side(side).of_cases(list(keys), last + 1)
             trials = [self._next_trial(side, measured, index) for index in range(len(measured.plan.cases))]
-            for _ in self.progress(measured, phase=phase, total=len(trials))(measured.measured(trials)):
+            for _ in self.progress(measured, phase=phase, total=len(trials))(measured.evaluations(trials)):
                 pass
         except RunevalsError as error:
             self.trouble = error.first_line

@@ -22,7 +22,7 @@ from runevals.records.errors import (
     RunevalsError,
 )
 from runevals.run.default_target import with_target
-from runevals.run.load import load_suites, plan_of
+from runevals.run.load import plan_of, suites_of
 from runevals.run.preflight import absent
 from runevals.run.provenance import deprecations
 from runevals.run.world.build import require_judge
@@ -80,7 +80,7 @@ def prepared(settings: Settings) -> Iterator[Diagnosis]:
 
 def _suites(settings: Settings) -> tuple[LoadedSuites, RunPlan | None, Diagnosis]:
     try:
-        loaded = load_suites(settings)
+        loaded = suites_of(settings)
         plan = plan_of(loaded, settings)
     except NoSuiteFound as error:
         return LoadedSuites(suites=()), None, stopped("suites", error, "runevals init writes a first one")

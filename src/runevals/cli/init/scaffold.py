@@ -21,7 +21,7 @@ from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.run.default_target import with_target
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
 from runevals.suites.load import LoadedSuites
@@ -108,7 +108,7 @@ def _starter(settings: Settings, items: Sequence[Mapping[str, object]] = ()) -> 
 def _suites(settings: Settings) -> LoadedSuites:
     """The suites that a run would find. Raises NoSuiteFound only if the settings name them."""
     try:
-        return load_suites(settings)
+        return suites_of(settings)
     except NoSuiteFound:
         if settings.load.suites:
             raise

@@ -23,11 +23,11 @@ from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.nothing_measured import unmeasured
 from runevals.run.redaction.redactors import base_without_patterns
 from runevals.run.request import RunRequest
-from runevals.run.sides import measured_base
+from runevals.run.sides import measure_base
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.verdict.comparability import models_between, other_answers, too_old
 from runevals.verdict.decide import Baseline
@@ -51,7 +51,7 @@ def known_base(request: RunRequest) -> StoredBase:
 
 def settled_base(base: StoredBase, request: RunRequest, measure: RunBase | None = None) -> StoredBase:
     """The base that the run is compared with, measured by `measure` if it must be; with notices of how it came."""
-    measure = measure or partial(measured_base, request)
+    measure = measure or partial(measure_base, request)
     if request.base is not None:
         base = _named_base(base.commit or "", measure)
     else:
@@ -154,7 +154,7 @@ def _is_unchanged(stored: StoredBase, settings: Settings, raw: RawSettings) -> b
         return True
     try:
         with base_checkout(settings, commit, raw) as base:
-            loaded = load_suites(base)
+            loaded = suites_of(base)
             return changes_since(with_target(base, loaded.suites), loaded, before, baseline.report) is None
     except RunevalsError:
         return False

@@ -19,7 +19,7 @@ from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.relocate import rerooted
 from runevals.run.blame.hunks import ChangeHunks
 from runevals.run.default_target import with_target
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.measurement import Measurement
 from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
@@ -91,7 +91,7 @@ class PutBackRunner:
             trial for trial in measured.plan.trials if trial.attempt <= needed[trial.case.suite, trial.case.key]
         ]
         phase = f"{sum(self.calls.values())} calls so far"
-        for _ in self.request.progress(measured, phase=phase, total=len(trials))(measured.measured(trials)):
+        for _ in self.request.progress(measured, phase=phase, total=len(trials))(measured.evaluations(trials)):
             pass
         attempts = {(case.suite, case.key): case.attempts for case in measured.report().cases}
         for key, runs in attempts.items():
@@ -111,7 +111,7 @@ class PutBackRunner:
                 self._target = settings.target
             elif len(put_back) == len(self.change.hunks):
                 _require_other_target(settings.target, self._target)
-            suites = load_suites(settings)
+            suites = suites_of(settings)
             request = replace(
                 self.request,
                 settings=with_target(settings, suites.suites),

@@ -11,13 +11,13 @@ from runevals.records.rules import Selection
 from runevals.run.baseline.on_base_suite import on_base_suite, still_incomparable
 from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier, verified
-from runevals.run.load import load_suites
+from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.run.provenance import provenance
 from runevals.run.quarantine import quarantine_of
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import same_model
-from runevals.run.sides import can_run_again, measured_base, rerunnable
+from runevals.run.sides import can_run_again, measure_base, rerunnable
 from runevals.run.target_runner import lost_cases
 from runevals.run.world.build import real_world
 from runevals.settings.resolve import Settings, resolve
@@ -50,7 +50,7 @@ def not_merged(settings: Settings, why: str) -> Conclusion:
     return nothing_measured(settings, unmeasured(why, COULD_NOT_MEASURE), (hint,))
 
 
-def measured_shards(report: RunReport, baseline: Baseline | None, request: RunRequest) -> Conclusion:
+def conclude_shards(report: RunReport, baseline: Baseline | None, request: RunRequest) -> Conclusion:
     """The shards against the base, with the fresh runs that can be made here."""
     settings, rules = request.settings, request.settings.rules
     final = decision(report, baseline, rules, mark=request.mark, weakenings=request.weakenings)
@@ -91,13 +91,13 @@ def base_of_shards(report: RunReport, commit: str, request: RunRequest) -> Basel
     here = _here(report, request)
     if isinstance(here, str):
         raise ExternalError(here)
-    return measured_base(replace(here, settings=here.settings.repeated(report.run.repeat, cached=True)), commit)
+    return measure_base(replace(here, settings=here.settings.repeated(report.run.repeat, cached=True)), commit)
 
 
 def _here(report: RunReport, request: RunRequest, baseline: Baseline | None = None) -> RunRequest | str:
     """The request for what the shards ran, with this base, or why nothing can be run here."""
     try:
-        suites = load_suites(request.settings)
+        suites = suites_of(request.settings)
         settings = with_target(request.settings, suites.suites)
         quarantine = quarantine_of(settings, suites)
         suites = replace(suites, quarantined=quarantine.cases)
