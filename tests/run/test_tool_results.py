@@ -46,7 +46,7 @@ def test_an_error_is_neither_a_pass_nor_a_failure():
 
 def test_an_attempt_without_an_answer_keeps_the_names_of_its_checks():
     [case] = report("inspect-log/valid/interrupted.json").cases
-    answered, broken = case.attempts
+    answered, broken, _ = case.attempts
     assert [result.id for result in broken.turns[0].results] == [result.id for result in answered.turns[0].results]
     assert broken.status is Outcome.ERRORED
 

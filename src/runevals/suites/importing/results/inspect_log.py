@@ -144,9 +144,14 @@ def _attempt(sample: Json, graded: Collection[str]) -> ImportedAttempt:
         output_tokens=_sum(used["output_tokens"].count_or_none for used in usage),
         tool_calls=tuple(_calls(sample)),
         model=output["model"].name_or_empty or None,
-        error=None if error.value is None else unanswered(error["message"].text_or_none or ""),
+        error=None if error.value is None else unanswered(_why(error["message"].text_or_none or "")),
     )
     return ImportedAttempt(turn=turn)
+
+
+def _why(message: str) -> str:
+    """The message of an error; that of a sample which Inspect cancelled names only its own insides."""
+    return "cancelled, as the run ended" if message.startswith("CancelledError(") else message
 
 
 def _sum(counts: Iterator[int | None]) -> int | None:

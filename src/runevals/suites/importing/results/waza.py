@@ -16,6 +16,7 @@ from runevals.suites.importing.results.records import (
 )
 
 NAME = "waza"
+VERSION = "1"  # the main version; results from before it name none
 STATUSES = ("passed", "failed", "error", "skipped", "n/a")
 _BEHAVIOR = frozenset(
     {"action_sequence", "behavior", "skill_invocation", "tool_calls", "tool_constraint", "trigger"}
@@ -31,6 +32,9 @@ def read(file: OpenedResults) -> ImportedRun:
     """The outcome of an evaluation. Raises InvalidDocument."""
     assert file.document is not None  # noqa: S101 - it was recognised
     outcome = file.document
+    version = outcome["schemaVersion"]
+    if version.value is not None and version.text.partition(".")[0] != VERSION:
+        raise version.wrong(f"a version of waza's results that we read ({VERSION})")
     tasks = outcome["tasks"].entries
     if not tasks:
         raise outcome["tasks"].wrong("a list of tasks")
