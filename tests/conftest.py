@@ -20,7 +20,7 @@ import pytest
 from runevals.cli import call
 from runevals.lib.storage.cache import Cache
 from runevals.lib.text.secrets import remember
-from tests import agent_rig
+from tests import agent_rig, eval_tools
 from tests.sample_suites import AGENT, SETTINGS, SUITE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -89,6 +89,7 @@ _AVAILABLE = {
     "python-gitlab": lambda: find_spec("gitlab") is not None,
     "opentelemetry-proto": lambda: bool(find_spec("opentelemetry") and find_spec("opentelemetry.proto")),
     **{name: lambda name=name: agent_rig.has(name) for name in agent_rig.PROGRAMS},
+    **{name: lambda name=name: eval_tools.program(name) is not None for name in eval_tools.PROGRAMS},
 }
 
 
