@@ -211,6 +211,23 @@ def test_a_deterministic_target_that_disagrees_with_itself_is_none():
     assert any("gave different answers" in caveat for caveat in found.caveats)
 
 
+@pytest.mark.parametrize(
+    ("limit", "ending"), [(None, (V.REGRESSION, "confirmed")), (15, (V.INCONCLUSIVE, "open"))]
+)
+def test_a_broken_promise_does_not_hide_the_loss_of_a_case_behind_the_first_few(limit, ending):
+    """Five that fail once come first; six that are fixed pay for the one that is lost."""
+    base = {f"k{n}": "f" if 5 <= n < 11 else "p" for n in range(12)}
+    runner = ScriptedRunner(
+        {**dict.fromkeys(base, "p"), **{f"k{n}": "f" for n in (*range(5), 11)}},
+        FINE,
+        always("p", k11="f"),
+        deterministic=True,
+    )
+    stored = report(base, deterministic=True)
+    found = compare_in_rounds(runner, stored, "stored", RegressionRule(max_fresh_runs=limit))[1]
+    assert (found.verdict, states(found)["k11"]) == ending
+
+
 def test_what_looks_lost_beyond_the_runs_that_may_be_made_is_open():
     base = {f"k{n}": "ppp" for n in range(60)}
     rounds = {f"k{n}": "fff" if n < 40 else "ppp" for n in range(60)}

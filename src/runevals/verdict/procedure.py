@@ -187,7 +187,7 @@ class _RoundState:
             newly_failing = [pair for pair in pairs if pair.regressed]
             if newly_failing:
                 self.singles.test_promise(newly_failing, len(pairs))
-        else:
+        if not screened.deterministic or self.singles.promise_broken:
             self.singles.test(pairs, critical_only=critical_only)
         few_edited = len(sides.same) >= MIN_SHARED * len(self.base.cases)  # otherwise everything is run again
         if few_edited and not critical_only:
