@@ -73,6 +73,13 @@ def test_a_confirmed_case_is_counted_and_an_open_one_is_exit_3():
     assert still_open.comparison.verdict is V.INCONCLUSIVE
 
 
+def test_a_case_that_may_be_lost_is_named_even_if_its_drop_is_real_and_small():
+    base = {f"k{n}": "p" * 8 for n in range(100)}
+    found = headline({**base, "k7": "f" * 8}, base)
+    small = "A real drop of 1.0 points, below what blocks (p < 0.0001; k7 may be lost, nothing was run again)"
+    assert (found.headline, found.exit_code) == (small, 0)
+
+
 def test_a_large_drop_that_may_be_noise_passes_unless_the_settings_say_otherwise():
     assert decide(report(SUITE), report(UNCLEAR)).verdict.exit_code == 0
     found = decide(report(SUITE), report(UNCLEAR), GateRules(on_inconclusive="fail")).verdict

@@ -49,12 +49,14 @@ def dropped(hypothesis: Hypothesis) -> str:
 
 
 def small(comparison: Comparison) -> str:
-    """A drop that is real and does not block."""
+    """A drop that is real and does not block, with the cases that may be lost if nothing was run again."""
     hypothesis = next(h for h in comparison.hypotheses if h.finding == "small")
-    return (
-        f"A real drop of {100 * hypothesis.drop:.1f} points, below what blocks ({p_value(hypothesis.p_value)}; "
-        "spread over many cases, no single case confirmed lost)"
-    )
+    unrun = [suspect.key for suspect in comparison.suspects if suspect.state == "unrun"]
+    where = "spread over many cases, no single case confirmed lost"
+    if unrun:
+        where = f"{short_list(unrun)} may be lost, nothing was run again"
+    size = f"{100 * hypothesis.drop:.1f} points"
+    return f"A real drop of {size}, below what blocks ({p_value(hypothesis.p_value)}; {where})"
 
 
 def inconclusive(comparison: Comparison) -> str:
