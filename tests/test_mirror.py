@@ -15,7 +15,6 @@ FEWEST_LINES = 30  # of code; shorter modules are tested with those that use the
 WITHOUT: frozenset[str] = frozenset(
     {
         "cli/comment",
-        "cli/compare",
         "cli/doctor/checks",
         "cli/doctor/connectivity",
         "cli/doctor/environment",
