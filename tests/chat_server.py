@@ -40,6 +40,7 @@ class ChatServer:
     requests: list[dict] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    shutdown_dates: dict[str, object] = field(default_factory=dict)  # by model
 
 
 @contextmanager
@@ -50,6 +51,15 @@ def chat_server(answer: Callable[[dict, int], Reply]):
 
     class Handler(Quiet, BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            """The list of models, with the day on which each ends."""
+            day = served.shutdown_dates.get(self.path.rpartition("/")[2])
+            content = json.dumps({"id": "m", "object": "model", "shutdown_date": day}).encode()
+            self.send_response(200 if day else 404)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

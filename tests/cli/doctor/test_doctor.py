@@ -133,8 +133,11 @@ def test_call_asks_target_and_judge_one_question_each(suite, runevals, monkeypat
 
     with chat_server(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        server.shutdown_dates = {"other": "2027-01-31"}
         code, out, _ = runevals("doctor", "--call", "--target", "openai:some", "--judge", "other")
     assert code == 0
+    assert "– model     other ends on 2027-01-31, says its provider" in out
+    assert "some ends" not in out
     assert [request["model"] for request in server.requests] == ["some", "other"]
     assert found(out)["answer"][1].startswith("“ready” after ")
     assert found(out)["judgement"][1] == "5 of 5: it is"

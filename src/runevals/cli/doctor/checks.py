@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from runevals.cli.doctor.connectivity import address_of, answers_of
+from runevals.cli.doctor.connectivity import address_of, answers_of, shutdowns_of
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
 from runevals.lib.chat.providers import PROVIDERS
@@ -184,7 +184,9 @@ def _endpoint(name: str, endpoint: TargetSettings | JudgeSettings, settings: Set
 
 
 def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagnosis]:
-    """One question to target and judge each, or what that would cost."""
+    """One question to target and judge each, and to the lists of models; or what that would cost."""
+    judges = () if settings.no_judge else settings.judges
+    models = [endpoint for endpoint in (settings.target, *judges) if endpoint and endpoint.type in PROVIDERS]
     if call and usable:
         uncached = replace(settings, measure=replace(settings.measure, cache=None))  # it would prove nothing
         for name, answer in answers_of(uncached):
@@ -192,9 +194,9 @@ def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagno
                 yield good(name, answer)
             else:
                 yield stopped(name, answer, "the reason is the other side's own: see there (key, model, quota)")
+        for sentence in shutdowns_of(models, settings):
+            yield neither("model", sentence)
         return
-    judges = () if settings.no_judge else settings.judges
-    models = [endpoint for endpoint in (settings.target, *judges) if endpoint and endpoint.type in PROVIDERS]
     if call:
         yield neither("answers", "not asked: target or judge is missing")
     elif models:

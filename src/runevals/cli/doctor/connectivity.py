@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
+from runevals.lib.chat.chat import ChatFailed
 from runevals.lib.http.origin import OPENAI_URL
+from runevals.lib.http.throttle import Throttles
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import Conversation
@@ -12,6 +15,7 @@ from runevals.records.errors import ExternalError, RunevalsError
 from runevals.records.judgement import Question
 from runevals.run.world import World
 from runevals.run.world.build import real_world
+from runevals.run.world.build_target import chat_of
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings
 
@@ -32,6 +36,16 @@ def answers_of(settings: Settings) -> Iterator[tuple[str, str | RunevalsError]]:
                 yield _judgement(world)
     except RunevalsError as error:
         yield "answers", error
+
+
+def shutdowns_of(endpoints: Iterable[TargetSettings | JudgeSettings], settings: Settings) -> Iterator[str]:
+    """A sentence on each chat model whose end its provider has announced in its list of models."""
+    for endpoint in endpoints:
+        what = "judge" if isinstance(endpoint, JudgeSettings) else "target"
+        with suppress(RunevalsError, ChatFailed):
+            day = chat_of(endpoint, settings.environment, Throttles(), what=what).shutdown_date()
+            if day is not None:
+                yield f"{endpoint.model} ends on {one_line(day, 40)}, says its provider; change it in time"
 
 
 def _answer(world: World, settings: Settings) -> tuple[str, str | RunevalsError]:

@@ -115,6 +115,10 @@ class Chat:
             lambda slot: self._send(messages, parameters, slot), final_failure, self._slots
         )
 
+    def shutdown_date(self) -> str | None:
+        """The day on which the provider says that it ends the model; None if it names none, or cannot be asked."""
+        return self._client().shutdown_date(self.endpoint.model)
+
     def spent(self, replies: Sequence[ChatReply], prices: Prices) -> ChatUsage:
         """The usage of `replies`, each at the price of its model, otherwise of the requested model."""
         return ChatUsage(

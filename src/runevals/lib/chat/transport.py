@@ -16,11 +16,13 @@ from weakref import finalize
 import openai
 
 from runevals.lib.http.origin import OPENAI_URL
+from runevals.lib.http.reading import TooLarge, TooSlow, read_limited
 from runevals.lib.http.slot import RunStopped, Slot
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 LARGE_BYTES = 64 * 1024  # larger requests are sent in pieces
-MAX_ERROR_BYTES = 64 * 1024  # of an error body
+MAX_ERROR_BYTES = 64 * 1024  # of an error body, or of what a list says of a model
+LIST_S = 10.0  # to ask a provider's list of models
 
 LOOK_EVERY_S = 0.5  # for calls that are late
 
@@ -122,6 +124,17 @@ class ChatClient:
             with closing(reply):
                 raise _status_error(reply)
         return reply
+
+    def shutdown_date(self, model: str) -> str | None:
+        """The day after which the provider's list of models no longer has this one, if the list says so."""
+        deadline = time.monotonic() + LIST_S
+        try:
+            with self._sdk(timeout=LIST_S).models.with_streaming_response.retrieve(model) as reply:
+                fields = json.loads(read_limited(reply.iter_bytes(), MAX_ERROR_BYTES, deadline))
+        except (openai.OpenAIError, httpx.HTTPError, TooLarge, TooSlow, ValueError):
+            return None
+        day = fields.get("shutdown_date") if isinstance(fields, dict) else None
+        return day if isinstance(day, str) else None
 
     def _connection(self) -> _Connection:
         """A client that no other call uses: one for all would look at every connection for each call."""
