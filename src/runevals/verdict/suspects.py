@@ -105,17 +105,17 @@ class SuspectRuns:
         """Whether shares are tested, not outcomes."""
         return by_share(self.pair)
 
-    def values(self, *, kind: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """(base, head) as numbers; errors count in favour of the head, or with `kind` false against it."""
+    def values(self, *, lenient: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """(base, head) as numbers; errors count in favour of the head if `lenient`, else against it."""
         return (
-            tuple(_value(a, graded=self.graded, errored=0.0 if kind else 1.0) for a in self.base),
-            tuple(_value(a, graded=self.graded, errored=1.0 if kind else 0.0) for a in self.head),
+            tuple(_value(a, graded=self.graded, errored=0.0 if lenient else 1.0) for a in self.base),
+            tuple(_value(a, graded=self.graded, errored=1.0 if lenient else 0.0) for a in self.head),
         )
 
     @property
     def best_p(self) -> float:
         """The smallest p that can still be reached: all further runs and all errors count as a loss."""
-        base, head = self.values(kind=False)
+        base, head = self.values(lenient=False)
         base += () if self.stored else (1.0,) * (MORE_RUNS - len(base))
         return case_p(base, head + (0.0,) * (MORE_RUNS - len(head)))
 
@@ -155,7 +155,7 @@ def drop_hopeless(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionR
         reachable = suspect.best_p * (number - len(alive) + 1) <= LEVEL * rule.alpha or fails_all
         if not reachable or _passes_after_all(suspect):
             suspect.state = "dropped"
-            suspect.p_value = case_p(*suspect.values(kind=False))
+            suspect.p_value = case_p(*suspect.values(lenient=False))
 
 
 def _passes_after_all(suspect: SuspectRuns) -> bool:
@@ -163,7 +163,7 @@ def _passes_after_all(suspect: SuspectRuns) -> bool:
 
     Of a case that failed on the base, too, the first run is enough.
     """
-    head = suspect.values(kind=False)[1]
+    head = suspect.values(lenient=False)[1]
     if is_critical(suspect.pair) and len(head) > SCREEN:
         return False
     before = suspect.pair.before
@@ -175,21 +175,21 @@ def _passes_after_all(suspect: SuspectRuns) -> bool:
 def _failed_all(suspect: SuspectRuns, *, stored_runs: int) -> bool:
     """Whether it passed all its stored runs, at least `stored_runs`, and failed all fresh ones."""
     before = suspect.pair.before
-    return before.passes == before.runs >= stored_runs and not any(suspect.values(kind=False)[1])
+    return before.passes == before.runs >= stored_runs and not any(suspect.values(lenient=False)[1])
 
 
 def settle_half_way(suspects: Sequence[SuspectRuns], rule: RegressionRule) -> None:
     """Ends those that RUNS runs a side confirm, or clear; the others go on."""
     if not any(_is_half_way(suspect) for suspect in suspects):
         return
-    sure = [case_p(*suspect.values(kind=True)) for suspect in suspects]
+    sure = [case_p(*suspect.values(lenient=True)) for suspect in suspects]
     for suspect, p, corrected_p in zip(suspects, sure, holm(sure), strict=True):
         if not _is_half_way(suspect):
             continue
         suspect.p_value = p
         if corrected_p <= LEVEL * rule.alpha:
             suspect.state = "confirmed"
-        elif case_p(*suspect.values(kind=False)) > CLEARED_P:
+        elif case_p(*suspect.values(lenient=False)) > CLEARED_P:
             suspect.state = "cleared"
 
 
@@ -202,7 +202,7 @@ def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) ->
 
     The stored runs selected the suspect, so every case that could have been selected counts.
     """
-    sure = [case_p(*suspect.values(kind=True)) for suspect in suspects]
+    sure = [case_p(*suspect.values(lenient=True)) for suspect in suspects]
     stored = any(suspect.stored for suspect in suspects)
     corrected = [min(1.0, p * cases) for p in sure] if stored else holm(sure)
     for suspect, p, corrected_p in zip(suspects, sure, corrected, strict=True):
@@ -218,7 +218,7 @@ def _ending(suspect: SuspectRuns, corrected: float, rule: RegressionRule) -> tup
         return "open", suspect.reason or "it could not be run again"
     if corrected <= LEVEL * rule.alpha:
         return "confirmed", ""
-    if case_p(*suspect.values(kind=False)) > CLEARED_P:
+    if case_p(*suspect.values(lenient=False)) > CLEARED_P:
         return "cleared", ""
     errored = any(a.status is Outcome.ERRORED for a in (*suspect.head, *suspect.base))
     return "open", "some fresh runs errored" if errored else "the fresh runs do not settle it"
