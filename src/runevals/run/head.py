@@ -48,21 +48,16 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
     off = VERIFY_OFF if settings.compare.verify == "off" else ""
     again = replace(request, settings=settings.repeated(HEAD_LOOKS))
     return TargetRunner(
+        request=request,
         head=head,
-        progress=request.progress,
         open_base=lambda: open_base(request, commit or "", settings.compare.verify_repeats),
         open_head=lambda: open_side(again, "head again"),
         open_old_form=lambda: open_old_form(request, commit or ""),
         base_name=(commit or "")[:7],
-        base_looks=settings.compare.verify_repeats,
         can_run=can_run_again(settings),
         all_rounds=isinstance(head, RunReport) or _will_be_a_base(settings),
         cannot_run_base=off or why_not,
-        why_no_second_look=off or why_not,
-        phase="head" if request.base else "",
-        journal=request.journal,
         earlier=alike_earlier(request, head),
-        tell=request.tell,
     )
 
 

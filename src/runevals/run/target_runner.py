@@ -7,19 +7,21 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from runevals.lib.text.numbers import capitalised, plural
 from runevals.records import AttemptReport, Comparison, Conclusion, RunReport, Suspect
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.unmeasured import own_error, require_measured
 from runevals.run.measurement import Measurement, side_by_side
-from runevals.run.progress import Progress
-from runevals.run.resume.journal import Journal
 from runevals.suites.plan import Trial
 from runevals.verdict.fresh_runs import RETRIES, RunSide
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.score import pooled
 from runevals.verdict.verification import FreshLook
+
+if TYPE_CHECKING:
+    from runevals.run.request import RunRequest
 
 HEAD_LOOKS = 2  # fresh runs of the head beside those of the base
 Opened = Callable[[], AbstractContextManager[Measurement]]
@@ -29,22 +31,17 @@ Opened = Callable[[], AbstractContextManager[Measurement]]
 class TargetRunner:
     """Runs real targets for `runevals.verdict.procedure`; opens the sides of fresh runs on demand."""
 
+    request: RunRequest
     head: Measurement | RunReport  # to be measured, or measured already
-    progress: Progress
     open_base: Opened  # the base's commit in a checkout of its own
     open_head: Opened  # the head again, without any cache
     open_old_form: Opened  # the head's target on the base's cases
     base_name: str  # for messages
-    base_looks: int  # fresh runs of the base a case
     can_run: bool
     all_rounds: bool
     cannot_run_base: str  # why; empty if it can be tried
-    why_no_second_look: str
-    phase: str = ""
     trouble: str = ""
-    journal: Journal | None = None
     earlier: Conclusion | None = None  # of the same run, by an earlier attempt of this job
-    tell: Callable[[str], None]
     _opened: ExitStack = field(default_factory=ExitStack)
     _sides: dict[RunSide, Measurement] = field(default_factory=dict)
     _numbered: Counter[tuple[RunSide, Key]] = field(default_factory=Counter)  # the last attempt at each
@@ -71,10 +68,11 @@ class TargetRunner:
         everything = self.all_rounds or self.planned == 1
         number = self.head.rounds_made + 1
         name = "" if everything else f"round {number} of at most {self.planned}"
+        phase = "head" if self.request.base else ""
         sides = self.head.sides
-        watch = self.progress(
+        watch = self.request.progress(
             *sides,
-            phase=", ".join(filter(None, (self.phase, name))),
+            phase=", ".join(filter(None, (phase, name))),
             total=None if everything else sum(len(side.plan.cases) for side in sides),
         )
         for _ in watch(self.head.everything() if everything else self.head.next_round()):
@@ -85,7 +83,7 @@ class TargetRunner:
         """The rest of the rounds of these cases alone."""
         assert isinstance(self.head, Measurement)  # noqa: S101 - what was measured already has all of its rounds
         rest = self.head.rest_of([pair.key for pair in cases])
-        watch = self.progress(self.head, phase="critical cases", total=len(rest))
+        watch = self.request.progress(self.head, phase="critical cases", total=len(rest))
         for _ in watch(self.head.evaluations(rest)):
             pass
         return with_earlier(self.head.report(), self.earlier)
@@ -94,6 +92,16 @@ class TargetRunner:
     def lost_before(self) -> Sequence[Suspect]:
         """The cases that an earlier attempt at the same commit confirmed as lost."""
         return lost_cases(self.earlier)
+
+    @property
+    def why_no_second_look(self) -> str:
+        """Why a failure is not verified; empty if it is."""
+        return self.cannot_run_base
+
+    @property
+    def base_looks(self) -> int:
+        """Fresh runs of the base a case."""
+        return self.request.settings.compare.verify_repeats
 
     @property
     def why_no_base(self) -> str:
@@ -111,7 +119,7 @@ class TargetRunner:
 
     def look_again(self, only: Sequence[Pair] | None, why: str) -> FreshLook | str:
         """Fresh runs of both sides in turn; a text says why there are none."""
-        self.tell(f"{capitalised(why)}: running the base {self.base_name} again before saying so")
+        self.request.tell(f"{capitalised(why)}: running the base {self.base_name} again before saying so")
         if self.why_no_base:
             return self.why_no_base
         of_base = None if only is None else [pair.base_key for pair in only]
@@ -120,7 +128,7 @@ class TargetRunner:
         base = self._looking("base", of_base, after, self.base_looks)
         head = self._looking("head", of_head, after, HEAD_LOOKS)
         looks = len(base.plan.cases) * self.base_looks + len(head.plan.cases) * HEAD_LOOKS
-        watch = self.progress(base, head, phase="base and head", total=looks)
+        watch = self.request.progress(base, head, phase="base and head", total=looks)
         try:
             for _ in watch(side_by_side((base, head), after=after)):
                 pass
@@ -141,13 +149,13 @@ class TargetRunner:
         """The cases to run again: in a resumed run, those that it chose before."""
         chosen = self._chosen_before(cases)
         self._suspects += len(chosen)
-        self.tell(f"Checking {plural(len(chosen), 'suspect')} on fresh runs")
+        self.request.tell(f"Checking {plural(len(chosen), 'suspect')} on fresh runs")
         return chosen
 
     def _chosen_before(self, cases: Sequence[Key]) -> Sequence[Key]:
-        if self.journal is None:
+        if self.request.journal is None:
             return cases
-        journal = self.journal.of("suspects")
+        journal = self.request.journal.of("suspects")
         key = journal.key(self._suspects)
         keys = journal.read(key, _read_keys)
         if keys is None:
@@ -164,7 +172,7 @@ class TargetRunner:
             last = max([self._offset, *(self._numbered[side, key] for key in keys)])
             measured = self._side(side).of_cases(list(keys), last + 1)
             trials = [self._next_trial(side, measured, index) for index in range(len(measured.plan.cases))]
-            for _ in self.progress(measured, phase=phase, total=len(trials))(measured.evaluations(trials)):
+            for _ in self.request.progress(measured, phase=phase, total=len(trials))(measured.evaluations(trials)):
                 pass
         except RunevalsError as error:
             self.trouble = error.first_line
