@@ -287,6 +287,22 @@ def test_an_edited_case_that_fails_is_lost_where_its_old_form_fails_too():
     assert found.suspects[0].edited
 
 
+@pytest.mark.parametrize("rest", ["edited", "removed"])
+def test_edits_of_cases_that_the_base_did_not_measure_do_not_hide_the_loss_of_an_edited_case(rest):
+    """Of 16 cases the base skipped four: with these edited or removed too, 11 of the 12 others are compared."""
+
+    def cases(runs, content):
+        return [case(k, v, **({"fingerprint": content} if v == "s" or k == "k0" else {})) for k, v in runs.items()]
+
+    base = {f"k{n}": "p" if n < 12 else "s" for n in range(16)}
+    rounds = {k: v for k, v in {**base, "k0": "f"}.items() if rest == "edited" or v != "s"}
+    runner = ScriptedRunner(rounds, FINE, FINE)
+    runner.fresh["old form"] = always("f")
+    runner.report_of = lambda runs: report(cases(runs, "new"))
+    found = compare_in_rounds(runner, report(cases(base, "old")), "stored", RegressionRule())[1]
+    assert (found.verdict, states(found)) == (V.REGRESSION, {"k0": "confirmed"})
+
+
 def test_an_edited_case_whose_old_form_passes_was_made_stricter():
     runner = ScriptedRunner({**SUITE, "k7": "fff"}, FINE, FINE)
     runner.fresh["old form"] = always("p")

@@ -16,7 +16,7 @@ from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.families import Place
 from runevals.verdict.fresh_runs import CaseRunner, SingleCases
 from runevals.verdict.matching import Key, Pair
-from runevals.verdict.regression import MIN_SHARED, Strictness, settled_early
+from runevals.verdict.regression import Strictness, few_edited, settled_early
 from runevals.verdict.suspects import is_critical
 from runevals.verdict.verification import (
     FreshLook,
@@ -189,8 +189,7 @@ class _RoundState:
                 self.singles.test_promise(newly_failing, len(pairs))
         if not screened.deterministic or self.singles.promise_broken:
             self.singles.test(pairs, critical_only=critical_only)
-        few_edited = len(sides.same) >= MIN_SHARED * len(self.base.cases)  # otherwise everything is run again
-        if few_edited and not critical_only:
+        if few_edited(sides.same, sides.matched) and not critical_only:
             self.singles.test_edited(sides.matched.both, len(pairs))
 
     def _ending(self, done: int, lost: Collection[Place], look: SecondLook | None) -> Comparison | None:

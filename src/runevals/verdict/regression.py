@@ -174,6 +174,19 @@ def settled_early(comparison: Comparison) -> bool:
     )
 
 
+def few_edited(same: Sequence[Pair], matched: MatchedRuns) -> bool:
+    """Whether most of what the base measured is unedited. Otherwise all is run again, on the base's suite.
+
+    True whenever `why_not_comparable` finds enough cases: then the old form of edited cases must be run.
+    """
+    unedited = sum(pair.before.due > 0 for pair in same)
+    return unedited >= MIN_SHARED * len(_due_on_base(matched))
+
+
+def _due_on_base(matched: MatchedRuns) -> list[CaseReport]:
+    return [*(p.base for p in matched.both if p.before.due), *filter(was_due, matched.removed)]
+
+
 def why_not_comparable(
     pairs: Sequence[Pair], matched: MatchedRuns, judges: str, suspects: Iterable[Suspect]
 ) -> str:
@@ -189,7 +202,7 @@ def why_not_comparable(
     settled = {(s.suite, s.key) for s in suspects if s.edited and s.state != "open"}
     left |= {p.base_key for p in matched.both if p.key in settled} if settled else set()
     due: dict[str, list[CaseReport]] = {}
-    for case in (*(pair.base for pair in matched.both if pair.before.due), *filter(was_due, matched.removed)):
+    for case in _due_on_base(matched):
         due.setdefault(case.suite, []).append(case)
     for suite, cases in due.items():
         count = sum((case.suite, case.key) in left for case in cases)
