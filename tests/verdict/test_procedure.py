@@ -203,6 +203,32 @@ def test_a_deterministic_target_is_asked_again_what_it_fails_now():
     assert (runner.runs("head", "k7"), runner.runs("base", "k7")) == (2, 1)
 
 
+@pytest.mark.parametrize(
+    ("base", "head", "verdict", "state"),
+    [
+        ("p", "f", V.REGRESSION, "confirmed"),
+        ("f", "f", V.NO_CHANGE, "dropped"),
+        ("e", "f", V.INCONCLUSIVE, "open"),
+        ("p", "e", V.INCONCLUSIVE, "open"),
+        ("p", "p", V.NO_CHANGE, "dropped"),
+    ],
+)
+def test_a_deterministic_target_is_asked_on_the_base_what_errored_there_and_fails_now(base, head, verdict, state):
+    once = dict.fromkeys(SUITE, "p")
+    runner = ScriptedRunner({**once, "k7": "f"}, always("p", k7=base), always("p", k7=head), deterministic=True)
+    found = held(runner, {**once, "k7": "e"})
+    assert (found.verdict, states(found)) == (verdict, {"k7": state})
+    assert found.deterministic is (head != "p")
+
+
+def test_what_errored_on_the_base_and_fails_now_is_open_if_nothing_can_be_run():
+    once = dict.fromkeys(SUITE, "p")
+    runner = ScriptedRunner({**once, "k7": "f"}, FINE, FINE, deterministic=True)
+    runner.can_run = False
+    found = held(runner, {**once, "k7": "e"})
+    assert (found.verdict, found.inconclusive_by) == (V.INCONCLUSIVE, "errors")
+
+
 def test_a_deterministic_target_that_disagrees_with_itself_is_none():
     once = dict.fromkeys(SUITE, "p")
     runner = ScriptedRunner({**once, "k7": "f"}, FINE, FINE, deterministic=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from runevals.records import AttemptReport, CaseReport, Outcome, RegressionRule, Suspect
+from runevals.records import AttemptReport, CaseReport, Outcome, RegressionRule, Suspect, SuspectState
 from runevals.verdict import suspects as singles
 from runevals.verdict.cached_runs import from_cache
 from runevals.verdict.compare import FreshRuns
@@ -15,6 +15,7 @@ from runevals.verdict.suspects import SuspectRuns, is_critical
 
 RETRIES = 2  # of a fresh run that errored
 AGREEING_HEAD, AGREEING_BASE = 2, 1  # runs in which a deterministic target must repeat itself
+TOO_MANY = "more cases look lost than may be run again"
 LEAST_BUDGET = 96  # fresh runs in all: this, or one a case if that is more
 
 RunSide = Literal["base", "head", "old form"]  # old form: the head's target on the base's cases
@@ -69,7 +70,7 @@ class SingleCases:
             self._settle(batch, len(pairs))
             if any(suspect.state == "confirmed" for suspect in batch):
                 break
-        self._left_out = self._others(looking, "more cases look lost than may be run again")
+        self._left_out = self._others(looking, TOO_MANY)
 
     def _next_few(self, looking: Sequence[Pair], pairs: Sequence[Pair]) -> Sequence[Pair]:
         """All critical cases, and of the others as many as there are runs left for."""
@@ -90,22 +91,22 @@ class SingleCases:
         self._settle(batch, cases)
         self._left_out |= self._others(looking, "it was edited, and its old form could not be run")
 
-    def test_promise(self, newly_failing: Sequence[Pair], cases: int) -> None:
+    def test_promise(self, pairs: Sequence[Pair]) -> None:
         """Runs what fails now again on a deterministic target; if its answers differ, it is not deterministic."""
-        chosen = self._chosen(singles.admitted(newly_failing, cases), newly_failing)
-        batch = self._entered(chosen)
+        unknown = [pair for pair in pairs if singles.fails_after_errors(pair)]
+        looking = [*(pair for pair in pairs if pair.regressed), *unknown]
+        batch = self._entered(self._chosen(singles.admitted(looking, len(pairs)), looking))
         for _ in range(AGREEING_HEAD):
-            self._step("head", batch, cases)
+            self._step("head", batch, len(pairs))
         for _ in range(AGREEING_BASE):
-            self._step("base", batch, cases)
+            self._step("base", batch, len(pairs))
         if any(_disagrees(suspect) for suspect in batch):
             self.promise_broken = True
-            self._settle(batch, cases)
+            self._settle(batch, len(pairs))
             return
         for suspect in [one for one in batch if one.state is None]:
-            errored = any(a.status is not Outcome.FAILED for a in suspect.head)
-            agreed = len(suspect.head) == AGREEING_HEAD and not errored
-            suspect.state, suspect.reason = ("confirmed", "") if agreed else ("open", "it could not be run again")
+            suspect.state, suspect.reason = _by_promise(suspect)
+        self._left_out = self._others(unknown, TOO_MANY)
 
     def _chosen(self, cases: Sequence[Pair], pairs: Sequence[Pair]) -> Sequence[Pair]:
         """The cases to run again: a resumed run chooses those it chose before."""
@@ -230,4 +231,15 @@ def _wants(side: RunSide, suspect: SuspectRuns) -> bool:
 def _disagrees(suspect: SuspectRuns) -> bool:
     """Whether a fresh run differs from the scored one."""
     head = any(attempt.status is Outcome.PASSED for attempt in suspect.head)
-    return head or (not suspect.stored and any(a.status is Outcome.FAILED for a in suspect.base))
+    known = not suspect.stored and not singles.unknown_on_base(suspect.pair)
+    return head or (known and any(a.status is Outcome.FAILED for a in suspect.base))
+
+
+def _by_promise(suspect: SuspectRuns) -> tuple[SuspectState, str]:
+    """The ending of a suspect on a deterministic target, whose fresh runs agree with the scored ones."""
+    fails = [attempt.status for attempt in suspect.head] == [Outcome.FAILED] * AGREEING_HEAD
+    unknown = singles.unknown_on_base(suspect.pair)
+    before = {attempt.status for attempt in suspect.base} if unknown else {Outcome.PASSED}
+    if fails and before == {Outcome.PASSED}:
+        return "confirmed", ""
+    return ("dropped", "") if fails and before == {Outcome.FAILED} else ("open", "it could not be run again")

@@ -184,9 +184,7 @@ class _RoundState:
         sides = Sides.of(self.head, self.base)
         pairs = sides.pairs
         if screened.deterministic:
-            newly_failing = [pair for pair in pairs if pair.regressed]
-            if newly_failing:
-                self.singles.test_promise(newly_failing, len(pairs))
+            self.singles.test_promise(pairs)
         if not screened.deterministic or self.singles.promise_broken:
             self.singles.test(pairs, critical_only=critical_only)
         if few_edited(sides.same, sides.matched) and not critical_only:

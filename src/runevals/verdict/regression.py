@@ -21,7 +21,7 @@ from runevals.records import (
 )
 from runevals.verdict.families import UNCLEAR_DROP, Level
 from runevals.verdict.matching import MatchedRuns, Pair, Side, was_due
-from runevals.verdict.suspects import is_critical
+from runevals.verdict.suspects import fails_after_errors, is_critical
 
 _ROUNDING = 1e-9  # of a difference of means
 MIN_SHARED = 0.8  # of each suite's cases: below, they cannot be compared
@@ -110,6 +110,9 @@ def _unknown(evidence: Evidence) -> Ruling | None:
     if evidence.test is None or arrived < MIN_ARRIVED:
         return Ruling(ComparisonVerdict.INCONCLUSIVE, "too few values arrived to compare with the base", "errors")
     torn = [pair for pair in evidence.pairs if _might_be_lost(pair, one_is_enough=evidence.deterministic)]
+    if evidence.deterministic:
+        run_again = {(suspect.suite, suspect.key) for suspect in evidence.suspects}
+        torn += [p for p in evidence.pairs if fails_after_errors(p) and p.key not in run_again]
     if torn or (not evidence.deterministic and any(h.finding == "errors" for h in evidence.hypotheses)):
         names = f" ({short_list([pair.head.key for pair in torn])})" if torn else ""
         why = f"what could not be measured would decide{names}"

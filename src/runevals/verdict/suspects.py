@@ -66,9 +66,18 @@ def _looks_lost(pair: Pair) -> bool:
         return before.passes > 0 or not before.runs
     mostly = now.runs >= 3 and 3 * now.passes <= now.runs
     if now.passes == 0 or mostly:
-        unknown = not before.runs and before.due > 0  # errors hide what it was on the base
-        return unknown or (before.runs > 0 and _passed(before) >= STEADY - 1e-9)
+        return unknown_on_base(pair) or (before.runs > 0 and _passed(before) >= STEADY - 1e-9)
     return by_share(pair)
+
+
+def unknown_on_base(pair: Pair) -> bool:
+    """Whether errors hide what it was on the base."""
+    return not pair.before.runs and pair.before.due > 0
+
+
+def fails_after_errors(pair: Pair) -> bool:
+    """Whether it fails now, and errors hide whether it did on the base."""
+    return unknown_on_base(pair) and pair.head.status is Outcome.FAILED
 
 
 def by_share(pair: Pair) -> bool:
