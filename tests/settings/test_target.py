@@ -121,3 +121,13 @@ def test_a_model_is_named_by_the_settings_or_by_the_suite(project, runevals, mon
 def test_a_system_prompt_that_nothing_would_be_sent_is_refused(settle, target):
     with pytest.raises(InvalidSettings, match=r"target\.system_prompt: a \w+ target is not sent one"):
         settle(f"target: {{{target}, system_prompt: Be kind.}}")
+
+
+def test_the_workflow_can_name_another_address_for_the_judge_than_for_the_target(settle):
+    environment = {"OPENAI_BASE_URL": "https://vllm.example/v1", "CI": "true"}
+    text = "target: openai:m\njudge: {model: j, base_url: 'https://judge.example/v1'}"
+    with pytest.raises(InvalidSettings, match=r"RUNEVALS_JUDGE_URL=https://judge\.example"):
+        settle(text, environment=environment)
+    settled = settle(text, environment={**environment, "RUNEVALS_JUDGE_URL": "https://judge.example/v1"})
+    assert settled.target.base_url == "https://vllm.example/v1"
+    assert settled.judges[0].base_url == "https://judge.example/v1"

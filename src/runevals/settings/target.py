@@ -442,6 +442,9 @@ _MAKERS = {  # how the names of their models begin
 }
 
 
+JUDGE_URL = "RUNEVALS_JUDGE_URL"  # in CI, the judge's `base_url` if it is not the provider's address
+
+
 def _unknown(what: str, text: str, known: Sequence[str]) -> InvalidSettings:
     kind = text.partition(":")[0]
     if kind == GITHUB_MODELS:
@@ -483,11 +486,15 @@ def _base_url(
     if url is None:
         place = address(name, environment)
         return None if place == OPENAI_URL else _http(place, provider.located_by or what)
-    if from_file and environment.get("CI") and url != environment.get(provider.located_by or "", provider.url):
-        hint = "" if name == "openai" else " and type: openai"
+    by_workflow = [environment.get(provider.located_by or "", provider.url)]
+    variable, hint = "OPENAI_BASE_URL", "" if name == "openai" else " and type: openai"
+    if what == "judge":
+        variable, hint = JUDGE_URL, ""
+        by_workflow.append(environment.get(JUDGE_URL))
+    if from_file and environment.get("CI") and url not in by_workflow:
         raise InvalidSettings(
             f"{what}.base_url stands in the settings file, which a pull request may change, and would be sent "
-            f"the API key; in CI, name it in the workflow: OPENAI_BASE_URL={url}{hint}"
+            f"the API key; in CI, name it in the workflow: {variable}={url}{hint}"
         )
     return _http(url, f"{what}.base_url")
 
