@@ -96,3 +96,17 @@ def test_one_stored_run_and_twelve_failing_ones_pass_with_a_warning():
     shown = console.render(made)
     assert shown.startswith("⚠ 1 case may be lost")
     assert "k7 may be lost: it passed 1 stored run of the base and failed all 12 fresh runs; more stored" in shown
+
+
+@pytest.mark.parametrize(("stored", "warns"), [("ppp", True), ("ppf", False), ("p", False)])
+def test_a_case_that_fails_on_fresh_runs_of_both_sides_is_named_if_the_stored_base_always_passed_it(stored, warns):
+    failing = always("p", k7="f")
+    runner = ScriptedRunner({**SUITE, "k7": "f" * len(stored)}, failing, failing)
+    found = compare_in_rounds(runner, report({**SUITE, "k7": stored}), "stored", RegressionRule())
+    made = conclusion_of(*found, GateRules())
+    named = "The stored base no longer holds for 1 case: k7"
+    assert (made.verdict.exit_code, made.verdict.headline == named) == (0, warns)
+    shown = console.render(made)
+    assert shown.startswith("⚠ The stored base") is warns
+    note = "k7 may be lost: the stored base no longer holds for it, which passed all 3 stored runs and failed all"
+    assert (note in shown, "failed on fresh runs of the base too" in shown) == (warns, not warns)

@@ -75,6 +75,8 @@ def no_loss(comparison: Comparison) -> str:
     of = plural(comparison.compared, "case")
     if doubts := unsettled(comparison):
         keys = short_list([suspect.key for suspect in doubts])
+        if all(suspect.base is not None for suspect in doubts):
+            return f"The stored base no longer holds for {plural(len(doubts), 'case')}: {keys}"
         return f"{plural(len(doubts), 'case')} may be lost, not settled: {keys}"
     against = f" against {comparison.source}" if _moved(comparison) else ""
     if comparison.verdict is ComparisonVerdict.IMPROVED:

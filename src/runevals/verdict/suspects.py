@@ -218,6 +218,20 @@ def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) ->
         if suspect.state is None:
             suspect.p_value = p
             suspect.state, suspect.reason = _ending(suspect, corrected_p, rule)
+        if suspect.state in ("dropped", "cleared") and _base_changed(suspect):
+            suspect.state, suspect.reason = "cleared", _why_base_changed(suspect)
+
+
+def _base_changed(suspect: SuspectRuns) -> bool:
+    """Whether the base passed all its stored runs, at least two, and both sides fail all fresh ones."""
+    fresh = [] if suspect.stored else [*suspect.base, *suspect.head]
+    failed = len(suspect.base) > 1 and all(attempt.status is Outcome.FAILED for attempt in fresh)
+    return bool(fresh) and failed and suspect.pair.before.passes == suspect.pair.before.runs > 1
+
+
+def _why_base_changed(suspect: SuspectRuns) -> str:
+    stored, fresh = suspect.pair.before.runs, plural(len(suspect.base), "fresh run")
+    return f"the stored base no longer holds for it, which passed all {stored} stored runs and failed all {fresh}"
 
 
 def _ending(suspect: SuspectRuns, corrected: float, rule: RegressionRule) -> tuple[SuspectState, str]:

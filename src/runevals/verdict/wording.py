@@ -292,16 +292,19 @@ def suspect_notes(comparison: Comparison) -> list[str]:
     fine = [s for s in comparison.suspects if s.state in ("dropped", "cleared") and not s.reason]
     notes += [f"{suspect.key} was edited, and its old form still passes" for suspect in fine if suspect.edited]
     own = [suspect for suspect in fine if not suspect.edited]
-    failing = sum(suspect.head is not None and suspect.head.status is Outcome.FAILED for suspect in own)
-    if passed := len(own) - failing:
+    failing = [one for one in own if one.head is not None and one.head.status is Outcome.FAILED]
+    both = sum(one.base is not None and one.base.status is Outcome.FAILED for one in failing)
+    if passed := len(own) - len(failing):
         notes.append(f"{plural(passed, 'case')} looked lost and passed on fresh runs")
-    if failing:
-        notes.append(f"{plural(failing, 'case')} failed on fresh runs too, too few to confirm a loss")
+    if both:
+        notes.append(f"{plural(both, 'case')} failed on fresh runs of the base too")
+    if few := len(failing) - both:
+        notes.append(f"{plural(few, 'case')} failed on fresh runs too, too few to confirm a loss")
     return notes
 
 
 def unsettled(comparison: Comparison) -> list[Suspect]:
-    """Suspects that do not block but may be lost: too few runs of the base are stored to tell."""
+    """Suspects that do not block but may be lost: too few runs of the base are stored, or the base changed."""
     return [suspect for suspect in comparison.suspects if suspect.state == "cleared" and suspect.reason]
 
 
