@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TypedDict
 
-from runevals.lib.parsing.canonical import fingerprint
+from runevals.lib.parsing.canonical import as_written, fingerprint
 from runevals.records import EvaluatorSpec, Turn, one_line
 
 
@@ -23,9 +23,9 @@ def case_fingerprints(
 ) -> Fingerprints:
     """The fingerprint of the content, and that of the normalised content if it differs.
 
-    In prompts, context and `extra`, white space counts as one space. In an expected text, which may be code, only
-    line ends and trailing blanks are normalised; in the options of checks, no white space is. The names in
-    `ignored` describe the case and are left out of the normalised `extra`.
+    In prompts, context and `extra`, white space counts as one space. What checks compare, expected texts and
+    options, is as it is written. The names in `ignored` describe the case and are left out of the normalised
+    `extra`.
     """
     exact = case_fingerprint(turns, extra)
     content = None if extra is None else {name: extra[name] for name in extra if name not in ignored}
@@ -37,12 +37,10 @@ def case_fingerprints(
 
 
 def _normalised_turn(turn: Turn) -> Turn:
-    expected = None if turn.expected is None else "\n".join(map(str.rstrip, turn.expected.splitlines())).rstrip()
     context = None if turn.context is None else one_line(turn.context)
     prompt = one_line(turn.prompt)
-    if (prompt, expected, context) == (turn.prompt, turn.expected, turn.context):
-        return turn
-    return replace(turn, prompt=prompt, expected=expected, context=context)
+    same = (prompt, context) == (turn.prompt, turn.context)
+    return turn if same else replace(turn, prompt=prompt, context=context)
 
 
 def _single_spaced(value: object) -> object:
@@ -54,18 +52,20 @@ def _single_spaced(value: object) -> object:
 
 
 def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
-    """sha256 over the content of a case: prompts, expectations, context and checks, all text in NFC."""
+    """sha256 over the content of a case: prompts, expectations, context and checks.
+
+    Text is in NFC. What checks compare is there as it is written too, if that is another: checks see this form.
+    """
     return fingerprint({"extra": extra, "turns": [_turn(turn) for turn in turns]})
 
 
 def _turn(turn: Turn) -> object:
-    content: dict[str, object] = {
-        "checks": [_spec(spec) for spec in turn.checks],
-        "context": turn.context,
-        "expected": turn.expected,
-        "prompt": turn.prompt,
-    }
-    return content if turn.user is None else {**content, "user": asdict(turn.user)}
+    compared: dict[str, object] = {"checks": [_spec(spec) for spec in turn.checks], "expected": turn.expected}
+    content = {**compared, "context": turn.context, "prompt": turn.prompt}
+    if turn.user is not None:
+        content["user"] = asdict(turn.user)
+    written = as_written(compared)
+    return content if written is None else {**content, "written": written}
 
 
 def key_of_prompts(prompts: Iterable[str]) -> str:

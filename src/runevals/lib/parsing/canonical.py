@@ -10,6 +10,7 @@ from contextlib import suppress
 from json.encoder import encode_basestring_ascii
 
 _ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+_ENCODE_AS_WRITTEN = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=dict).encode
 
 
 def canonical(value: object) -> str:
@@ -22,6 +23,12 @@ def canonical(value: object) -> str:
             if "\\u" not in text:
                 return text  # in ASCII, so that NFC changes nothing
     return _ENCODE(_normal(value))
+
+
+def as_written(value: object) -> str | None:
+    """Canonical JSON of `value` with its text as it is, if some is not in NFC."""
+    text = _ENCODE_AS_WRITTEN(value)
+    return text if "\\u" in text and text != canonical(value) else None
 
 
 def fingerprint(value: object) -> str:
