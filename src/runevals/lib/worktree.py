@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -138,10 +139,22 @@ def _moved_link(link: Path, repository: Path, checkout: Path) -> str:
 
 def _share_file(file: Path, target: Path, repository: Path, checkout: Path) -> None:
     """A link to a file; for a `.pth` file with packages of the repository, a copy with the worktree's paths."""
-    old, new = str(repository.resolve()), str(checkout.resolve())
     if file.suffix == ".pth" or file.name.startswith("__editable__"):
         text = file.read_text(encoding="utf-8", errors="surrogateescape")
-        if old in text:
-            target.write_text(text.replace(old, new), encoding="utf-8", errors="surrogateescape")
+        moved = with_paths_moved(text, [str(repository.resolve())], checkout.resolve())
+        if moved != text:
+            target.write_text(moved, encoding="utf-8", errors="surrogateescape")
             return
     target.symlink_to(file)
+
+
+def with_paths_moved(text: str, roots: Collection[str], to: Path) -> str:
+    """`text` with `to` in place of each of `roots`, if it is a path or a path begins with it.
+
+    `/srv/app` is neither in `/srv/app-data` nor in `/mnt/srv/app`; in `-I/srv/app` it is, and in `file:///srv/app`.
+    """
+    if not any(root in text for root in roots):
+        return text
+    names = "|".join(re.escape(root) for root in sorted(roots, key=len, reverse=True))
+    before = r"""(^|[\s:;,='"`|(\[{<@/]|(?:^|\s)-[A-Za-z])"""
+    return re.sub(rf"{before}(?:{names})(?![\w.+@~%-])", lambda match: f"{match[1]}{to}", text)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from runevals.lib.worktree import with_paths_moved
 from runevals.settings.resolve import RawSettings, repository_root
 
 
@@ -15,17 +18,23 @@ def rerooted(raw: RawSettings, cwd: Path) -> RawSettings:
     Paths that were given absolutely, as flags or in variables such as PYTHONPATH, would lead back into the first
     checkout and run its code as the other's. Variables of the job's event are left out: they speak of the first.
     """
-    old, new = (str(repository_root(folder.resolve())) for folder in (raw.cwd, cwd))
+    old, new = (repository_root(folder.resolve()) for folder in (raw.cwd, cwd))
+    texts = [*_texts(list(raw.flags.values())), *raw.inputs.values(), *raw.environment.values()]
+    roots = _spellings(old, texts)
 
     def moved(value: object) -> object:
         if isinstance(value, str):
-            return value.replace(old, new)
+            return with_paths_moved(value, roots, new)
         if isinstance(value, list | tuple):
             return type(value)(moved(item) for item in value)
         return value
 
     def all_moved(values: Mapping[str, str]) -> dict[str, str]:
-        return {name: value.replace(old, new) for name, value in values.items() if not name.startswith("GITHUB_")}
+        return {
+            name: with_paths_moved(value, roots, new)
+            for name, value in values.items()
+            if not name.startswith("GITHUB_")
+        }
 
     return replace(
         raw,
@@ -35,3 +44,24 @@ def rerooted(raw: RawSettings, cwd: Path) -> RawSettings:
         cwd=cwd,
         base_side=None,
     )
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+def _spellings(root: Path, texts: Iterable[str]) -> set[str]:
+    """The path of `root`, and its paths through links that are in `texts`: PWD is as the shell entered it."""
+    words = {word for text in texts for word in re.split(r"[\s:;,='\"]+", text) if word.startswith("/")}
+    folders = {folder for word in words for folder in (Path(word), *Path(word).parents)}
+    return {str(root), *(str(folder) for folder in folders if _is_same(folder, root))}
+
+
+def _is_same(folder: Path, root: Path) -> bool:
+    with suppress(OSError, ValueError):
+        return folder.samefile(root)
+    return False
