@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TypedDict
 
-from runevals.lib.parsing.canonical import as_written, fingerprint
+from runevals.lib.parsing.canonical import as_written, canonical, digest, fingerprint
 from runevals.records import EvaluatorSpec, Turn, one_line
 
 
@@ -56,16 +56,25 @@ def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
 
     Text is in NFC. What checks compare is there as it is written too, if that is another: checks see this form.
     """
-    return fingerprint({"extra": extra, "turns": [_turn(turn) for turn in turns]})
+    contents = [_turn(turn) for turn in turns]
+    text = canonical({"extra": extra, "turns": contents})
+    if "\\u" in text:  # else all of it is ASCII, which has one form
+        for content in contents:
+            written = as_written({"checks": content["checks"], "expected": content["expected"]})
+            if written is not None:
+                content["written"] = written
+        text = canonical({"extra": extra, "turns": contents})
+    return digest(text)
 
 
-def _turn(turn: Turn) -> object:
-    compared: dict[str, object] = {"checks": [_spec(spec) for spec in turn.checks], "expected": turn.expected}
-    content = {**compared, "context": turn.context, "prompt": turn.prompt}
-    if turn.user is not None:
-        content["user"] = asdict(turn.user)
-    written = as_written(compared)
-    return content if written is None else {**content, "written": written}
+def _turn(turn: Turn) -> dict[str, object]:
+    content: dict[str, object] = {
+        "checks": [_spec(spec) for spec in turn.checks],
+        "context": turn.context,
+        "expected": turn.expected,
+        "prompt": turn.prompt,
+    }
+    return content if turn.user is None else {**content, "user": asdict(turn.user)}
 
 
 def key_of_prompts(prompts: Iterable[str]) -> str:
