@@ -230,3 +230,15 @@ def test_targets_with_names_are_compared_with_the_one_target_that_the_base_has(c
     code, out, err = runevals("run", "-q", "--base", "main", "-o", "out.json")
     assert code == 1, out + err
     assert {change.document(f"out.{name}.json")["comparison"]["drop"] for name in ("mini", "nano")} == {1.0}
+
+
+def test_the_target_that_a_change_leaves_is_compared_with_its_own_base(change, runevals):
+    change.git("checkout", "-q", "main")
+    allowing = {"targets": change.targets, "baseline": {"on_incomparable": "pass"}}
+    change.write("runevals.yaml", allowing)
+    change.git("commit", "-qam", "targets may be removed")
+    change.git("checkout", "-q", "-B", "change")
+    change.write("runevals.yaml", {**allowing, "targets": {"mini": change.targets["mini"]}})
+    change.write("agent.py", AGENT.replace("mini(prompt):\n return 'yes'", "mini(prompt):\n return 'no'"))
+    code, out, err = runevals("run", "-q", "--base", "main")
+    assert code == 1, out + err

@@ -31,11 +31,12 @@ from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument, RunevalsError
 from runevals.reports import results_document as document
+from runevals.run.baseline.checkout import base_settings
 from runevals.run.baseline.dependencies import other_models
 from runevals.run.baseline.from_files import narrowed, require_whole
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import measured_too_little, unmeasured_cases, why_unmeasured
-from runevals.settings.resolve import RawSettings, Settings, resolve
+from runevals.settings.resolve import RawSettings, Settings
 from runevals.verdict.decide import Baseline
 
 MOST_REASONS = 3
@@ -74,7 +75,7 @@ def _asked_of_base(settings: Settings, raw: RawSettings) -> Settings:
     if side is None or side.file is None:
         return settings
     try:
-        return resolve(replace(raw, base_side=None, of_base=True), side.file)
+        return base_settings(replace(raw, base_side=None, of_base=True), settings, side.file)
     except RunevalsError:
         return settings
 

@@ -137,9 +137,11 @@ def _with_target(file: SettingsFile, name: str | None) -> SettingsFile:
 
 
 def _removed(side: BaseSide | None, of_change: Mapping[str, object]) -> tuple[str, ...]:
-    """The targets of the base that the change does not have any more."""
-    of_base = {} if side is None or side.file is None else side.file.values.get("targets", {})
-    return tuple(name for name in of_base if name not in of_change)
+    """The targets that the base has, and had when the change left it, and that the change does not have."""
+    if side is None or side.file is None:
+        return ()
+    known = [file.values.get("targets", {}) for file in (side.file, side.forked) if file is not None]
+    return tuple(name for name in known[0] if name not in of_change and all(name in each for each in known))
 
 
 def _of_base(side: BaseSide | None, name: str | None) -> BaseSide | None:

@@ -10,6 +10,7 @@ from runevals.lib import git
 from runevals.lib.worktree import worktree
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.run.baseline.relocate import rerooted
+from runevals.settings.file import SettingsFile
 from runevals.settings.resolve import RawSettings, Settings, resolve
 
 
@@ -31,7 +32,7 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             raise NoSuiteFound(f"the base {commit[:7]} has no folder {cwd.name}")
         words = replace(rerooted(raw, cwd), of_base=settings.base_side is not None)
         try:
-            there = replace(_resolved(words, settings), not_from=settings.repository)
+            there = replace(base_settings(words, settings), not_from=settings.repository)
             there = replace(there, measure=replace(there.measure, cache=settings.measure.cache))
         except InvalidSuite as error:
             if settings.base_side is None or settings.base_side.unreadable is None:
@@ -52,14 +53,16 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             raise NoSuiteFound(str(error).replace(str(cwd), "it")) from None
 
 
-def _resolved(words: RawSettings, settings: Settings) -> Settings:
+def base_settings(words: RawSettings, settings: Settings, file: SettingsFile | None = None) -> Settings:
     """The base's settings. The base of a target with a name is the one with this name, or else the only one."""
+    name = settings.target_name
+    if name is None:
+        return resolve(words, file)
     try:
-        return resolve(words)
+        return resolve(replace(words, flags={**words.flags, "target": name}), file)
     except InvalidSettings:
-        if settings.target_name is None:
-            raise
-        only = resolve(replace(words, flags={key: value for key, value in words.flags.items() if key != "target"}))
+        others = {key: value for key, value in words.flags.items() if key != "target"}
+        only = resolve(replace(words, flags=others), file)
         if only.target is None or only.target_name is not None:
             raise
         return only
