@@ -7,6 +7,7 @@ import pytest
 from runevals.records.errors import InvalidSettings
 from runevals.run.call_limit import planned_calls, require_few_calls
 from runevals.run.load import suites_of
+from runevals.run.request import RunRequest
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, resolve
 
@@ -24,7 +25,7 @@ def planned(repository):
         side = BaseSide(commit=repository.git("rev-parse", "main"))
         told = RawSettings(cwd=repository.path, environment=environment, base_side=side)
         found = resolve(told)
-        return found, suites_of(found), told
+        return RunRequest(settings=found, suites=suites_of(found), raw=told)
 
     repository.write("evals.json", {**JUDGED, "items": ITEMS})
     return made
@@ -41,28 +42,31 @@ def planned(repository):
     ],
 )
 def test_turns_attempts_and_votes_count(planned, more, calls):
-    settings, loaded, _ = planned(MODEL + more)
-    assert planned_calls(settings, loaded) == calls
+    request = planned(MODEL + more)
+    assert planned_calls(request.settings, request.suites) == calls
 
 
 def test_a_change_in_ci_is_bounded_and_nothing_else(planned):
     many = MODEL + "repeat: 500\n"
     with pytest.raises(InvalidSettings, match=r"1500 calls .* repeat: 500 by runevals.yaml.* at most 1000 may be"):
-        require_few_calls(*planned(many, CI="true"))
-    require_few_calls(*planned(MODEL + "repeat: 333\n", CI="true"))
-    require_few_calls(*planned(many))
+        require_few_calls(planned(many, CI="true"))
+    require_few_calls(planned(MODEL + "repeat: 333\n", CI="true"))
+    require_few_calls(planned(many))
+    several = [planned(MODEL.replace("tiny", name) + "repeat: 134\n", CI="true") for name in "abcd"]
+    with pytest.raises(InvalidSettings, match=r"1608 calls of 4 targets and judge .* at most 1000 may be"):
+        require_few_calls(*several)
 
 
 def test_a_change_may_lower_the_limit_and_not_raise_it(planned):
     with pytest.raises(InvalidSettings, match=r"at most 2 may be$"):
-        require_few_calls(*planned(MODEL + "max_calls: 2\n", CI="true"))
-    require_few_calls(*planned(MODEL + "max_calls: 9\n", CI="true"))
+        require_few_calls(planned(MODEL + "max_calls: 2\n", CI="true"))
+    require_few_calls(planned(MODEL + "max_calls: 9\n", CI="true"))
     with pytest.raises(InvalidSettings, match="at most 1000 may be"):
-        require_few_calls(*planned(MODEL + "repeat: 500\nmax_calls: 9999\n", CI="true"))
+        require_few_calls(planned(MODEL + "repeat: 500\nmax_calls: 9999\n", CI="true"))
 
 
 def test_max_calls_bounds_every_run(planned):
-    require_few_calls(*planned(MODEL, RUNEVALS_MAX_CALLS="3"))
+    require_few_calls(planned(MODEL, RUNEVALS_MAX_CALLS="3"))
     with pytest.raises(InvalidSettings, match=r"at most 2 may be$"):
-        require_few_calls(*planned(MODEL, RUNEVALS_MAX_CALLS="2"))
-    require_few_calls(*planned(MODEL + "repeat: 500\n", CI="true", RUNEVALS_MAX_CALLS="9999"))
+        require_few_calls(planned(MODEL, RUNEVALS_MAX_CALLS="2"))
+    require_few_calls(planned(MODEL + "repeat: 500\n", CI="true", RUNEVALS_MAX_CALLS="9999"))

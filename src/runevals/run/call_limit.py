@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+
 from runevals.evaluators.kinds import Judged, leaves
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
-from runevals.settings.resolve import RawSettings, Settings
+from runevals.run.request import RunRequest
+from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import make_plan, most_prompts
 
@@ -16,18 +20,19 @@ LEAST = 1000  # calls that any change may plan
 TIMES = 3  # what its base plans
 
 
-def require_few_calls(settings: Settings, loaded: LoadedSuites, raw: RawSettings) -> None:
+def require_few_calls(*requests: RunRequest) -> None:
     """Raises InvalidSettings if more calls are planned than `max_calls`, or than the default for a change in CI.
 
-    What a change's base plans is only looked at where there are many.
+    The requests are those of all targets of a run. What a change's base plans is only looked at if there are many.
     """
+    settings, loaded = requests[0].settings, requests[0].suites
     most, by = settings.measure.limits.calls, ""
     is_change = settings.base_side is not None and bool(settings.environment.get("CI"))
     if most is None and not is_change:
         return
-    calls = planned_calls(settings, loaded)
+    calls = sum(planned_calls(request.settings, request.suites) for request in requests)
     if is_change and calls > LEAST and (most is None or (calls <= most and _is_of_change(settings))):
-        of_base = _calls_of_base(settings, raw)
+        of_base = _calls_of_base(requests)
         most = max(LEAST, TIMES * of_base)
         by = (
             f", {TIMES} times the {of_base} of the base and at least {LEAST}; lower `repeat`, set "
@@ -36,8 +41,9 @@ def require_few_calls(settings: Settings, loaded: LoadedSuites, raw: RawSettings
         )
     if most is not None and calls > most:
         cases = sum(len(suite.cases) for suite in loaded.suites)
+        whose = "target" if len(requests) == 1 else f"{len(requests)} targets"
         raise InvalidSettings(
-            f"{calls} calls of target and judge are planned ({plural(cases, 'case')}, "
+            f"{calls} calls of {whose} and judge are planned ({plural(cases, 'case')}, "
             f"repeat: {settings.measure.repeat} by {settings.origins['repeat']}), but at most {most} may be{by}"
         )
 
@@ -71,11 +77,14 @@ def calls_of_attempt(settings: Settings, loaded: LoadedSuites) -> int:
     return prompts + written + judged * votes
 
 
-def _calls_of_base(settings: Settings, raw: RawSettings) -> int:
-    assert settings.base_side is not None  # noqa: S101 - asked only of a change
-    try:
-        with base_checkout(settings, settings.base_side.commit, raw) as base:
+def _calls_of_base(requests: Sequence[RunRequest]) -> int:
+    """The calls of one of the base's targets, of which a change has one at least, for all that the base has."""
+    side = requests[0].raw.base_side
+    targets = 1 if side is None or side.file is None else max(1, len(side.file.values.get("targets", ())))
+    for request in requests:
+        assert request.settings.base_side is not None  # noqa: S101 - asked only of a change
+        checkout = base_checkout(request.settings, request.settings.base_side.commit, request.raw)
+        with suppress(RunevalsError), checkout as base:
             loaded = suites_of(base)
-            return planned_calls(with_target(base, loaded.suites), loaded)
-    except RunevalsError:
-        return 0
+            return targets * planned_calls(with_target(base, loaded.suites), loaded)
+    return 0

@@ -52,7 +52,7 @@ def _run(request: RunRequest) -> Conclusion:
     if isinstance(reused, Conclusion):
         return reused
     require_gates(request.settings.rules, request.suites.suites)
-    require_few_calls(request.settings, request.suites, request.raw)
+    require_few_calls(request)
     require_other_side(request)
     base = settled_base(base, request)  # measured now, if it must be
     request = request.noting(*base.notices, *reused)

@@ -12,7 +12,7 @@ from runevals.run.baseline.choose import known_base, settled_base, with_remarks,
 from runevals.run.baseline.on_base_suite import on_base_suite
 from runevals.run.baseline.reuse import reuse
 from runevals.run.baseline.stored_base import StoredBase
-from runevals.run.call_limit import planned_calls, require_few_calls
+from runevals.run.call_limit import require_few_calls
 from runevals.run.evaluate import Evaluation
 from runevals.run.head import verified
 from runevals.run.measurement import OtherSide
@@ -104,12 +104,7 @@ def _require_possible(requests: Mapping[str, RunRequest], settings: Settings) ->
         raise InvalidSettings(
             f"--against {settings.compare.against}: a shard has only a part of the cases; leave out --against"
         )
-    calls = sum(planned_calls(request.settings, request.suites) for request in requests.values())
-    if settings.measure.limits.calls is not None and calls > settings.measure.limits.calls:
-        raise InvalidSettings(
-            f"{calls} calls of {len(requests)} targets and the judge are planned, but at most "
-            f"{settings.measure.limits.calls} may be (max_calls)"
-        )
+    require_few_calls(*requests.values())
 
 
 def _planned(request: RunRequest) -> _Planned:
@@ -142,7 +137,6 @@ def _opened(name: str, plan: _Planned, stack: ExitStack) -> _Target:
     request = plan.request
     why = ("run in full: not all targets can be reused",) if isinstance(plan.reused, Conclusion) else plan.reused
     require_gates(request.settings.rules, request.suites.suites)
-    require_few_calls(request.settings, request.suites, request.raw)
     base = settled_base(plan.base, request)
     request = request.noting(*base.notices, *why)
     side = stack.enter_context(open_side(request, name))
