@@ -252,13 +252,13 @@ def _ending_without_base(suspect: SuspectRuns) -> tuple[SuspectState, str]:
     failed = _failed_all(suspect, stored_runs=1)
     too_few = failed and suspect.pair.before.runs < STORED_RUNS and not is_critical(suspect.pair)
     if not suspect.decided:
-        return ("cleared", "") if too_few else ("open", suspect.reason or "it could not be run again")
+        return "cleared" if too_few else "open", suspect.reason or "it could not be run again"
     if not failed:
         return "cleared", ""
     if not too_few:
         return "open", "the base cannot be run to confirm it"
     stored, fresh = plural(suspect.pair.before.runs, "stored run"), plural(len(suspect.head), "fresh run")
-    return "cleared", f"it passed {stored} of the base and failed all {fresh}; more stored runs would settle it"
+    return "cleared", f"it passed {stored} of the base and none of {fresh}; more stored runs would settle it"
 
 
 def recorded(suspect: SuspectRuns) -> Suspect:
