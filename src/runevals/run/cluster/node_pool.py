@@ -11,7 +11,7 @@ from typing import Any
 
 from runevals import __version__
 from runevals.records import Conversation, ModelIdentity
-from runevals.records.errors import TargetRefused
+from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.run.cluster.node import Node, NodeAnswer, NodeReady, NodeSpec
 
 CPUS = 0.1  # of each node: a run that verifies a failing verdict has several sides, each with its own processes
@@ -164,13 +164,18 @@ class Nodes:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         place: Any = "SPREAD" if self._options.per_call else NodeAffinitySchedulingStrategy(node_id, soft=False)
-        actor = self._ray.remote(Node).options(
-            num_cpus=(self._options.num_cpus or 0) if self._options.per_call else CPUS,
-            num_gpus=self._options.num_gpus or 0,
-            runtime_env=self._options.runtime_env,
-            max_concurrency=self._room + 1,  # one for what ends it
-            scheduling_strategy=place,
-        )
+        try:
+            actor = self._ray.remote(Node).options(
+                num_cpus=(self._options.num_cpus or 0) if self._options.per_call else CPUS,
+                num_gpus=self._options.num_gpus or 0,
+                runtime_env=self._options.runtime_env,
+                max_concurrency=self._room + 1,  # one for what ends it
+                scheduling_strategy=place,
+            )
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidSettings(
+                f"Ray cannot run a call with these resources or this environment: {error}"
+            ) from None
         member = _Member(id=node_id, display_name=display_name, actor=actor.remote())
         ready = member.actor.prepare.remote(__version__, self._shipped, self._parcel)
         self._joining[ready] = member

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
 from runevals.lib.parsing.source import read_source
 from runevals.lib.terminal import notice
@@ -67,7 +66,7 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
     options = RayOptions(
         num_cpus=settings.measure.ray_num_cpus,
         num_gpus=settings.measure.ray_num_gpus,
-        runtime_env=_runtime_env(settings.measure.ray_runtime_env),
+        runtime_env=_runtime_env(settings),
     )
     secrets = secret_values(settings.environment, settings.key_names)
     parcel = packed(settings.repository, secrets) if target.type in _NEED_FILES else None
@@ -77,11 +76,12 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
         yield ClusterTarget(nodes)
 
 
-def _runtime_env(name: str | None) -> Mapping[str, object] | None:
+def _runtime_env(settings: Settings) -> Mapping[str, object] | None:
     """Ray's description of an environment, from a JSON or YAML file. Raises InvalidSettings."""
+    name = settings.measure.ray_runtime_env
     if name is None:
         return None
-    source = read_source(Path(name), name)
+    source = read_source(settings.cwd / name, name)
     if not isinstance(source.value, dict):
         raise InvalidSettings(f"--ray-runtime-env {name}: this is not an object of `env_vars`, `pip`, `conda` …")
     return source.value
