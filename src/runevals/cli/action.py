@@ -223,13 +223,13 @@ def _prepared_project(
     """
     settings, problem = _resolved(raw)
     mask_keys(runner.environment, settings)
+    if project.removed and problem is None:
+        return settings, partial(JobResult, removed(project, settings))
     if settings.targets and problem is None:
         problem = InvalidSettings(
             f"{project.config} has several targets, which all_projects does not compare; run this project in a "
             "step of its own, with `config`"
         )
-    if project.removed and problem is None:
-        return settings, partial(JobResult, removed(project, settings))
     raw = replace(raw, base_side=settings.base_side)
     proposed = proposed_losses(settings, here, runner.environment)
     return settings, partial(_job_result, settings, raw, here, runner.environment, problem, proposed)
