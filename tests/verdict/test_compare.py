@@ -287,3 +287,21 @@ def test_half_of_the_smallest_visible_drop_takes_more_runs():
     assert found.detectable_drop < 1
     assert found.repeats_for_half > 3
     assert compared({"a": "p"}, {"a": "p"}, deterministic=True).repeats_for_half is None
+
+
+@pytest.mark.parametrize(
+    ("cases", "before", "now", "by"),
+    [
+        (100, "ppp", "fff", "families"),
+        (100, "ppp", "ffe", "families"),
+        (100, "ppp", "eee", None),  # one cannot decide
+        (12, "p" * 8, "e" * 8, "suspects"),
+        (100, "ppp", "fpe", None),
+        (100, "pp", "ee", None),
+        (12, "p" * 8, "ffffeeee", "suspects"),
+    ],
+)
+def test_errors_of_a_case_count_as_failures_when_it_is_asked_whether_it_may_be_lost(cases, before, now, by):
+    base = dict.fromkeys([f"k{n}" for n in range(cases)], before)
+    found = compared({**{key: "p" * len(before) for key in base}, "k7": now}, base)
+    assert (found.verdict is V.INCONCLUSIVE, found.inconclusive_by) == (by is not None, by)

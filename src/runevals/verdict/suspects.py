@@ -294,22 +294,46 @@ def of_stored_runs(pairs: Sequence[Pair], rule: RegressionRule) -> tuple[Suspect
     """Suspects of two stored documents: the same runs select and test.
 
     Therefore Holm is over all cases. A critical case that passed all of at least three runs and failed all of at
-    least three is confirmed; one with fewer stays open. Another case that did so is listed as `unrun`.
+    least three is confirmed; one with fewer stays open. Another case that did so is listed as `unrun`; for this,
+    errors of the head count as failures. If they would confirm the loss, the case is open.
     """
-    suspects = []
-    for pair in candidates(pairs):
-        p = case_p(*_stored_values(pair))
-        surely = _all_of(pair, STORED_RUNS)
-        if p * len(pairs) <= LEVEL * rule.alpha or (surely and is_critical(pair)):
-            suspect = replace(unrun(pair, "", "confirmed"), p_value=p)
-        elif is_critical(pair) and _all_of(pair, 1):
-            suspect = unrun(pair, "too few runs, and nothing was run again")
-        elif surely:
-            suspect = unrun(pair, "nothing was run again", "unrun")
-        else:
-            continue
-        suspects.append(suspect)
-    return tuple(suspects)
+    looking = [*candidates(pairs), *filter(only_errors_now, pairs)]
+    suspects = [_of_stored_runs(pair, LEVEL * rule.alpha / len(pairs)) for pair in looking]
+    return tuple(suspect for suspect in suspects if suspect is not None)
+
+
+def _of_stored_runs(pair: Pair, level: float) -> Suspect | None:
+    p = case_p(*_stored_values(pair))
+    surely = _all_of(pair, STORED_RUNS)
+    if p <= level or (surely and is_critical(pair)):
+        return replace(unrun(pair, "", "confirmed"), p_value=p)
+    if is_critical(pair):
+        few = _all_of(pair, 1)
+        return unrun(pair, "too few runs, and nothing was run again") if few else None
+    if not pair.now.complete and _p_of_failures(pair) <= level:
+        return unrun(pair, "what could not be measured would decide")
+    return unrun(pair, "nothing was run again", "unrun") if surely or _never_passes(pair) else None
+
+
+def _p_of_failures(pair: Pair) -> float:
+    """The p of a case if all that errored on the head had failed."""
+    before, now = pair.before.outcomes, pair.now.outcomes
+    return case_p(before, now + (0.0,) * (pair.now.due - len(now)))
+
+
+def _never_passes(pair: Pair) -> bool:
+    """Whether it passed all of at least three runs of the base, and of as many of the head none."""
+    before, now = pair.before, pair.now
+    failed = now.runs > now.passes == 0
+    return before.passes == before.runs >= STORED_RUNS and failed and now.due >= STORED_RUNS
+
+
+def only_errors_now(pair: Pair) -> bool:
+    """Whether a case that is not critical passed all its runs of the base and has errors alone now."""
+    if pair.now.runs or not pair.now.due or is_critical(pair):
+        return False
+    errored = any(attempt.status is Outcome.ERRORED for attempt in pair.head.attempts)
+    return errored and pair.before.passes == pair.before.runs > 0
 
 
 def _all_of(pair: Pair, runs: int) -> bool:
