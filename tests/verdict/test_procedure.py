@@ -254,6 +254,28 @@ def test_a_broken_promise_does_not_hide_the_loss_of_a_case_behind_the_first_few(
     assert (found.verdict, states(found)["k11"]) == ending
 
 
+@pytest.mark.parametrize(
+    ("fresh", "limit", "verdict", "state"),
+    [
+        ("e", 0.1, V.INCONCLUSIVE, "open"),
+        ("f", 0.1, V.REGRESSION, "confirmed"),
+        ("p", 0.1, V.NO_CHANGE, "dropped"),
+        ("e", 0.0, V.NO_CHANGE, None),  # the gate `measured` fails
+    ],
+)
+def test_a_case_with_errors_alone_is_run_again_if_the_settings_let_errors_pass(fresh, limit, verdict, state):
+    runner = ScriptedRunner({**SUITE, "k7": "eee"}, FINE, always("p", k7=fresh))
+    found = compare_in_rounds(runner, report(SUITE), "stored", RegressionRule(max_errors=limit))[1]
+    assert (found.verdict, states(found).get("k7")) == (verdict, state)
+    assert runner.runs("head", "k7") <= 8
+
+
+def test_a_bad_hour_with_errors_is_not_made_longer():
+    runner = ScriptedRunner({**SUITE, **{f"k{n}": "eee" for n in range(10)}}, FINE, FINE)
+    found = compare_in_rounds(runner, report(SUITE), "stored", RegressionRule(max_errors=0.5))[1]
+    assert (found.verdict, found.inconclusive_by, runner.asked) == (V.INCONCLUSIVE, "errors", [])
+
+
 def test_what_looks_lost_beyond_the_runs_that_may_be_made_is_open():
     base = {f"k{n}": "ppp" for n in range(60)}
     rounds = {f"k{n}": "fff" if n < 40 else "ppp" for n in range(60)}

@@ -27,6 +27,7 @@ class RegressionRule:
     min_effect: float = 0.02
     max_base_age_days: float = 7.0  # a notice is given if the base is older
     max_fresh_runs: int | None = None  # of single cases that look lost; None: 96, or one a case if that is more
+    max_errors: float = 0.0  # the share of cases that may stay unmeasured; above 0 they are run again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -279,6 +279,7 @@ def _rules(values: Mapping[str, Any], gates: tuple[Gate, ...], base_side: BaseSi
             min_effect=values["min_effect"],
             max_base_age_days=values["max_base_age"],
             max_fresh_runs=values["suspects_max_runs"],
+            max_errors=values["errors_limit"],
         ),
         gates=gates,
         labels_of_base=base_side is not None,

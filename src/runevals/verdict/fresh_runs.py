@@ -65,12 +65,15 @@ class SingleCases:
         """
         looking = self._unknown(singles.candidates(pairs))
         looking = [pair for pair in looking if is_critical(pair) or not critical_only]
-        self._forget([pair.key for pair in looking])
+        erring = [] if critical_only else self._unknown(singles.only_errors(pairs, self.rule))
+        self._forget([pair.key for pair in (*looking, *erring)])
         while batch := self._entered(self._next_few(looking, pairs)):
             self._settle(batch, len(pairs))
             if any(suspect.state == "confirmed" for suspect in batch):
                 break
-        self._left_out = self._others(looking, TOO_MANY)
+        else:  # most of those that erred need two runs
+            self._settle(self._entered(self._chosen(erring, pairs)), len(pairs))
+        self._left_out = self._others([*looking, *erring], TOO_MANY)
 
     def _next_few(self, looking: Sequence[Pair], pairs: Sequence[Pair]) -> Sequence[Pair]:
         """All critical cases, and of the others as many as there are runs left for."""
@@ -154,6 +157,7 @@ class SingleCases:
         for screened in range(1, singles.SCREEN + 1):
             self._step("head", [suspect for suspect in batch if len(suspect.head) < screened], cases)
             singles.drop_hopeless(batch, cases, self.rule)
+        singles.leave_erring_open(batch)
         while running := [suspect for suspect in batch if not suspect.decided]:
             runs = self._step("base", running, cases)
             singles.settle_half_way(batch, self.rule)

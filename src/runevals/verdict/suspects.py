@@ -25,6 +25,7 @@ RUNS, MORE_RUNS = 8, 12  # a side: after RUNS it may be settled, after MORE_RUNS
 CAP, CAP_SHARE = 5, 0.1  # suspects besides the critical ones: at least 5, at most a tenth of the cases
 STEADY = 2 / 3  # the share of runs that a suspect passed on the base
 LOST_SHARE = 0.5  # how far the mean share of a graded suspect fell
+FEW_ERRING = 0.2  # the share of cases: with more errors, too few values arrived to compare at all
 STORED_RUNS = 3  # from which the stored runs of a base that cannot be run suffice
 CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})
 
@@ -43,6 +44,12 @@ def candidates(pairs: Sequence[Pair]) -> list[Pair]:
     """The cases that look lost: critical ones first, then those that were steadiest on the base."""
     suspects = [pair for pair in pairs if _looks_lost(pair)]
     return sorted(suspects, key=lambda pair: (not is_critical(pair), -_passed(pair.before), -pair.before.runs))
+
+
+def only_errors(pairs: Sequence[Pair], rule: RegressionRule) -> list[Pair]:
+    """The cases whose errors may hide a loss, if so few may pass; of many, the run does not pass anyway."""
+    erring = [pair for pair in pairs if only_errors_now(pair)] if rule.max_errors else []
+    return erring if len(erring) <= FEW_ERRING * len(pairs) else []
 
 
 def edited(pairs: Sequence[Pair]) -> list[Pair]:
@@ -165,6 +172,14 @@ def drop_hopeless(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionR
         if not reachable or _passes_after_all(suspect):
             suspect.state = "dropped"
             suspect.p_value = case_p(*suspect.values(lenient=False))
+
+
+def leave_erring_open(suspects: Sequence[SuspectRuns]) -> None:
+    """Ends those that only erred on the head and err on all their first fresh runs, too."""
+    for suspect in suspects:
+        fresh = [attempt.status is Outcome.ERRORED for attempt in suspect.head]
+        if suspect.state is None and fresh and all(fresh) and not suspect.pair.now.runs:
+            suspect.state, suspect.reason = "open", "its runs end in errors"
 
 
 def _passes_after_all(suspect: SuspectRuns) -> bool:

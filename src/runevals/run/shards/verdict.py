@@ -25,7 +25,7 @@ from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.decide import Baseline, conclusion_of, decision, since_mark
 from runevals.verdict.regression import Strictness
-from runevals.verdict.suspects import candidates, edited
+from runevals.verdict.suspects import candidates, edited, only_errors
 from runevals.verdict.verification import VERIFY_OFF, lost_places, unverified
 
 FILTERS = ("category", "tag", "filter")
@@ -82,8 +82,8 @@ def _asks_for_runs(report: RunReport, baseline: Baseline, settings: Settings) ->
     base, rule = baseline.report, settings.rules.regression
     screened = compare(report, base, baseline.source, Strictness.SCREENING, rule, FreshRuns())
     sides = Sides.of(report, base)
-    looks_lost = lost_places(screened) or candidates(sides.pairs) or edited(sides.matched.both)
-    return bool(looks_lost or list(stale(report, base, rule)))
+    single = [*candidates(sides.pairs), *only_errors(sides.pairs, rule), *edited(sides.matched.both)]
+    return bool(lost_places(screened) or single or list(stale(report, base, rule)))
 
 
 def base_of_shards(report: RunReport, commit: str, request: RunRequest) -> Baseline:
