@@ -172,6 +172,17 @@ def test_the_base_is_run_from_its_own_files_however_they_are_named(change, runev
     assert change.document()["comparison"]["base"]["totals"]["passed"] == 10
 
 
+def test_the_old_form_of_a_case_is_run_with_the_code_of_the_change(change, runevals, monkeypatch):
+    """PYTHONPATH leads into the change's checkout then, though the old form is in the base's."""
+    on_main_again(change, "src/mypkg/agent.py", GOOD)
+    first = ITEMS[0]["prompt"]
+    change.write("src/mypkg/agent.py", BAD.replace("prompt[0] in '123'", f"prompt.startswith({first!r})"))
+    items = [{**ITEMS[0], "prompt": f"{first} Really?"}, *ITEMS[1:]]
+    change.write("evals.json", json.dumps({**TEN, "items": items}))
+    monkeypatch.setenv("PYTHONPATH", str(change.path / "src"))
+    assert runevals("--target", "python:mypkg.agent:answer", *AGAINST)[0] == 1
+
+
 def test_a_target_that_leads_back_into_the_change_is_no_base(change, runevals, tmp_path_factory, monkeypatch):
     """As an editable install does: the import finds the work tree, whichever checkout runs."""
     link = tmp_path_factory.mktemp("site")

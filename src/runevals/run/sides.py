@@ -95,7 +95,12 @@ def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
     with base_checkout(settings, commit, request.raw) as of_base:
         borrowed = _with_patterns(of_base.repeated(settings.measure.repeat), settings)
         borrowed = replace(
-            borrowed, target=settings.target, not_from=None, compare=settings.compare, rules=settings.rules
+            borrowed,
+            target=settings.target,
+            environment=settings.environment,  # its PYTHONPATH may lead to the target's code
+            not_from=None,
+            compare=settings.compare,
+            rules=settings.rules,
         )
         suites = suites_of(borrowed)
         if any(suite.dialect == prompt_yml.NAME for suite in suites.suites):
