@@ -9,6 +9,7 @@ from dataclasses import replace
 from runevals.lib import git
 from runevals.lib.worktree import worktree
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound
+from runevals.run.baseline.editable_installs import with_own_packages
 from runevals.run.baseline.relocate import rerooted
 from runevals.settings.file import SettingsFile
 from runevals.settings.resolve import RawSettings, Settings, resolve
@@ -33,6 +34,7 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
         words = replace(rerooted(raw, cwd), of_base=settings.base_side is not None)
         try:
             there = replace(base_settings(words, settings), not_from=settings.repository)
+            there = with_own_packages(there, settings.repository)
             there = replace(there, measure=replace(there.measure, cache=settings.measure.cache))
         except InvalidSuite as error:
             if settings.base_side is None or settings.base_side.unreadable is None:

@@ -15,6 +15,7 @@ from runevals.lib.worktree import copy_changes
 from runevals.records import AttemptReport, Outcome
 from runevals.records.errors import ExternalError, InvalidSettings, RunevalsError
 from runevals.run.baseline.checkout import base_checkout
+from runevals.run.baseline.editable_installs import with_own_packages
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.relocate import rerooted
 from runevals.run.blame.hunks import ChangeHunks
@@ -133,7 +134,8 @@ class PutBackRunner:
 
     def _settings(self) -> Settings:
         """The settings of the worktree as it is now; judge and limits stay those of the run."""
-        run, here = self.request.settings, resolve(self.words)
+        run = self.request.settings
+        here = with_own_packages(resolve(self.words), run.repository)
         measure = replace(here.measure, limits=run.measure.limits, cache=run.measure.cache)
         redaction = replace(here.redaction, redact_patterns=run.redaction.redact_patterns)
         return replace(
