@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TypedDict
 
-from runevals.lib.parsing.canonical import as_written, canonical, digest, fingerprint
+from runevals.lib.parsing.canonical import as_written, canonical, digest, fingerprint, in_ascii
 from runevals.records import EvaluatorSpec, Turn, one_line
 
 
@@ -57,7 +57,7 @@ def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
     Text is in NFC. What checks compare is there as it is written too, if that is another: checks see this form.
     """
     contents = [_turn(turn) for turn in turns]
-    text = canonical({"extra": extra, "turns": contents})
+    text = in_ascii({"extra": extra, "turns": contents})
     if "\\u" in text:  # else all of it is ASCII, which has one form
         for content in contents:
             written = as_written({"checks": content["checks"], "expected": content["expected"]})

@@ -25,9 +25,14 @@ def canonical(value: object) -> str:
     return _ENCODE(_normal(value))
 
 
+def in_ascii(value: object) -> str:
+    """JSON as `canonical` writes it, but with the text as it is: a `\\u` stands for what is not ASCII."""
+    return _ENCODE_AS_WRITTEN(value)
+
+
 def as_written(value: object) -> str | None:
     """Canonical JSON of `value` with its text as it is, if some is not in NFC."""
-    text = _ENCODE_AS_WRITTEN(value)
+    text = in_ascii(value)
     return text if "\\u" in text and text != canonical(value) else None
 
 
