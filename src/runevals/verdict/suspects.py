@@ -312,7 +312,8 @@ def of_stored_runs(pairs: Sequence[Pair], rule: RegressionRule) -> tuple[Suspect
     least three is confirmed; one with fewer stays open. Another case that did so is listed as `unrun`; for this,
     errors of the head count as failures. If they would confirm the loss, the case is open.
     """
-    looking = [*candidates(pairs), *filter(only_errors_now, pairs)]
+    erring = [pair for pair in pairs if not pair.now.runs and only_errors_now(pair)]
+    looking = [*candidates(pairs), *erring]
     suspects = [_of_stored_runs(pair, LEVEL * rule.alpha / len(pairs)) for pair in looking]
     return tuple(suspect for suspect in suspects if suspect is not None)
 
