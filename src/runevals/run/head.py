@@ -27,10 +27,10 @@ def measure_head(
         head.other = other
         if baseline is None:
             return measure(head, request.progress(*head.sides)), None
-        return verified(head, baseline, request)
+        return compare_with_base(head, baseline, request)
 
 
-def verified(
+def compare_with_base(
     head: Measurement | RunReport, baseline: Baseline, request: RunRequest
 ) -> tuple[RunReport, Comparison]:
     """The head compared with the base, with the fresh runs that the verdict needs."""

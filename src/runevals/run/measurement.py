@@ -80,9 +80,9 @@ class Measurement:
         self._cut_short = False
         self._same_words = RepeatedAnswers()
         self._spool = Spool()
-        # While answers are awaited, what the document will have of those before can be made, if it is to stay.
+        # A case is scored and written while others are awaited, if nothing of it will be redacted at the end.
         unchanged = settings.redaction.redact == "full" and not settings.redaction.redact_patterns
-        self._has_time = unchanged and not world.target.identity().deterministic
+        self._scores_early = unchanged and not world.target.identity().deterministic
         self._rounds = 0
         self.other: OtherSide | None = None  # is measured in the same rounds
 
@@ -165,7 +165,7 @@ class Measurement:
         return without_content(report, self.settings.redaction.redact)
 
     def evaluations(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
-        """These trials."""
+        """Sends, evaluates and keeps these trials; yields each when it is done."""
         world = self._world
         from_memory = answers_from_memory(self.settings)
         traces = converse(
@@ -192,7 +192,7 @@ class Measurement:
         self._done[evaluation.position] = (
             attempt if all(map(is_, turns, attempt.turns)) else replace(attempt, turns=turns)
         )
-        if self._has_time:
+        if self._scores_early:
             self._finish(evaluation.position // self.plan.repeat)
         self._cut_short |= evaluation.cut_short
 

@@ -57,7 +57,7 @@ def _run(request: RunRequest) -> Conclusion:
     base = settled_base(base, request)  # measured now, if it must be
     request = request.noting(*base.notices, *reused)
     with other_side(request) as other:  # --against
-        report, comparison = measure_head(request, base.baseline, other)  # plan → converse → evaluate → score
+        report, comparison = measure_head(request, base.baseline, other)  # plan → … → score, compare
         report, against = compared_with(other, report)
     conclusion = _concluded(report, comparison, request)
     conclusion = on_base_suite(conclusion, base.baseline, request)  # if the suites cannot be compared
@@ -100,7 +100,7 @@ def compare(base: Path, head: Path, request: RunRequest, *, rejudge: bool = Fals
     """Two results documents compared; with `rejudge`, the answers in both are judged again first."""
     settings = request.settings
     chosen = replace(settings.compare, baseline=str(base), baseline_named=True)
-    baseline, _ = read_baseline(replace(settings, compare=chosen, base_side=None))  # the caller says which
+    baseline, _ = read_baseline(replace(settings, compare=chosen, base_side=None))  # the base is this file
     report = read(head)
     require_whole(report, head.name)
     if rejudge and baseline is not None:

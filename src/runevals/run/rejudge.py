@@ -46,6 +46,7 @@ def rejudged(
         for _ in progress(side, total=len(trials))(side.evaluations(trials)):
             pass
         result = side.report()
+    # The run stays the earlier one, but for its judge and suites.
     run = replace(report.run, judge=result.run.judge, suites=result.run.suites)
     return replace(result, run=run, complete=report.complete)
 

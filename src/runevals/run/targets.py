@@ -14,7 +14,7 @@ from runevals.run.baseline.reuse import reuse
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.call_limit import require_few_calls
 from runevals.run.evaluate import Evaluation
-from runevals.run.head import verified
+from runevals.run.head import compare_with_base
 from runevals.run.measurement import OtherSide
 from runevals.run.nothing_measured import ended_by
 from runevals.run.preflight import require_gates, require_present
@@ -160,7 +160,7 @@ def _compare(target: _Target) -> None:
     target.report = target.side.side.report()
     baseline = target.base.baseline
     if baseline is not None and not target.side.problem:
-        target.report, target.comparison = verified(target.report, baseline, target.request)
+        target.report, target.comparison = compare_with_base(target.report, baseline, target.request)
 
 
 def _against(reports: Mapping[str, RunReport | None], settings: Settings) -> Mapping[str, AgainstComparison]:

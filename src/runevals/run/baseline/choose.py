@@ -132,7 +132,7 @@ def chosen(stored: StoredBase, settings: Settings, raw: RawSettings, run: RunBas
 
 
 def _is_settled(stored: StoredBase) -> bool:
-    """Whether the result is of the base, or of any commit if none is required."""
+    """Whether the result is of the base, or of any commit if nothing says which commit is the base."""
     return stored.baseline is not None and (stored.baseline.older is None or stored.commit is None)
 
 

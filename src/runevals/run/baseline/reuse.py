@@ -20,7 +20,7 @@ def reuse(request: RunRequest, base: StoredBase) -> Conclusion | tuple[str, ...]
     """The reused conclusion if nothing that the run depends on has changed, or a notice why the run is made."""
     if not request.settings.compare.changed_only:
         return ()
-    why = _unmade(request, base.commit or "") if request.base is not None else _reused(request, base)
+    why = _passed_without_run(request, base.commit or "") if request.base is not None else _reused(request, base)
     if why is None or isinstance(why, Conclusion):
         return why or ()
     return (f"run in full: {why}",)
@@ -37,7 +37,7 @@ def _reused(request: RunRequest, base: StoredBase) -> Conclusion | str | None:
     of_base = base.unreadable is None if base.baseline is None else base.baseline.older is None
     if isinstance(stored, Conclusion) or of_base or base.commit is None:
         return stored
-    return _unmade(request, base.commit)
+    return _passed_without_run(request, base.commit)
 
 
 def _stored(request: RunRequest, baseline: Baseline) -> Conclusion | str:
@@ -70,7 +70,7 @@ def _has_gated_cases(suites: LoadedSuites) -> bool:
     return any(case.category in gated for suite in suites.suites for case in suite.cases)
 
 
-def _unmade(request: RunRequest, commit: str) -> Conclusion | str:
+def _passed_without_run(request: RunRequest, commit: str) -> Conclusion | str:
     """A pass without any result if head and base would measure the same, or why the run must be made."""
     settings, suites = request.settings, request.suites
     why = changes_since(settings, suites, commit, None)

@@ -10,7 +10,7 @@ from runevals.records.errors import COULD_NOT_MEASURE, ExternalError, RunevalsEr
 from runevals.records.rules import Selection
 from runevals.run.baseline.on_base_suite import on_base_suite, still_incomparable
 from runevals.run.default_target import with_target
-from runevals.run.head import alike_earlier, verified
+from runevals.run.head import alike_earlier, compare_with_base
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.run.provenance import provenance
@@ -73,7 +73,7 @@ def conclude_shards(report: RunReport, baseline: Baseline | None, request: RunRe
         return conclusion_of(report, unsure, rules, final.mark)
     if incomparable:
         return on_base_suite(final, baseline, here)
-    report, comparison = verified(report, baseline, here)
+    report, comparison = compare_with_base(report, baseline, here)
     return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))
 
 
