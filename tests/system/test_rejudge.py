@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+
+from tests.chat_server import Reply, chat_server
 
 QUESTIONS = [f"k{n}" for n in range(10)]
 
@@ -56,3 +59,18 @@ def test_answers_to_other_prompts_are_not_judged(two_runs, runevals):
     code, _, err = runevals("compare", "--rejudge", "base.json", "head.json")
     assert code == 2
     assert "none of its cases has an answer to the prompts of the suites here" in err
+
+
+def test_the_limits_of_the_settings_hold_for_both_sides_together(two_runs, runevals, monkeypatch):
+    def score(body, number):
+        nonce = re.search(r"nonce\W+([0-9a-f]{8,})", json.dumps(body))[1]
+        return Reply(json.dumps({"nonce": nonce, "reasoning": "it is", "score": 4}))
+
+    two_runs.write("runevals.yaml", "suites: [evals.json]\njudge_concurrency: 1\nmax_tokens: 30\n")
+    with chat_server(score) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        code, out, _ = runevals("compare", "--rejudge", "--judge", "j", "base.json", "head.json")
+    assert code == 3, out
+    assert "--max-tokens 30 are spent" in out
+    assert len(server.requests) < 2 * len(QUESTIONS)

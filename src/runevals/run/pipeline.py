@@ -98,16 +98,19 @@ def _gate(report: RunReport, request: RunRequest, parameters_are_attempts: bool)
 
 def compare(base: Path, head: Path, request: RunRequest, *, rejudge: bool = False) -> Conclusion:
     """Two results documents compared; with `rejudge`, the answers in both are judged again first."""
+    return within_limits(request, lambda limited: _compare(base, head, limited, rejudge))
+
+
+def _compare(base: Path, head: Path, request: RunRequest, rejudge: bool) -> Conclusion:  # noqa: FBT001
     settings = request.settings
     chosen = replace(settings.compare, baseline=str(base), baseline_named=True)
     baseline, _ = read_baseline(replace(settings, compare=chosen, base_side=None))  # the base is this file
     report = read(head)
     require_whole(report, head.name)
     if rejudge and baseline is not None:
-        suites = suites_of(settings)
-        of_base = rejudged(baseline.report, str(base), settings, suites, request.progress)
-        baseline = replace(baseline, report=of_base)
-        report = rejudged(report, str(head), settings, suites, request.progress)
+        request = replace(request, suites=suites_of(settings))
+        baseline = replace(baseline, report=rejudged(baseline.report, str(base), request))
+        report = rejudged(report, str(head), request)
     report, baseline = without_patterns(report, settings), base_without_patterns(baseline, settings)
     return decision(report, baseline, settings.rules, weakenings=request.weakenings)
 

@@ -8,27 +8,24 @@ from runevals.records import Case, CaseReport, RunReport
 from runevals.records.errors import InvalidSettings
 from runevals.run.load import load_request
 from runevals.run.measurement import Measurement
-from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
+from runevals.run.request import RunRequest
 from runevals.run.world.build import real_world, require_judge
-from runevals.settings.resolve import Settings
 from runevals.suites import load as loading
-from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import make_plan
 from runevals.targets.recorded import RecordedTarget
 
 
-def rejudged(
-    report: RunReport, display_name: str, settings: Settings, loaded: LoadedSuites, progress: Progress
-) -> RunReport:
-    """`report` with its answers evaluated by the current checks and judge.
+def rejudged(report: RunReport, display_name: str, request: RunRequest) -> RunReport:
+    """`report` with its answers evaluated by the current checks and judge, within the budget of the request.
 
     Cases that the suites no longer have, or that ask something else today, are left out. Raises InvalidSettings
     where nothing is left, or where the answers were not kept.
     """
+    settings = request.settings
     cases_of_report = {(case.suite, case.key): case for case in report.cases}
     suites = []
-    for suite in loading.prompted_suites(loaded.suites, load_request(settings)):
+    for suite in loading.prompted_suites(request.suites.suites, load_request(settings)):
         cases = tuple(
             c for c in suite.cases if (old := cases_of_report.get((c.suite, c.key))) and _same_questions(c, old)
         )
@@ -40,15 +37,17 @@ def rejudged(
     require_judge(plan, settings)
     numbers = {(c.suite, c.key): {attempt.attempt for attempt in c.attempts} for c in report.cases}
     trials = [trial for trial in plan.trials if trial.attempt in numbers[trial.case.suite, trial.case.key]]
-    with real_world(settings, suites, target=RecordedTarget.from_report(report, display_name)) as world:
+    target = RecordedTarget.from_report(report, display_name)
+    with real_world(settings, suites, target=target, budget=request.budget) as world:
         loading.dry_run_evaluators(plan, world.sandbox)
         side = Measurement(plan, settings, world, provenance(settings, ()))
-        for _ in progress(side, total=len(trials))(side.evaluations(trials)):
+        for _ in request.progress(side, total=len(trials))(side.evaluations(trials)):
             pass
         result = side.report()
-    # The run stays the earlier one, but for its judge and suites.
+    # The run stays the earlier one, but for its judge and suites, and for a limit that ended the judging.
     run = replace(report.run, judge=result.run.judge, suites=result.run.suites)
-    return replace(result, run=run, complete=report.complete)
+    run = replace(run, stopped=result.run.stopped or run.stopped)
+    return replace(result, run=run, complete=report.complete and result.complete)
 
 
 def _same_questions(case: Case, old: CaseReport) -> bool:
