@@ -77,7 +77,7 @@ def fault_of(value: object, block: Block, folder: Path) -> str | None:
 
 
 def _complaints(package: str, name: str, value: object) -> str | None:
-    return "; ".join(f"{one.place}: {one.message}" for one in complaints(package, name, value)) or None
+    return "; ".join(f"{one.json_path}: {one.message}" for one in complaints(package, name, value)) or None
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in ELSEWHERE])

@@ -1168,7 +1168,7 @@ def test_a_merge_of_shards_asks_the_base_again_before_it_blocks(job, hub, tmp_pa
     model.write_text("Rome")
     code, _, printed = merged()
     assert code == 0, printed
-    assert "No regression shown in 2 cases" in hub.bodies()[0]  # the base fails it now, too
+    assert "The stored base no longer holds for 1 case&#58; a" in hub.bodies()[0]  # the base fails it now, too
 
     model.write_text("Paris")
     repository.write("agent.py", "def answer(prompt):\n return 'Rome'\n")
