@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # has Ray listen, and look for others, there only
 OBJECT_STORE_BYTES = 80_000_000  # the least that Ray takes
@@ -28,6 +30,25 @@ class RayCluster:
         raylet = self.raylets[number]
         for pid in (*children(raylet), raylet):
             os.kill(pid, signal.SIGKILL)
+
+    def wait_for_call(self, number: int, url: str) -> None:
+        """Until a process of the node has a connection to `url`: under load, it may join late."""
+        port = f":{urlsplit(url).port:04X}"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            lines = (line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines())
+            sockets = {f"socket:[{fields[9]}]" for fields in lines if fields[2].endswith(port)}
+            if any(sockets & _open_files(pid) for pid in children(self.raylets[number])):
+                return
+            time.sleep(0.01)
+        raise TimeoutError(f"the node {number} has not called {url}")
+
+
+def _open_files(pid: int) -> set[str]:
+    try:
+        return {str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir()}
+    except FileNotFoundError:  # has ended, or closes one
+        return set()
 
 
 def children(parent: int) -> list[int]:

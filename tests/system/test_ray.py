@@ -71,11 +71,12 @@ def model():
         shown = body["messages"][-1]["content"]
         with lock:
             asked[shown] += 1
-        time.sleep(0.03)
+        time.sleep(server.pause_s)
         return Reply("no" if "7?" in shown else "yes")
 
     with chat_server(answer) as server:
         server.asked = asked
+        server.pause_s = 0.03
         server.environment = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": HERE}
         yield server
 
@@ -162,7 +163,10 @@ def test_a_run_that_loses_a_node_ends_as_one_on_this_machine(project, started, m
     run = started(*ON_RAY, "-o", "nodes.json", **model.environment)
     while sum(model.asked.values()) < CASES // 3:
         time.sleep(0.01)
+    model.pause_s = 0.5  # the node may join late
+    cluster.wait_for_call(2, model.base_url)
     cluster.kill_node(2)
+    model.pause_s = 0.03
     out, err = run.communicate(timeout=60)
     assert run.returncode == here.returncode, out + err
     assert "was lost; its calls are repeated on another" in err
@@ -177,9 +181,10 @@ def test_a_conversation_goes_on_elsewhere_with_the_id_that_the_endpoint_gave(pro
     turns = [{"prompt": f"turn {number}", "expected_response": "yes"} for number in (1, 2, 3)]
     project.write("evals.json", {**SUITE, "items": [{"name": f"t{n}", "turns": turns} for n in range(40)]})
     given = itertools.count()
+    pause_s = 0.05
 
     def answer(request, number):
-        time.sleep(0.05)
+        time.sleep(pause_s)
         known = request.body.get("conversation_id")
         begins = request.body["prompt"] == "turn 1"
         right = "yes" if begins == (known is None) else "no"
@@ -189,7 +194,10 @@ def test_a_conversation_goes_on_elsewhere_with_the_id_that_the_endpoint_gave(pro
         run = started("--target", f"http:{server.url}", "--executor", "ray", "-q", "-o", "out.json")
         while len(server.requests) < 40:
             time.sleep(0.01)
+        pause_s = 0.5  # the node may join late
+        cluster.wait_for_call(1, server.url)
         cluster.kill_node(1)
+        pause_s = 0.05
         out, err = run.communicate(timeout=60)
     assert run.returncode == 0, out + err
     assert "was lost" in err
