@@ -47,9 +47,10 @@ def alive(folder):
     """The sessions that daemons run in; a zombie does not."""
     sessions, found = (folder / "sessions").read_text(encoding="utf-8").split(), set()
     for _ in range(20):  # one that forks is easily missed
-        for file in Path("/proc").glob("[0-9]*/stat"):
+        for process in Path("/proc").glob("[0-9]*"):  # with "/stat", it would raise for one that has ended
             with suppress(OSError):
-                state, _, _, session, *_ = file.read_text(encoding="utf-8").rpartition(") ")[2].split()
+                stat = (process / "stat").read_text(encoding="utf-8")
+                state, _, _, session, *_ = stat.rpartition(") ")[2].split()
                 found |= {session} & set(sessions) if state not in "ZX" else set()
     return found
 

@@ -168,9 +168,9 @@ def test_at_the_time_limit_all_of_it_ends(rig, agent):
 
 
 def _sleeps(seconds: int) -> bool:
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if f"sleep\0{seconds}\0".encode() in file.read_bytes():
+            if f"sleep\0{seconds}\0".encode() in (process / "cmdline").read_bytes():
                 return True
     return False
 
@@ -212,8 +212,11 @@ def test_a_killed_agent_is_errored(rig, agent):
 
 
 def _children() -> set[int]:
-    files = Path("/proc/self/task").glob("*/children")
-    return {int(process) for file in files for process in file.read_text().split()}
+    found: set[int] = set()
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(OSError):
+            found |= {int(process) for process in (thread / "children").read_text().split()}
+    return found
 
 
 SUITE = {
