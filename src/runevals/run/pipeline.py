@@ -15,17 +15,15 @@ from pathlib import Path
 from runevals.records import Comparison, Conclusion, RunReport
 from runevals.reports.results_document import read
 from runevals.run.against import compared_with, other_side, require_other_side
-from runevals.run.baseline.choose import known_base, settled_base, with_remarks, with_removed_targets
+from runevals.run.baseline.choose import known_base, remarked, settled_base
 from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.run.baseline.on_base_suite import on_base_suite
 from runevals.run.baseline.reuse import reuse
-from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.call_limit import require_few_calls
 from runevals.run.head import measure_head
 from runevals.run.load import suites_of
 from runevals.run.preflight import require_gates
 from runevals.run.prepare_request import prepared, prepared_merge, prepared_results, require_comparable
-from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.redaction.redactors import base_without_patterns, without_patterns
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
@@ -61,7 +59,7 @@ def _run(request: RunRequest) -> Conclusion:
         report, against = compared_with(other, report)
     conclusion = _concluded(report, comparison, request)
     conclusion = on_base_suite(conclusion, base.baseline, request)  # if the suites cannot be compared
-    return replace(_remarked(conclusion, base, request), against=against)
+    return replace(remarked(conclusion, base, request), against=against)
 
 
 def merge(report: RunReport, request: RunRequest) -> Conclusion:
@@ -80,7 +78,7 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
     notices = tuple(dict.fromkeys((*report.run.notices, *base.notices)))
     report = replace(report, run=replace(report.run, notices=notices))
     conclusion = conclude_shards(report, base.baseline, request)
-    return _remarked(conclusion, base, request)
+    return remarked(conclusion, base, request)
 
 
 def gate(report: RunReport, request: RunRequest, *, parameters_are_attempts: bool = False) -> Conclusion:
@@ -93,7 +91,7 @@ def _gate(report: RunReport, request: RunRequest, parameters_are_attempts: bool)
     base = with_promise(settled_base(known_base(request), request, not_measured_here), report)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *base.notices)))
     conclusion = concluded(report, base.baseline, request, parameters_are_attempts=parameters_are_attempts)
-    return _remarked(conclusion, base, request)
+    return remarked(conclusion, base, request)
 
 
 def compare(base: Path, head: Path, request: RunRequest, *, rejudge: bool = False) -> Conclusion:
@@ -113,13 +111,6 @@ def _compare(base: Path, head: Path, request: RunRequest, rejudge: bool) -> Conc
         report = rejudged(report, str(head), request)
     report, baseline = without_patterns(report, settings), base_without_patterns(baseline, settings)
     return decision(report, baseline, settings.rules, weakenings=request.weakenings)
-
-
-def _remarked(conclusion: Conclusion, base: StoredBase, request: RunRequest) -> Conclusion:
-    """With the prompts that changed, and what is to be said of the base and of removed targets."""
-    conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
-    conclusion = with_remarks(conclusion, base, request.settings.rules)
-    return with_removed_targets(conclusion, request.settings)
 
 
 def within_limits(request: RunRequest, stages: Callable[[RunRequest], Conclusion]) -> Conclusion:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from runevals.records import AgainstComparison, Comparison, Conclusion, Problem, RunReport
 from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings, RunevalsError
-from runevals.run.baseline.choose import known_base, settled_base, with_remarks, with_removed_targets
+from runevals.run.baseline.choose import known_base, remarked, settled_base, with_removed_targets
 from runevals.run.baseline.on_base_suite import on_base_suite
 from runevals.run.baseline.reuse import reuse
 from runevals.run.baseline.stored_base import StoredBase
@@ -19,7 +19,6 @@ from runevals.run.measurement import OtherSide
 from runevals.run.nothing_measured import ended_by
 from runevals.run.preflight import require_gates, require_present
 from runevals.run.prepare_request import prepared, require_comparable
-from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.request import RunRequest
 from runevals.run.resume.journal import Journal
 from runevals.run.sides import open_side
@@ -179,8 +178,7 @@ def _concluded(target: _Target, against: AgainstComparison | None) -> Conclusion
     mark = since_mark(target.report, request.mark, settings.rules.regression)
     conclusion = conclusion_of(target.report, target.comparison, settings.rules, mark, against)
     conclusion = on_base_suite(conclusion, target.base.baseline, request)  # if the suites cannot be compared
-    conclusion = with_prompt_changes(conclusion, settings, request.suites)
-    conclusion = with_remarks(conclusion, target.base, settings.rules)
+    conclusion = remarked(conclusion, target.base, request)
     stop = request.budget.stop
     refusal = Problem(code="refused", message=target.side.problem) if target.side.problem else None
     cut_short = stop.problem if stop.cut_short else None

@@ -167,7 +167,7 @@ def drop_hopeless(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionR
     alive = [suspect for suspect in suspects if suspect.state is None]
     number = cases if any(suspect.stored for suspect in suspects) else len(suspects)
     for suspect in alive:
-        fails_all = suspect.stored and _failed_all(suspect, stored_runs=1)
+        fails_all = suspect.stored and _failed_all(suspect)
         reachable = suspect.best_p * (number - len(alive) + 1) <= LEVEL * rule.alpha or fails_all
         if not reachable or _passes_after_all(suspect):
             suspect.state = "dropped"
@@ -196,10 +196,10 @@ def _passes_after_all(suspect: SuspectRuns) -> bool:
     return sum(head) >= (SCREEN if len(head) == SCREEN else 3) and 2 * sum(head) >= len(head)
 
 
-def _failed_all(suspect: SuspectRuns, *, stored_runs: int) -> bool:
-    """Whether it passed all its stored runs, at least `stored_runs`, and failed all fresh ones."""
+def _failed_all(suspect: SuspectRuns) -> bool:
+    """Whether it passed all its stored runs, one at least, and no fresh one."""
     before = suspect.pair.before
-    return before.passes == before.runs >= stored_runs and not any(suspect.values(lenient=False)[1])
+    return before.passes == before.runs >= 1 and not any(suspect.values(lenient=False)[1])
 
 
 def settle_half_way(suspects: Sequence[SuspectRuns], rule: RegressionRule) -> None:
@@ -264,7 +264,7 @@ def _ending(suspect: SuspectRuns, corrected: float, rule: RegressionRule) -> tup
 
 def _ending_without_base(suspect: SuspectRuns) -> tuple[SuspectState, str]:
     """Three stored runs that all passed keep it open, of a critical case one does; fewer only warn."""
-    failed = _failed_all(suspect, stored_runs=1)
+    failed = _failed_all(suspect)
     too_few = failed and suspect.pair.before.runs < STORED_RUNS and not is_critical(suspect.pair)
     if not suspect.decided:
         return "cleared" if too_few else "open", suspect.reason or "it could not be run again"

@@ -46,9 +46,8 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             raise NoSuiteFound(f"it has no target '{settings.target_name}': {error.first_line}") from None
         mcp_config = None if there.load.mcp_config is None else (cwd / there.load.mcp_config).resolve()
         if mcp_config is not None and mcp_config.is_relative_to(settings.repository.resolve()):
-            there = replace(
-                there, load=replace(there.load, mcp_config=None)
-            )  # by a link from elsewhere, it is the first checkout's
+            # By a link from elsewhere, it is the first checkout's.
+            there = replace(there, load=replace(there.load, mcp_config=None))
         try:
             yield there
         except NoSuiteFound as error:  # where the worktree was is no news
@@ -56,18 +55,9 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
 
 
 def base_settings(words: RawSettings, settings: Settings, file: SettingsFile | None = None) -> Settings:
-    """The base's settings. The base of a target with a name is the one with this name, or else the only one."""
+    """The base's settings; of one of several targets, those of the base's target of this name."""
     name = settings.target_name
-    if name is None:
-        return resolve(words, file)
-    try:
-        return resolve(replace(words, flags={**words.flags, "target": name}), file)
-    except InvalidSettings:
-        others = {key: value for key, value in words.flags.items() if key != "target"}
-        only = resolve(replace(words, flags=others), file)
-        if only.target is None or only.target_name is not None:
-            raise
-        return only
+    return resolve(words if name is None else replace(words, flags={**words.flags, "target": name}), file)
 
 
 def is_here(settings: Settings, commit: str) -> bool:

@@ -25,6 +25,7 @@ from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import unmeasured
+from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.redaction.redactors import base_without_patterns
 from runevals.run.request import RunRequest
 from runevals.run.sides import measure_base
@@ -186,6 +187,13 @@ def _not_run(stored: StoredBase, why: str) -> StoredBase:
         return replace(stored, notices=(*stored.notices, f"the base was not run: {why}"))
     unreadable = "; ".join(filter(None, (stored.unreadable, why)))
     return replace(stored, unreadable=unreadable, notices=(*stored.notices, f"no baseline: {unreadable}"))
+
+
+def remarked(conclusion: Conclusion, stored: StoredBase, request: RunRequest) -> Conclusion:
+    """With the prompts that changed, and what is to be said of the base and of removed targets."""
+    conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
+    conclusion = with_remarks(conclusion, stored, request.settings.rules)
+    return with_removed_targets(conclusion, request.settings)
 
 
 def with_remarks(conclusion: Conclusion, stored: StoredBase, rules: GateRules) -> Conclusion:
