@@ -974,8 +974,34 @@ def test_hostile_answers_command_no_runner(job, hub):
     assert len(re.findall("^::error ", printed, re.MULTILINE)) == 10
     assert "##[" not in printed
     assert outputs["verdict"] == "failed"
-    assert {*outputs, "shards"} == set(ACTION["outputs"])  # those are named by mode plan
+    assert {*outputs, "shards", "durations"} == set(ACTION["outputs"])  # those are named by mode plan
     assert hub.bodies()[0].startswith(f"{MARKER}\n### ❌")
+
+
+def test_shards_are_balanced_by_the_durations_that_the_plan_found(job, hub, stored):
+    document = json.loads(stored)
+    keys = [one["key"] for one in document["cases"]]
+    for one, duration_s in zip(document["cases"], (1.0, 100.0), strict=True):
+        one["attempts"][0]["turns"][0]["latency_s"] = duration_s
+    hub.artifact(1, ARTIFACT, {NAME: json.dumps(document)})
+    items = [*SUITE["items"], {"testId": "new", "prompt": "?", "expected_response": "!"}]
+    job.repository.write("evals.json", {**SUITE, "items": items})
+    _, plan, printed = job(INPUT_MODE="plan", INPUT_CASES_PER_SHARD="2")
+    assert plan["durations"] == "1000,100000,"
+    assert "split by the durations in run 1" in printed
+    parts = []
+    for shard in json.loads(plan["shards"]):
+        code, _, printed = job(INPUT_SHARD=shard, INPUT_DURATIONS=plan["durations"])
+        assert code == 0, printed
+        parts.append([one.key for one in job.cases()])
+    assert parts == [[keys[1]], [keys[0], "new"]]
+
+
+@pytest.mark.parametrize("durations", ["1,2,3", "a,b", "1" * 99], ids=["of other cases", "no number", "too large"])
+def test_durations_that_are_not_of_the_plan_measure_nothing(job, durations):
+    code, _, printed = job(INPUT_SHARD="1/2", INPUT_DURATIONS=durations)
+    assert code == 2
+    assert "pass on the output `durations` of the job with mode: plan" in printed
 
 
 def test_other_events_comment_on_nothing(job, hub, stored):

@@ -61,6 +61,7 @@ from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.projects import removed
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
+from runevals.run.shards.split import durations_text, with_durations
 from runevals.run.shards.verdict import not_merged
 from runevals.run.tool_results import report_of_tool
 from runevals.run.world.build_cache import require_cache
@@ -132,7 +133,7 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
         raise problem
     if job.task == "comment":
         return comment_on(settings, here)
-    return _plan(settings, runner.commands, int(str(action_input("cases_per_shard", inputs))))
+    return _plan(settings, raw, here, runner.commands)
 
 
 def _resolved(raw: RawSettings) -> tuple[Settings, RunevalsError | None]:
@@ -155,12 +156,16 @@ def _resolved(raw: RawSettings) -> tuple[Settings, RunevalsError | None]:
             raise error from None
 
 
-def _plan(settings: Settings, commands: FileCommands, cases_per_shard: int) -> int:
-    """Outputs the shards for the matrix of jobs that runs them; nothing is called."""
+def _plan(settings: Settings, raw: RawSettings, here: JobContext, commands: FileCommands) -> int:
+    """Outputs the shards for the matrix of jobs that runs them, and what balances them; no model is called."""
     plan = plan_of(suites_of(settings), settings)
+    cases_per_shard = int(str(action_input("cases_per_shard", raw.inputs)))
     shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
-    say(f"{describe(plan, settings)}\nshards      {shards}")
-    commands.add_outputs({"shards": shards})
+    base = stored_base(settings, raw, here, notice).baseline
+    durations = "" if base is None else durations_text(plan, base.report)
+    split = f"by the durations in {base.source}" if base is not None and durations else "by hash"
+    say(f"{describe(plan, settings)}\nshards      {shards}, split {split}")
+    commands.add_outputs({"shards": shards, "durations": durations})
     return PASSED
 
 
@@ -258,6 +263,8 @@ def _measured(
     load_sdk_beside(settings)
     loaded = suites_of(settings)
     warn(loaded.problems)
+    if durations := str(action_input("durations", raw.inputs)):
+        settings = with_durations(settings, loaded.suites, durations)
     attempt = attempted([settings], here, raw.inputs, warn_runner) if action_input("resume", raw.inputs) else None
     with nullcontext() if attempt is None else attempt.journal(settings) as journal:
         before = None if settings.selection.shard is not None else measured_before(here, environment, warn_runner)

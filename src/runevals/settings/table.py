@@ -179,6 +179,8 @@ INPUTS: tuple[Setting, ...] = (
             help="Run every folder that has a runevals.yaml: one comment and one artifact for all of them."),
     Setting("cases_per_shard", "whole", default=100, bounds=(1, None),
             help="How many cases mode plan assigns to one shard."),
+    Setting("durations", "text", default="",
+            help="With shard: the output durations of the job with mode plan, to balance the shards."),
     Setting("shards", "text", default="shards", help="The folder of the shards' results that mode merge reads."),
     Setting("results", "texts", default=(),
             help="The results of another tool that mode gate compares: files, and folders of them."),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from runevals.records import CaseReport, Suite
+from runevals.records import CaseReport, RunReport, Suite
+from runevals.records.errors import InvalidSettings
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.load import plan_of
 from runevals.settings.resolve import Settings
 from runevals.settings.stages import CompareSettings
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import RunPlan, is_selected, part_of
-from runevals.suites.shard import balanced
+from runevals.suites.shard import CaseName, balanced
+
+MOST_CHARACTERS = 100_000  # of the durations that a plan hands on: an environment variable holds 128 KiB
+_DURATIONS = re.compile(r"[0-9]{0,9}(,[0-9]{0,9})*")
 
 
 def with_split(settings: Settings, suites: Sequence[Suite]) -> Settings:
@@ -20,16 +25,47 @@ def with_split(settings: Settings, suites: Sequence[Suite]) -> Settings:
 
     Raises as `read_baseline`.
     """
-    selection = settings.selection
-    if selection.shard is None or not _has_document(settings.compare):
+    shard = settings.selection.shard
+    if shard is None or shard.parts is not None or not _has_document(settings.compare):
         return settings
     baseline, _ = read_baseline(settings)
-    if baseline is None:
-        return settings
-    past = {(case.suite, case.key): _duration_ms(case) for case in baseline.report.cases}
-    durations_ms = {case: duration for case, duration in past.items() if duration is not None}
-    cases = [(case.suite, case.key) for suite in suites for case in suite.cases if is_selected(case, selection)]
-    return replace(settings, selection=replace(selection, shard=balanced(selection.shard, cases, durations_ms)))
+    return settings if baseline is None else _balanced(settings, suites, _durations_ms(baseline.report))
+
+
+def durations_text(plan: RunPlan, base: RunReport) -> str:
+    """What the shards of a plan are to be split by: of each case its duration in milliseconds, or nothing.
+
+    Empty if the base has no durations, or the plan too many cases for a variable.
+    """
+    durations_ms = _durations_ms(base)
+    text = ",".join(str(durations_ms.get((case.suite, case.key), "")) for case in plan.cases)
+    return text if text.strip(",") and len(text) <= MOST_CHARACTERS else ""
+
+
+def with_durations(settings: Settings, suites: Sequence[Suite], text: str) -> Settings:
+    """The settings with a shard balanced by the durations of `durations_text`.
+
+    Raises InvalidSettings if they are not of these cases.
+    """
+    cases = _cases(settings, suites)
+    if settings.selection.shard is None or not _DURATIONS.fullmatch(text) or text.count(",") + 1 != len(cases):
+        raise InvalidSettings(
+            f"durations: these are not of the {len(cases)} cases of a shard's plan; pass on the output "
+            "`durations` of the job with mode: plan"
+        )
+    durations = zip(cases, text.split(","), strict=True)
+    return _balanced(settings, suites, {case: int(duration) for case, duration in durations if duration})
+
+
+def _balanced(settings: Settings, suites: Sequence[Suite], durations_ms: Mapping[CaseName, int]) -> Settings:
+    selection = settings.selection
+    shard = selection.shard and balanced(selection.shard, _cases(settings, suites), durations_ms)
+    return replace(settings, selection=replace(selection, shard=shard))
+
+
+def _cases(settings: Settings, suites: Sequence[Suite]) -> list[CaseName]:
+    selected = (case for suite in suites for case in suite.cases if is_selected(case, settings.selection))
+    return [(case.suite, case.key) for case in selected]
 
 
 def plan_of_shard(loaded: LoadedSuites, settings: Settings) -> RunPlan:
@@ -42,6 +78,11 @@ def _has_document(compare: CompareSettings) -> bool:
     """Whether the base is a file or a folder. What an address answers may differ between two shards."""
     source, is_measured = compare.baseline, compare.base == "run" and not compare.baseline_named
     return source is not None and not is_measured and not source.startswith(("http://", "https://"))
+
+
+def _durations_ms(base: RunReport) -> dict[CaseName, int]:
+    durations = {(case.suite, case.key): _duration_ms(case) for case in base.cases}
+    return {case: duration for case, duration in durations.items() if duration is not None}
 
 
 def _duration_ms(case: CaseReport) -> int | None:
