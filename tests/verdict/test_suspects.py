@@ -6,7 +6,15 @@ import pytest
 
 from runevals.records import RegressionRule
 from runevals.verdict.matching import Pair
-from runevals.verdict.suspects import SuspectRuns, admitted, candidates, case_p, settle
+from runevals.verdict.suspects import (
+    SuspectRuns,
+    admitted,
+    candidates,
+    case_p,
+    drop_hopeless,
+    settle,
+    settle_half_way,
+)
 from tests.sample_reports import LETTERS, attempt, case
 
 
@@ -63,6 +71,21 @@ def fisher(base_passes, base_runs, head_passes, head_runs):
 def test_the_test_of_a_case_is_fishers(base, head):
     values = [[1.0] * passes + [0.0] * (runs - passes) for passes, runs in (base, head)]
     assert case_p(*values) == pytest.approx(fisher(*base, *head))
+
+
+def test_a_graded_case_is_lost_also_if_its_scores_are_on_no_coarse_grid():
+    low = [0.0613 + n / 997 for n in range(8)]
+    high = [0.8521 + n / 997 for n in range(8)]
+    runs = [
+        [attempt(n, LETTERS[letter], graded=share) for n, share in enumerate(shares, 1)]
+        for letter, shares in (("p", high), ("f", low))
+    ]
+    suspect = SuspectRuns(pair=pair("a", high[:3], low[:3]), base=runs[0], head=runs[1][:2])
+    drop_hopeless([suspect], 100, RegressionRule())
+    assert suspect.state is None
+    suspect.head = runs[1]
+    settle_half_way([suspect], RegressionRule())
+    assert (suspect.state, suspect.p_value) == ("confirmed", pytest.approx(1 / 12870))
 
 
 def trialled(base, head, key="a"):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runevals.lib.statistics import permutation_test as significance
-from runevals.lib.statistics.permutation_test import case_blocked_test, round_alpha
+from runevals.lib.statistics.permutation_test import case_blocked_test, case_p_value, round_alpha
 
 VALUES = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 
@@ -40,6 +40,25 @@ def test_the_exact_p_value_is_the_share_of_permutations(data, cases, of_base, of
     assert found.p_value == pytest.approx(loss, abs=1e-12)
     assert found.gain_p_value == pytest.approx(gain, abs=1e-12)
     assert found.mid_p_value == pytest.approx((loss + 1 - gain) / 2, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("base", "head"),
+    [
+        ([0.8521, 0.9137, 0.87, 0.91], [0.0613, 0.1291, 0.88, 0.02]),
+        ([1 / 3, 0.5, 0.52031, 0.5], [0.5, 0.49873]),
+        ([0.91237], [0.0213, 0.45671, 0.99999]),
+    ],
+)
+def test_one_case_has_its_exact_p_value_if_its_scores_are_on_no_coarse_grid(base, head):
+    assert case_p_value(base, head) == pytest.approx(by_hand({0: base}, {0: head})[0], abs=1e-12)
+
+
+def test_many_runs_of_one_case_on_a_fine_grid_show_a_loss():
+    rng = random.Random(7)
+    base, head = ([low + rng.random() / 10 for _ in range(20)] for low in (0.85, 0.05))
+    assert case_p_value(base, head) < 1e-6
+    assert case_p_value(head, base) > 0.999
 
 
 def test_with_one_repeat_per_side_the_p_value_is_exact_mcnemar():

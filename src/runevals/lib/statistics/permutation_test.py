@@ -8,11 +8,13 @@ terms. No random numbers: the same input gives the same bits everywhere.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 from math import comb, erfc, exp, fsum, lcm, pi, sqrt
 from statistics import NormalDist
 from typing import TypeVar
@@ -23,8 +25,10 @@ K = TypeVar("K", bound=Hashable)
 
 EXACT_MAX_CASES = 400
 EXACT_MAX_BITS = 400_000
+HALVES_MAX_VALUES = 24  # of one case, on any grid: two halves have 4,096 subsets each
 _MAX_DENOMINATOR = 1000
 _MAX_GRID = 10_000
+_STEPS = 10**9  # to one; values that are equal so far are equal
 
 Pattern = tuple[tuple[float, ...], tuple[float, ...]]  # one case: sorted base values, sorted head values
 
@@ -76,9 +80,33 @@ def patterns_test(patterns: Mapping[Pattern, int], *, value_range: float = 1.0) 
 def case_p_value(base: Sequence[float], head: Sequence[float]) -> float:
     """One case alone: the chance that a permutation gives the head at most the observed total."""
     case = _Case.of((tuple(sorted(base)), tuple(sorted(head))), 1)
-    grid = _grid([case]) if case.varies else None
+    if not case.varies:
+        return 1.0
+    grid = _grid([case])
     exact = None if grid is None else _exact([case], grid)
-    return 1.0 if exact is None else exact[0]
+    if exact is not None:
+        return exact[0]
+    if case.size <= HALVES_MAX_VALUES:
+        return _by_halves(case.pattern)
+    return _normal([case], None if grid is None else 1.0 / grid)[0]
+
+
+def _by_halves(pattern: Pattern) -> float:
+    """p of one case by counting all permutations: the sums of subsets of one half are matched with the other's."""
+    base, head = ([round(value * _STEPS) for value in side] for side in pattern)
+    values, size, observed = base + head, len(head), sum(head)
+    half = len(values) // 2
+    first, second = (
+        [sorted(map(sum, combinations(part, number))) for number in range(len(part) + 1)]
+        for part in (values[:half], values[half:])
+    )
+    at_most = sum(
+        bisect_right(second[size - number], observed - some)
+        for number, sums in enumerate(first)
+        if 0 <= size - number < len(second)
+        for some in sums
+    )
+    return at_most / comb(len(values), size)
 
 
 def wilson_upper(passed: int, attempts: int) -> float:
