@@ -65,6 +65,15 @@ def test_the_regression_category_allows_one_in_a_hundred(rules):
     assert decided(rules, cases[:99]).verdict.exit_code == 1
 
 
+def test_a_category_gate_looks_at_cases_of_skills_and_at_those_of_no_skill(rules):
+    cases = [case("a", "p", category="redteam", group="s1"), case("b", "p", category="redteam", group="s2")]
+    other = case("c", "f", category="redteam")
+    assert decision(report(cases), None, rules).verdict.exit_code == 0
+    found = decision(report([*cases, other]), None, rules)
+    assert states(found)["redteam"] == "failed"
+    assert "cases of no skill: 0 of 1 passed" in found.verdict.headline
+
+
 def test_a_regression_is_red_by_name(rules):
     found = decided(rules, {"a": "f", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
     assert (found.verdict.outcome, found.verdict.exit_code) == ("failed", 1)

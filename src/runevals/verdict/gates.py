@@ -109,8 +109,11 @@ def _gates(rules: GateRules, report: RunReport, comparison: Comparison | None) -
 
 
 def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
-    """The gate for each group of cases, such as a skill, by itself; all must pass, and the worst is reported."""
-    groups = sorted({case.group for case in in_scope(report.cases, gate.scope) if case.group is not None})
+    """The gate for each group of cases, such as a skill, by itself; all must pass, and the worst is reported.
+
+    Cases without a group, such as those of another suite, are one more.
+    """
+    groups = sorted({case.group for case in in_scope(report.cases, gate.scope)}, key=lambda name: name or "")
     if len(groups) < 2:
         return _own(gate, report, comparison)
     worst: GateResult | None = None
@@ -118,7 +121,7 @@ def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> 
         only = replace(report, cases=tuple(case for case in report.cases if case.group == group))
         result = _own(gate, only, comparison)
         if worst is None or _BADNESS[result.state] > _BADNESS[worst.state]:
-            worst = replace(result, reason=f"{group}: {result.reason}")
+            worst = replace(result, reason=f"{group or 'cases of no skill'}: {result.reason}")
     assert worst is not None  # noqa: S101 - there are two groups at least
     if worst.state is GateState.PASSED:
         return replace(_own(gate, report, comparison), state=GateState.PASSED)
