@@ -17,6 +17,11 @@ import pytest
 
 from runevals.lib import programs
 from runevals.lib.exchange import Exchange
+from runevals.lib.git import commit_of
+from runevals.lib.worktree import worktree
+from runevals.records import Workspace
+from runevals.run.workspaces.folders import Workspaces
+from tests.run.workspaces.working import turn
 
 OWNER = 1234
 PLAIN = "/usr/bin/python3"  # one that every user can run, as that of the container
@@ -168,7 +173,7 @@ def test_a_worker_of_runevals_keeps_its_user(workspace):
 
 @root
 @pytest.mark.parametrize("owner", [OWNER, 0])
-def test_a_working_folder_belongs_to_the_programs_user_and_is_recognised_later(workspace, owner):
+def test_programs_can_pass_through_a_folder_of_ours_and_it_is_recognised_later(workspace, owner):
     os.chown(workspace, owner, owner)
 
     def let_in():
@@ -181,6 +186,87 @@ def test_a_working_folder_belongs_to_the_programs_user_and_is_recognised_later(w
             return [len(here), known, programs.is_open_to_programs(folder.stat())]
 
     assert separated(workspace, let_in) == [1, True, False]
+
+
+SWAP = """\
+import os, sys
+at, victim = os.getcwd(), sys.argv[1]
+for folder in (os.path.dirname(at), os.path.dirname(os.path.dirname(at))):
+    try:
+        os.rename(folder, folder + ".away")
+        os.symlink(victim, folder)
+    except OSError:
+        pass
+"""
+
+
+def swap(folder, victim):
+    """Puts links in place of the folders around one, as far as its user may."""
+    said_by(PLAIN, "-I", "-c", SWAP, str(victim), cwd=folder)
+
+
+def workspace_beside(_checkout, victim):
+    """A program of one attempt swaps, then another attempt begins and ends."""
+    made = Workspaces({"PATH": os.defpath}, at_once=2)
+    swap(made.open(turn(Workspace(), thread="one")).work, victim)
+    second = made.open(turn(Workspace(), thread="two")).root
+    made.close()
+    return second
+
+
+def worktree_of(checkout, victim):
+    """A program in the base's worktree swaps, then the worktree is removed."""
+    with worktree(checkout, commit_of(checkout, "HEAD")) as base:
+        swap(base, victim)
+    return base
+
+
+def committed(checkout, owner):
+    """Makes a repository of a folder, with one file, that belongs to this user."""
+    identity = ("-c", "safe.directory=*", "-c", "user.name=A", "-c", "user.email=a@example.com")
+    (checkout / "note").write_text("n", encoding="utf-8")
+    for words in (("init", "-q"), ("add", "note"), ("commit", "-qm", "base")):
+        subprocess.run(["git", *identity, "-C", checkout, *words], check=True)
+    subprocess.run(["chown", "-R", str(owner), checkout], check=True)
+
+
+@root
+@pytest.mark.parametrize("uses", [workspace_beside, worktree_of])
+def test_a_program_cannot_put_a_link_in_place_of_a_folder_in_which_root_works(workspace, uses):
+    """What root makes, gives away and removes there would be in any place of the program's choice."""
+    committed(workspace, OWNER)
+    victim, temporary = workspace.parent / "of root", workspace.parent / "tmp"
+    (victim / "base").mkdir(parents=True)
+    temporary.mkdir()
+    temporary.chmod(0o1777)
+    before = victim.stat().st_mtime_ns
+
+    def work():
+        tempfile.tempdir = str(temporary)
+        return str(uses(workspace, victim))
+
+    assert separated(workspace, work).startswith(str(temporary))
+    assert not [
+        path.name for path in temporary.iterdir() if path.name.startswith(("runevals-work", "runevals-base"))
+    ]
+    assert [path.name for path in victim.iterdir()] == ["base"]
+    assert victim.stat().st_mtime_ns == before
+
+
+@root
+@pytest.mark.parametrize("owner", [OWNER, 0])
+def test_a_program_can_work_with_the_files_of_a_commit(workspace, owner):
+    committed(workspace, owner)
+
+    def work():
+        made = Workspaces({"PATH": os.defpath}, at_once=1)
+        of_commit = Workspace(commit="HEAD", repository=workspace)
+        folder = made.open(turn(of_commit)).work
+        said = said_by("sh", "-c", "echo x >> note; cat note; git log --format=%s", cwd=folder)
+        made.close()
+        return said
+
+    assert separated(workspace, work) == ["nx", "Start"]
 
 
 def test_without_a_separate_user_a_folder_keeps_its_owner(tmp_path):

@@ -174,29 +174,38 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def open_to_programs(folder: Path) -> None:
-    """Lets programs and git work in this folder."""
-    if _state.owner is not None:
-        os.chown(folder, _state.owner.uid, NO_GROUP)
+    """Lets programs and git pass through this folder.
+
+    It stays ours: they cannot put a link in place of what is in it.
+    """
     folder.chmod(_folder_mode())
-
-
-def give_to_programs(folder: Path) -> None:
-    """This folder of ours belongs to the programs from here on."""
-    if _state.account is not None:
-        os.chown(folder, _state.account.uid, NO_GROUP)
 
 
 def is_open_to_programs(info: os.stat_result) -> bool:
     """Whether a folder is as `open_to_programs` leaves it."""
-    uid = 0 if _state.owner is None else _state.owner.uid
-    own = not hasattr(os, "geteuid") or info.st_uid == (uid or os.geteuid())
+    own = not hasattr(os, "geteuid") or info.st_uid == os.geteuid()
     return own and stat.S_ISDIR(info.st_mode) and stat.S_IMODE(info.st_mode) == _folder_mode()
 
 
 def _folder_mode() -> int:
-    """The mode of such a folder: if its owner is not the user of programs, these may traverse it."""
-    others = _state.account is not None and _state.owner is None
-    return stat.S_IRWXU | (stat.S_IXGRP | stat.S_IXOTH if others else 0)
+    """The mode of such a folder: other users may traverse it if programs are one."""
+    return stat.S_IRWXU | (0 if _state.account is None else stat.S_IXGRP | stat.S_IXOTH)
+
+
+def make_for_programs(folder: Path, *names: str) -> None:
+    """Opens a folder of ours to programs, with new folders in it that belong to them."""
+    open_to_programs(folder)
+    for name in names:
+        (folder / name).mkdir(mode=0o700)
+        if _state.account is not None:
+            os.chown(folder / name, _state.account.uid, NO_GROUP)
+
+
+def make_for_git(folder: Path) -> None:
+    """Makes a folder in one of ours, that belongs to the user that git runs as."""
+    folder.mkdir()
+    if _state.owner is not None:
+        os.chown(folder, _state.owner.uid, NO_GROUP)
 
 
 def start_program(

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from runevals.lib.git import git, is_ignored, tracked_in
-from runevals.lib.programs import is_open_to_programs, open_to_programs
+from runevals.lib.programs import is_open_to_programs, make_for_git, open_to_programs
 from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
 from runevals.records.errors import ExternalError, InvalidSettings
 
@@ -27,6 +27,7 @@ def worktree(repository: Path, commit: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=_WORKTREE) as folder, file_lock(Path(folder, _LOCK)):
         open_to_programs(Path(folder))
         path = Path(folder, "base")
+        make_for_git(path)
         if git(repository, "worktree", "add", "--detach", "--quiet", str(path), commit) is None:
             raise ExternalError(f"git cannot check out the base commit {commit[:7]} beside {repository}")
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from runevals.lib.programs import give_to_programs
+from runevals.lib.programs import make_for_programs
 from runevals.lib.text.numbers import plural
 from runevals.records import AttemptReport, Conclusion, RunReport, Suspect
 from runevals.records.errors import RunevalsError
@@ -153,8 +153,9 @@ class ToolRunner:
         assert settings is not None  # noqa: S101 - the base was opened
         case = pair.head if side == "head" else pair.base
         values = {"suite": case.suite, "key": case.key, "name": case.name}
-        with TemporaryDirectory(prefix="runevals-rerun-") as folder:
-            give_to_programs(Path(folder))
+        with TemporaryDirectory(prefix="runevals-rerun-") as top:
+            make_for_programs(Path(top), "results")
+            folder = str(Path(top, "results"))
             values["output"] = folder
             failure = self._failure(values, settings)
             try:

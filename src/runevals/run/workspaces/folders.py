@@ -29,7 +29,15 @@ from runevals.lib.fresh_copy import (
     write_file,
 )
 from runevals.lib.git import archive, commit_of, new_repository
-from runevals.lib.programs import as_program, end_those_in, give_to_programs, is_open_to_programs, open_to_programs
+from runevals.lib.programs import (
+    as_owner,
+    as_program,
+    end_those_in,
+    is_open_to_programs,
+    make_for_git,
+    make_for_programs,
+    open_to_programs,
+)
 from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
 from runevals.lib.terminal import notice
 from runevals.records import (
@@ -146,10 +154,11 @@ class Workspaces:
 
     def _make(self, conversation: Conversation) -> Attempt:
         spec = conversation.workspace or Workspace()
+        source = self._source(spec)
         root = self._new_folder()
         try:
             with as_program():
-                origins = self._filled(root / "work", spec, conversation.files)
+                origins = _filled(root / "work", source, spec, conversation.files)
                 fresh = stamps(root / "work")
             before = self._set_up(root, spec, fresh, origins) if spec.setup else fresh
             attempt = Attempt(root=root, before=before, origins=origins, spec=spec)
@@ -165,7 +174,7 @@ class Workspaces:
             self._number += 1
             root = self._folder / str(self._number)
         root.mkdir()
-        _make_own(root, "work", "home", "tmp")
+        make_for_programs(root, "work", "home", "tmp")
         return root
 
     def _own_folder(self) -> Path:
@@ -178,22 +187,11 @@ class Workspaces:
         open_to_programs(folder)
         return folder
 
-    def _filled(self, work: Path, spec: Workspace, files: Mapping[str, Path]) -> dict[str, Path | bytes]:
-        """Puts everything into a new folder → where the content of each file came from."""
-        origins: dict[str, Path | bytes] = {}
-        source = spec.folder
+    def _source(self, spec: Workspace) -> Path | None:
+        """The folder that is copied into a new one."""
         if spec.commit is not None and spec.repository is not None:
-            source = self._template(spec.repository, spec.commit)
-        if source is not None:
-            copy_folder(source, work)
-            origins[""] = source
-        for path, text in spec.files.items():
-            write_file(work, path, text)
-            origins[path] = text.encode("utf-8", "surrogateescape")
-        for path, file in files_below(files):
-            copy_file(file, work, path)
-            origins[path] = file
-        return origins
+            return self._template(spec.repository, spec.commit)
+        return spec.folder
 
     def _template(self, repository: Path, ref: str) -> Path:
         """A folder with the files of a commit and a repository of its own, made once."""
@@ -209,9 +207,9 @@ class Workspaces:
             if self._folder is None:
                 self._folder = self._own_folder()
             folder = self._folder / f"commit-{len(self._templates)}"
-        folder.mkdir()
-        open_to_programs(folder)
-        extract(content, folder)
+        make_for_git(folder)
+        with as_owner():  # no rights of ours: programs of another side may run
+            extract(content, folder)
         content_hash(folder)
         if not new_repository(folder):
             raise NotMade("git cannot make a repository of its own for the workspace")
@@ -278,10 +276,27 @@ class Workspaces:
             return ProgramEnded(probe=probe, exit_code=None, problem=f"cannot restore its files: {error}")
         own = Path(tempfile.mkdtemp(prefix="check-", dir=attempt.root))
         try:
-            _make_own(own, "home", "tmp")
+            make_for_programs(own, "home", "tmp")
             return self.run(attempt.root, probe, own)
         finally:
             remove_folder(own)
+
+
+def _filled(
+    work: Path, source: Path | None, spec: Workspace, files: Mapping[str, Path]
+) -> dict[str, Path | bytes]:
+    """Puts everything into a new folder → where the content of each file came from."""
+    origins: dict[str, Path | bytes] = {}
+    if source is not None:
+        copy_folder(source, work)
+        origins[""] = source
+    for path, text in spec.files.items():
+        write_file(work, path, text)
+        origins[path] = text.encode("utf-8", "surrogateescape")
+    for path, file in files_below(files):
+        copy_file(file, work, path)
+        origins[path] = file
+    return origins
 
 
 def _not_started(probe: ProgramProbe, error: OSError | ValueError) -> ProgramEnded:
@@ -291,14 +306,6 @@ def _not_started(probe: ProgramProbe, error: OSError | ValueError) -> ProgramEnd
     if of_workspace and isinstance(error, OSError) and error.errno in (*OF_CONTENT, errno.ENOEXEC):
         return ProgramEnded(probe=probe, exit_code=127, last_lines=reason)
     return ProgramEnded(probe=probe, exit_code=None, problem=reason)
-
-
-def _make_own(folder: Path, *names: str) -> None:
-    """Opens a folder to programs, with new folders in it that belong to them."""
-    open_to_programs(folder)
-    for name in names:
-        (folder / name).mkdir(mode=0o700)
-        give_to_programs(folder / name)
 
 
 def _with_restorable(attempt: Attempt, conversation: Conversation) -> Attempt:
