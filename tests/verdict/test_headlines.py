@@ -98,6 +98,18 @@ def test_one_stored_run_and_twelve_failing_ones_pass_with_a_warning():
     assert "k7 may be lost: it passed 1 stored run of the base and none of 12 fresh runs; more stored" in shown
 
 
+@pytest.mark.parametrize(("lost", "cases", "exit_code"), [(2, 3, 1), (2, 6, 0), (3, 6, 1), (3, 20, 0), (4, 20, 1)])
+def test_cases_with_one_stored_run_are_lost_if_they_are_too_many_for_chance(lost, cases, exit_code):
+    base = {f"k{number}": "p" for number in range(cases)}
+    head = {**base, **{f"k{number}": "f" for number in range(lost)}}
+    runner = ScriptedRunner(head, always(""), always("f"))
+    runner.why_no_base = "it is deployed elsewhere"
+    found = conclusion_of(*compare_in_rounds(runner, report(base), "stored", RegressionRule()), GateRules())
+    assert found.verdict.exit_code == exit_code
+    regressed, doubt = f"{lost} of {cases} cases regressed", f"{lost} cases may be lost, not settled"
+    assert found.verdict.headline.startswith(regressed if exit_code else doubt)
+
+
 @pytest.mark.parametrize(("stored", "warns"), [("ppp", True), ("ppf", False), ("p", False)])
 def test_a_case_that_fails_on_fresh_runs_of_both_sides_is_named_if_the_stored_base_always_passed_it(stored, warns):
     failing = always("p", k7="f")

@@ -12,13 +12,14 @@ from functools import cache
 from math import fsum
 
 from runevals.lib.statistics.multiple_testing import holm
-from runevals.lib.statistics.permutation_test import case_p_value
+from runevals.lib.statistics.permutation_test import binomial_tail, case_p_value
 from runevals.lib.text.numbers import plural
 from runevals.records import AttemptReport, CaseReport, Outcome, RegressionRule, Suspect, SuspectState
 from runevals.verdict.matching import Pair, Side
 from runevals.verdict.score import over_attempts
 
 LEVEL = 0.5  # of alpha: the level of all suspects together
+LEVEL_OF_ALL = 0.25  # of alpha: the level at which so many unsettled cases cannot be chance
 CLEARED_P = 0.10
 SCREEN = 2  # runs of the head that come first
 RUNS, MORE_RUNS = 8, 12  # a side: after RUNS it may be settled, after MORE_RUNS it is
@@ -235,6 +236,25 @@ def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) ->
             suspect.state, suspect.reason = _ending(suspect, corrected_p, rule)
         if suspect.state in ("dropped", "cleared") and _base_changed(suspect):
             suspect.state, suspect.reason = "cleared", _why_base_changed(suspect)
+    _confirm_by_number(suspects, cases, rule)
+
+
+def _confirm_by_number(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) -> None:
+    """Confirms the cases that too few stored runs leave unsettled one by one, if they are too many for chance.
+
+    A case with the pass rate x passes its r stored runs and fails h others with the chance x^r (1 - x)^h, which is
+    largest at x = r / (r + h). How many of all cases do so is at most binomial.
+    """
+    doubts = [one for one in suspects if one.stored and one.state == "cleared" and one.reason]
+    doubts = [one for one in doubts if not one.pair.now.passes and not any(one.values(lenient=True)[1])]
+    if not doubts:
+        return
+    passed = min(one.pair.before.runs for one in doubts)
+    failed = min(one.pair.now.runs + len(one.head) for one in doubts)
+    rate = passed / (passed + failed)
+    p = binomial_tail(len(doubts), cases, rate**passed * (1 - rate) ** failed)
+    for suspect in doubts if p <= LEVEL_OF_ALL * rule.alpha else ():
+        suspect.state, suspect.reason, suspect.p_value = "confirmed", "", p
 
 
 def _base_changed(suspect: SuspectRuns) -> bool:

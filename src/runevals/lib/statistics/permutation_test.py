@@ -109,6 +109,15 @@ def _by_halves(pattern: Pattern) -> float:
     return at_most / comb(len(values), size)
 
 
+def binomial_tail(least: int, number: int, probability: float) -> float:
+    """The chance of at least `least` successes in `number` independent trials."""
+    fewer, term = [], (1 - probability) ** number
+    for successes in range(least):
+        fewer.append(term)
+        term *= (number - successes) / (successes + 1) * probability / (1 - probability)
+    return max(0.0, 1 - fsum(fewer))
+
+
 def wilson_upper(passed: int, attempts: int) -> float:
     """The upper end of the one-sided 99 % Wilson interval for a share (Wilson 1927)."""
     z = NormalDist().inv_cdf(0.99)
