@@ -36,6 +36,7 @@ def test_programs_are_started_by_one_module():
 # Who writes to the disk by paths, and why no link of a change can be on them.
 WRITERS = {
     "lib/storage/files.py": "it is what follows none",
+    "lib/storage/bucket.py": "in a temporary folder of its caller",
     "lib/fresh_copy.py": "a copy that it has just made, and each step of a path opened by itself",
     "lib/programs.py": "folders that it has just made",
     "lib/worktree.py": "in a temporary folder of its own",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
 
@@ -13,6 +15,7 @@ from runevals.cli.options import environment_option, output_option, raw_settings
 from runevals.cli.output import finish_with, outputs_of
 from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
+from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
 from runevals.records.errors import InvalidDocument
 from runevals.reports.results_document import documents_in, read
 from runevals.run.baseline.protected_side import protected_side
@@ -21,12 +24,9 @@ from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
 from runevals.settings.resolve import ignored_changes, resolve
 
-if TYPE_CHECKING:
-    from runevals.records import RunReport
-
 
 @click.command("merge", cls=GroupedCommand)
-@click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...", type=click.Path(path_type=Path))
+@click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...", type=click.Path())
 @output_option
 @settings_options(
     *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect"),
@@ -35,41 +35,50 @@ if TYPE_CHECKING:
     *("judge_concurrency", "cache", "max_cost", "max_tokens", "max_duration"),
 )
 @environment_option
-def command(documents: tuple[Path, ...], output: tuple[str, ...], **options: Any) -> None:
+def command(documents: tuple[str, ...], output: tuple[str, ...], **options: Any) -> None:
     """Merge the results of all shards and judge them as one run.
 
-    Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files. Before a failing verdict,
-    the base is run again, if target and judge are those of the shards and can be asked from here.
+    Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files, also in a bucket. Before a
+    failing verdict, the base is run again, if target and judge are those of the shards and can be asked from here.
 
     \b
     Examples:
       runevals merge shard-1.json shard-2.json --output results.json
       runevals merge shards/ --baseline base.json
+      runevals merge s3://evals/run-7/ --baseline base.json
     """
     from dataclasses import replace
 
-    files = _files(documents)
-    outputs = outputs_of(output, files, "shards")
     words = raw_settings(options)
     of_change = replace(words, base_side=protected_side(words, change_event(words)))
     request = RunRequest(
         settings=resolve(of_change), raw=words, weakenings=ignored_changes(of_change), progress=progress
     )
     require_own_code(words)
-    finish_with(merge(merged_report(files), request), outputs)
+    with _read_from(documents) as files:
+        outputs = outputs_of(output, [path for _, path in files], "shards")
+        report = merged([(name, read(path)) for name, path in files])
+    finish_with(merge(report, request), outputs)
 
 
-def merged_report(documents: Sequence[Path]) -> RunReport:
-    """The shards as one run. Raises as `read` and `merged` do."""
-    return merged([(str(path), read(path)) for path in _files(documents)])
+@contextmanager
+def _read_from(documents: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
+    """Name and file of the documents, of those in the folders among them, and of copies of those in buckets.
+
+    Raises InvalidDocument for a folder without any, ExternalError for an address that cannot be read.
+    """
+    files: list[tuple[str, Path]] = []
+    with TemporaryDirectory(prefix="runevals-merge-") as folder:
+        for number, name in enumerate(documents):
+            if is_in_bucket(name):
+                files += copy_from_bucket(name, Path(folder, str(number))).items()
+            else:
+                files += [(str(path), path) for path in _files(Path(name))]
+        yield files
 
 
-def _files(documents: Sequence[Path]) -> list[Path]:
-    """The documents, and those in the folders among them. Raises InvalidDocument for a folder without any."""
-    files: list[Path] = []
-    for path in documents:
-        inside = documents_in(path, deep=True) if path.is_dir() else [path]
-        if not inside:
-            raise InvalidDocument(f"there is no results document (.json) in {path}")
-        files += inside
-    return files
+def _files(path: Path) -> list[Path]:
+    inside = documents_in(path, deep=True) if path.is_dir() else [path]
+    if not inside:
+        raise InvalidDocument(f"there is no results document (.json) in {path}")
+    return inside

@@ -9,7 +9,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +17,7 @@ import click
 from runevals.cli import finish
 from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
+from runevals.cli.options import KEPT_RESULTS, environment_option, output_option, raw_settings, settings_options
 from runevals.cli.output import format_option, free_names, kept_results, reported, require_kept_results
 from runevals.cli.plan import describe
 from runevals.cli.preload import load_sdk_beside
@@ -27,6 +27,7 @@ from runevals.cli.run_targets import run_several
 from runevals.cli.terminal import warn
 from runevals.cli.watch import watch
 from runevals.github.job import change_event, require_own_code
+from runevals.lib.storage.bucket import copy_to_bucket, is_in_bucket, require_bucket
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
@@ -205,7 +206,8 @@ def _detail(options: Mapping[str, Any]) -> Detail:
 
 def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | None) -> int:
     settings, loaded = request.settings, request.suites
-    outputs, reports, documents = _outputs(options)
+    copies = _copies(options["output"])
+    outputs, reports, documents = _outputs(options, copies)
     require_cache(settings)
     default_files = kept_results(datetime.now().astimezone())
     if options["opened"]:
@@ -227,9 +229,13 @@ def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | N
         publish(conclusion, reports, form=options["form"])
         for path in documents:
             write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
+        for address, path in copies.items():
+            copy_to_bucket(path, address)
         return outputs
 
     done = reported(conclusion, write)
+    if copies and done.failure is None:
+        say(f"       Copied to: {', '.join(copies)}")
     if run is not None and (way := run.end(conclusion, written=done.failure is None)):
         say(f"       {way}")
     if way := _way_to_blame(conclusion, settings, done.files, options):
@@ -258,9 +264,21 @@ def _way_to_blame(
     return f"Which line lost it: runevals blame{name}"
 
 
-def _outputs(options: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
+def _copies(names: Sequence[str]) -> dict[str, Path]:
+    """Each output that is the address of a file in a bucket → its file here. Raises InvalidSettings."""
+    copies: dict[str, Path] = {}
+    for address in filter(is_in_bucket, names):
+        file = KEPT_RESULTS / PurePosixPath(address).name
+        if file in copies.values():
+            raise InvalidSettings(f"--output: two files in buckets have the name {file.name}; rename one")
+        require_bucket(address)
+        copies[address] = file
+    return copies
+
+
+def _outputs(options: Mapping[str, Any], copies: Mapping[str, Path]) -> tuple[list[Path], list[Path], list[Path]]:
     """(all output files, those of reporters, those that are eval documents). Raises InvalidSettings."""
-    asked_for = [Path(name) for name in options["output"]]
+    asked_for = [copies.get(name, Path(name)) for name in options["output"]]
     check_outputs(asked_for)
     if not asked_for:
         require_kept_results()

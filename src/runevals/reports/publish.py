@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from runevals.lib.storage.bucket import PACKAGES
 from runevals.lib.storage.files import require_no_link, write_whole
 from runevals.lib.storage.packed import pack
 from runevals.records import Conclusion
@@ -42,6 +43,8 @@ def check_outputs(outputs: Sequence[Path]) -> None:
         if reporter_for(path.name) is None:
             raise InvalidSettings(unknown_suffix(path))
         require_no_link(path)
+        if path.parts[0][:-1] in PACKAGES:  # an address, as a path
+            raise InvalidSettings(f"--output {path}: only the results of one run can be written to a bucket")
         if path.is_dir():
             raise InvalidSettings(f"--output {path} is a folder; name a file in it")
         above = unwritable(path)

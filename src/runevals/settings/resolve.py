@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runevals.lib.parsing.source import path_inside
+from runevals.lib.storage.bucket import is_in_bucket
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Gate, GateRules, RegressionRule
 from runevals.records.errors import InvalidSettings
@@ -395,6 +396,6 @@ def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: 
 def _baseline(value: str | None, base: Path) -> str | None:
     if value is None or value == "none":
         return None
-    if value.startswith(("http://", "https://")):
+    if is_in_bucket(value) or value.startswith(("http://", "https://")):
         return value
     return str(base / value)

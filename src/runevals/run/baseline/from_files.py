@@ -9,9 +9,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from runevals.lib import git
 from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
+from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
 from runevals.records import RunReport
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings
 from runevals.records.rules import Selection
@@ -58,8 +60,8 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
     source = settings.compare.baseline
     if source is None:
         return None, ()
-    if source.startswith(("http://", "https://")):
-        report = parse_report(_fetched(source).encode(), source)
+    if is_remote(source):
+        report = _in_bucket(source) if is_in_bucket(source) else parse_report(_fetched(source).encode(), source)
         require_whole(report, source)
         return Baseline(report=report, source=_source(source, report)), ()
     path = Path(source)
@@ -76,6 +78,19 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
     report = read_report(path)
     require_whole(report, path.name)
     return Baseline(report=report, source=_source(path.name, report)), ()
+
+
+def is_remote(source: str) -> bool:
+    """Whether a baseline is an address, and not a file or folder here."""
+    return is_in_bucket(source) or source.startswith(("http://", "https://"))
+
+
+def _in_bucket(address: str) -> RunReport:
+    with TemporaryDirectory(prefix="runevals-base-") as folder:
+        _, *others = files = list(copy_from_bucket(address, Path(folder)).values())
+        if others:
+            raise InvalidSettings(f"the baseline {address} has {len(files)} documents; name one of them")
+        return read_report(files[0])
 
 
 def require_whole(report: RunReport, display_name: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from runevals.records import CaseReport, RunReport, Suite
 from runevals.records.errors import InvalidSettings
-from runevals.run.baseline.from_files import read_baseline
+from runevals.run.baseline.from_files import is_remote, read_baseline
 from runevals.run.load import plan_of
 from runevals.settings.resolve import Settings
 from runevals.settings.stages import CompareSettings
@@ -77,7 +77,7 @@ def plan_of_shard(loaded: LoadedSuites, settings: Settings) -> RunPlan:
 def _has_document(compare: CompareSettings) -> bool:
     """Whether the base is a file or a folder. What an address answers may differ between two shards."""
     source, is_measured = compare.baseline, compare.base == "run" and not compare.baseline_named
-    return source is not None and not is_measured and not source.startswith(("http://", "https://"))
+    return source is not None and not is_measured and not is_remote(source)
 
 
 def _durations_ms(base: RunReport) -> dict[CaseName, int]:
