@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from runevals.records import ComparisonVerdict as V
-from runevals.records import RegressionRule
+from runevals.records import GateRules, RegressionRule
+from runevals.verdict.decide import conclusion_of
 from runevals.verdict.procedure import compare_in_rounds
 from tests.sample_reports import case, report
 from tests.scripted_runner import ScriptedRunner, always
@@ -51,6 +52,26 @@ def test_a_case_that_failed_by_luck_is_dropped_after_two_fresh_runs():
     assert (found.verdict, states(found)) == (V.NO_CHANGE, {"k7": "dropped"})
     assert (runner.runs("head", "k7"), runner.runs("base", "k7")) == (2, 0)
     assert [(c.key, c.label) for c in found.of_kind("regressed")] == [("k7", "suspect")]
+
+
+@pytest.mark.parametrize(
+    ("lost", "headline"),
+    [
+        ({"crit": "ppp"}, "A critical case is lost: crit"),
+        ({"k30": "ppp"}, "1 of 31 cases regressed, 20 more may have"),
+    ],
+    ids=["a critical case was removed", "a case is confirmed as lost"],
+)
+def test_a_drop_that_is_not_confirmed_does_not_hide_a_lost_case(lost, headline):
+    rounds = {f"k{n}": "ffp" if n % 3 == 0 else "pff" if n % 3 == 1 else "ppp" for n in range(30)}
+    dead = {"k30": "fff"} if "k30" in lost else {}
+    runner = ScriptedRunner({**rounds, **dead}, always("p", k29="f"), always("p", k30="f"))
+    base = report([case(key, letters, critical=key == "crit") for key, letters in {**SUITE, **lost}.items()])
+    head, found = compare_in_rounds(runner, base, "stored", RegressionRule())
+    verdict = conclusion_of(head, found, GateRules()).verdict
+    assert (verdict.exit_code, verdict.headline) == (1, headline)
+    assert found.verification.state == "not_confirmed"
+    assert len([c for c in found.of_kind("regressed") if c.label == "confirmed"]) == len(dead)
 
 
 def test_a_base_that_fails_as_often_clears_a_suspect():
@@ -315,6 +336,10 @@ def test_a_loss_against_an_old_base_that_cannot_be_run_again_is_not_known_to_be_
     found = aged(runner, 8)
     assert (found.verdict, found.inconclusive_by) == (V.INCONCLUSIVE, "base")
     assert "8 days old, and it could not be run again (its commit is not here)" in found.why
+    runner = ScriptedRunner({**SUITE, **{f"k{n}": "fff" for n in range(12)}}, FINE, FINE)
+    runner.why_no_base = runner.why_no_second_look = "its commit is not here"
+    found = aged(runner, 8, [*report(SUITE).cases, case("crit", "ppp", critical=True)])
+    assert (found.verdict, found.critical_lost) == (V.REGRESSION, ("crit",))
 
 
 def edited(runner, key="k7", **fields):

@@ -196,12 +196,12 @@ class _RoundState:
         last = done >= self.runner.planned
         if lost and (look is None or look.confirmed):
             return self._lost(comparison, look)
+        if last and look is not None and self.look is not None:
+            return not_confirmed(comparison, self._looked(self.look, look))
         if comparison.verdict is ComparisonVerdict.REGRESSION and any(
             s.state == "confirmed" for s in comparison.suspects
         ):
             return comparison
-        if last and look is not None and self.look is not None:
-            return not_confirmed(comparison, self._looked(self.look, look))
         if last or (not lost and settled_early(comparison)):
             return self._against_fresh_base(done) or comparison
         return None

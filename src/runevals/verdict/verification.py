@@ -19,7 +19,7 @@ from runevals.records import (
 from runevals.verdict.compare import Sides, compare
 from runevals.verdict.families import WHOLE, Level, Place, families, metric_test
 from runevals.verdict.headlines import loss
-from runevals.verdict.matching import Pair
+from runevals.verdict.matching import Key, Pair
 from runevals.verdict.regression import MIN_ARRIVED, open_cases
 from runevals.verdict.score import pooled
 from runevals.verdict.wording import error_kinds
@@ -141,7 +141,10 @@ def not_confirmed(stored: Comparison, looks: TwoLooks) -> Comparison:
 
 
 def _not_lost(comparison: Comparison) -> Comparison:
-    """`comparison`, not confirmed; an open case or an error leaves it inconclusive."""
+    """`comparison`, not confirmed; a lost case blocks, and an open case or an error leaves it inconclusive."""
+    lost_cases = {(suspect.suite, suspect.key) for suspect in comparison.suspects if suspect.state == "confirmed"}
+    if lost_cases or comparison.critical_lost:
+        return _only_cases(comparison, lost_cases)
     unknown = (
         comparison.inconclusive_by in ("suspects", "errors")
         or comparison.verdict is ComparisonVerdict.INCOMPARABLE
@@ -153,6 +156,21 @@ def _not_lost(comparison: Comparison) -> Comparison:
         why = open_cases(still_open)
         return replace(comparison, verdict=ComparisonVerdict.INCONCLUSIVE, why=why, inconclusive_by="suspects")
     return replace(comparison, verdict=ComparisonVerdict.NOT_CONFIRMED, why="", inconclusive_by=None)
+
+
+def _only_cases(comparison: Comparison, lost: Collection[Key]) -> Comparison:
+    """`comparison` with these cases as its only loss: that of the whole or of a part is not confirmed."""
+    hypotheses = tuple(
+        replace(hypothesis, finding="unclear") if hypothesis.finding == "lost" else hypothesis
+        for hypothesis in comparison.hypotheses
+    )
+    changes = tuple(
+        replace(change, label="suspect")
+        if change.label == "confirmed" and (change.suite, change.key) not in lost
+        else change
+        for change in comparison.changes
+    )
+    return replace(comparison, hypotheses=hypotheses, changes=changes)
 
 
 def base_moved(base: RunReport, look: FreshLook) -> str:
@@ -176,7 +194,8 @@ def unverified(comparison: Comparison, why: str, stale: Sequence[str] = ()) -> C
     Against a base that may be outdated (`stale` says why), it is inconclusive.
     """
     state: Literal["off", "impossible"] = "off" if why == VERIFY_OFF else "impossible"
-    if stale and not any(suspect.state == "confirmed" for suspect in comparison.suspects):
+    lost_case = comparison.critical_lost or any(one.state == "confirmed" for one in comparison.suspects)
+    if stale and not lost_case:
         doubt = f"{loss(comparison)}; but {stale[0]}, and it could not be run again ({why})"
         comparison = replace(comparison, verdict=ComparisonVerdict.INCONCLUSIVE, why=doubt, inconclusive_by="base")
     return replace(comparison, verification=Verification(state=state, reason=f"not verified: {why}"))
