@@ -8,9 +8,10 @@ import pytest
 
 from runevals.records import ComparisonVerdict as V
 from runevals.records import Layer, ModelIdentity, Outcome
-from runevals.verdict.compare import compare
+from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.regression import Strictness, settled_early
 from runevals.verdict.score import over_attempts, over_turns
+from runevals.verdict.suspects import unrun
 from tests.sample_reports import LETTERS, case, check, report
 
 
@@ -287,6 +288,19 @@ def test_half_of_the_smallest_visible_drop_takes_more_runs():
     assert found.detectable_drop < 1
     assert found.repeats_for_half > 3
     assert compared({"a": "p"}, {"a": "p"}, deterministic=True).repeats_for_half is None
+
+
+@pytest.mark.parametrize(
+    ("cleared", "verdict"), [((), V.INCONCLUSIVE), (("k0",), V.INCONCLUSIVE), (("k0", "k1"), V.NO_CHANGE)]
+)
+def test_a_large_drop_is_unclear_unless_fresh_runs_cleared_the_cases_that_make_it(cleared, verdict):
+    head = {f"k{n}": "ppf" if n < 5 else "ppp" for n in range(20)}
+    base = report(dict.fromkeys(head, "ppp"))
+    suspects = tuple(unrun(pair, "", "cleared") for pair in Sides.of(report(head), base).pairs)
+    fresh = FreshRuns(tuple(suspect for suspect in suspects if suspect.key in cleared))
+    found = compare(report(head), base, "base.json", fresh=fresh)
+    assert {h.finding for h in found.hypotheses} == {"unclear"}
+    assert found.verdict is verdict
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from runevals.records import (
     RunReport,
     Suspect,
 )
-from runevals.verdict.families import UNCLEAR_DROP, Level
+from runevals.verdict.families import UNCLEAR_DROP, Level, families
 from runevals.verdict.matching import MatchedRuns, Pair, Side, was_due
 from runevals.verdict.suspects import fails_after_errors, is_critical
 
@@ -136,8 +136,7 @@ def open_cases(suspects: Sequence[Suspect]) -> str:
 def _by_size(evidence: Evidence) -> Ruling:
     if any(hypothesis.finding == "small" for hypothesis in evidence.hypotheses):
         return Ruling(ComparisonVerdict.SMALL)
-    unclear = any(hypothesis.finding == "unclear" for hypothesis in evidence.hypotheses)
-    if unclear and not _all_passed_again(evidence):
+    if _unclear(evidence.hypotheses) and _unclear_without_cleared(evidence):
         return Ruling(ComparisonVerdict.INCONCLUSIVE, "", "families")
     unrun = [suspect for suspect in evidence.suspects if suspect.state == "unrun"]
     if unrun:
@@ -147,10 +146,15 @@ def _by_size(evidence: Evidence) -> Ruling:
     return Ruling(ComparisonVerdict.IMPROVED if gained else ComparisonVerdict.NO_CHANGE)
 
 
-def _all_passed_again(evidence: Evidence) -> bool:
-    """Whether every case that fails now was run again on both sides, and is not lost."""
+def _unclear(hypotheses: Sequence[Hypothesis]) -> bool:
+    return any(hypothesis.finding in ("unclear", "lost") for hypothesis in hypotheses)
+
+
+def _unclear_without_cleared(evidence: Evidence) -> bool:
+    """Whether a large drop is left in the cases that fresh runs did not clear."""
     fine = {(s.suite, s.key) for s in evidence.suspects if s.state in ("dropped", "cleared")}
-    return all(pair.key in fine for pair in evidence.pairs if pair.regressed)
+    rest = [pair for pair in evidence.pairs if pair.key not in fine]
+    return _unclear(families(rest, Level(evidence.rule.alpha, evidence.rule)).hypotheses)
 
 
 def _might_be_lost(pair: Pair, *, one_is_enough: bool) -> bool:
