@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.source import decoded
@@ -18,6 +19,7 @@ from runevals.suites.importing.results.records import (
     ImportedCase,
     ImportedRun,
     check_result,
+    errored,
     numbered,
     unanswered,
 )
@@ -25,6 +27,7 @@ from runevals.suites.importing.results.records import (
 NAME = "inspect"
 VERSIONS = (1, 2)
 HEADER, START, SAMPLES = "header.json", "_journal/start.json", "samples/"
+NO_SCORE, NOT_SCORED = "the scorer gave no score", "the sample was not scored"
 PASSES = 0.5  # the share from which a score between 0 and 1 passes
 _WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
@@ -45,17 +48,18 @@ def read(file: OpenedResults) -> ImportedRun:
     samples = list(_samples(file.archive) if file.archive is not None else log["samples"].entries)
     if not samples and log["status"].value == "success":
         raise InvalidDocument(f"{file.display_path} has no samples; Inspect writes them with --log-samples")
+    known = _Scorers.of(samples)
     started_at = log["stats"]["started_at"].moment_or_none or log["eval"]["created"].moment_or_none
     completed_at = log["stats"]["completed_at"].moment_or_none
     took = (completed_at - started_at).total_seconds() if started_at and completed_at else 0.0
     return ImportedRun(
         tool=NAME,
         path=file.display_path,
-        cases=_cases(log["eval"], samples),
+        cases=_cases(log["eval"], samples, known),
         models=tuple(filter(None, [log["eval"]["model"].name_or_empty])),
         started_at=started_at,
         duration_s=max(0.0, took),
-        notices=tuple(_remarks(samples)),
+        notices=_remarks(known.unscaled),
         stopped=_stopped(log),
     )
 
@@ -97,10 +101,10 @@ def _stopped(log: Json) -> str:
     raise log["status"].wrong("started, success, cancelled or error")
 
 
-def _cases(task: Json, samples: list[Json]) -> tuple[ImportedCase, ...]:
+def _cases(task: Json, samples: list[Json], known: _Scorers) -> tuple[ImportedCase, ...]:
     """Each sample with its epochs as attempts. Raises InvalidDocument if an epoch of a sample is there twice."""
     suite = task["task"].text
-    scorers, graded = task["scorers"].value, _graded(samples)
+    scorers = task["scorers"].value
     places: dict[tuple[str, float], Json] = {}
     grouped: dict[str, list[Json]] = {}
     for sample in samples:
@@ -120,7 +124,7 @@ def _cases(task: Json, samples: list[Json]) -> tuple[ImportedCase, ...]:
             ),
             file=task["task_file"].name_or_empty,
             category=several[0]["metadata"]["category"].name_or_empty or None,
-            attempts=tuple(_attempt(sample, graded) for sample in sorted(several, key=_epoch)),
+            attempts=tuple(_attempt(sample, known) for sample in sorted(several, key=_epoch)),
         )
         for key, several in grouped.items()
     )
@@ -130,10 +134,13 @@ def _epoch(sample: Json) -> float:
     return sample["epoch"].number_or_none or 1
 
 
-def _attempt(sample: Json, graded: Collection[str]) -> ImportedAttempt:
+def _attempt(sample: Json, known: _Scorers) -> ImportedAttempt:
     output, error = sample["output"], sample["error"]
     usage = [used for _, used in sample["model_usage"].members]
-    checks = [_check(*part, graded=part[0] in graded) for part in _values(sample["scores"])]
+    checks = _checks(sample["scores"], known)
+    why = None if error.value is None else _why(error["message"].text_or_none or "")
+    if why is None and known.scored and not checks:
+        why = NOT_SCORED
     turn = TurnReport(
         prompt=_text(sample["input"]),
         expected=_target(sample["target"]),
@@ -144,7 +151,7 @@ def _attempt(sample: Json, graded: Collection[str]) -> ImportedAttempt:
         output_tokens=_sum(used["output_tokens"].count_or_none for used in usage),
         tool_calls=tuple(_calls(sample)),
         model=output["model"].name_or_empty or None,
-        error=None if error.value is None else unanswered(_why(error["message"].text_or_none or "")),
+        error=None if why is None else unanswered(why),
     )
     return ImportedAttempt(turn=turn)
 
@@ -204,21 +211,48 @@ def _values(scores: Json) -> Iterator[tuple[str, str, Json, str]]:
         yield from ((name, scorer, part, reason) for name, part in parts)
 
 
-def _graded(samples: Iterable[Json]) -> frozenset[str]:
-    """The checks that have any score between 0 and 1: their size is compared, not only whether they pass."""
-    values = (part for sample in samples for part in _values(sample["scores"]))
-    return frozenset(name for name, _, value, _ in values if _share(value) not in (None, 0.0, 1.0))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scorers:
+    """What is known of the checks of a log, by their ids."""
+
+    scored: bool  # any sample has a score
+    graded: frozenset[str]  # any score is between 0 and 1: their size is compared, not only whether they pass
+    unscaled: frozenset[str]  # any score is a number outside of 0 to 1, or no score at all
+
+    @classmethod
+    def of(cls, samples: Iterable[Json]) -> _Scorers:
+        scores = [(name, value) for one in samples for name, _, value, _ in _values(one["scores"])]
+        shares = [(name, value.value is not None, _share(value)) for name, value in scores]
+        return cls(
+            scored=bool(scores),
+            graded=frozenset(name for name, _, share in shares if share not in (None, 0.0, 1.0)),
+            unscaled=frozenset(name for name, is_there, share in shares if is_there and share is None),
+        )
 
 
-def _check(name: str, scorer: str, value: Json, reason: str, *, graded: bool) -> CheckResult:
-    share = _share(value)
+def _checks(scores: Json, known: _Scorers) -> list[CheckResult]:
+    """The checks of a sample. A scorer that gave no score is an error, if no other one gave any."""
+    parts = [*_values(scores)]
+    checks = [_check(*part, graded=part[0] in known.graded, unscaled=part[0] in known.unscaled) for part in parts]
+    if any(check.outcome.measured for check in checks):
+        return checks
+    silent = [value.value is None and name not in known.unscaled for name, _, value, _ in parts]
+    return [
+        errored(check, NO_SCORE) if is_silent else check for check, is_silent in zip(checks, silent, strict=True)
+    ]
+
+
+def _check(name: str, scorer: str, value: Json, reason: str, *, graded: bool, unscaled: bool) -> CheckResult:
+    share = None if unscaled else _share(value)
+    if unscaled:
+        reason = f"{value.text_or_none}: the scores of {name} are not between 0 and 1"
     return check_result(
         name,
         scorer,
         passed=None if share is None else share >= PASSES,
         score=share,
-        reason=reason if share is not None else f"{value.text_or_none} is not a score between 0 and 1",
-        layer=Layer.JUDGE if graded else Layer.FACT,
+        reason=reason if share is not None or unscaled else NO_SCORE,
+        layer=Layer.JUDGE if graded and not unscaled else Layer.FACT,
     )
 
 
@@ -234,9 +268,7 @@ def _share(value: Json) -> float | None:
     return float(number) if number is not None and 0.0 <= number <= 1.0 else None
 
 
-def _remarks(samples: Iterable[Json]) -> Iterator[str]:
-    """Which scorers are not compared, as their scale is not reported."""
-    values = (part for sample in samples for part in _values(sample["scores"]))
-    outside = {name for name, _, value, _ in values if _share(value) is None}
-    if outside:
-        yield f"not compared, as scores are not between 0 and 1: {', '.join(sorted(outside))}"
+def _remarks(unscaled: Collection[str]) -> tuple[str, ...]:
+    """Which scorers are not compared."""
+    names = ", ".join(sorted(unscaled))
+    return (f"not compared, as scores are not between 0 and 1: {names}",) if names else ()
