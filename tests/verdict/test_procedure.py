@@ -9,6 +9,7 @@ import pytest
 
 from runevals.records import ComparisonVerdict as V
 from runevals.records import GateRules, RegressionRule
+from runevals.verdict.accepted import lost_cases, without_accepted
 from runevals.verdict.decide import conclusion_of
 from runevals.verdict.procedure import compare_in_rounds
 from tests.sample_reports import case, report
@@ -72,6 +73,8 @@ def test_a_drop_that_is_not_confirmed_does_not_hide_a_lost_case(lost, headline):
     assert (verdict.exit_code, verdict.headline) == (1, headline)
     assert found.verification.state == "not_confirmed"
     assert len([c for c in found.of_kind("regressed") if c.label == "confirmed"]) == len(dead)
+    accepted = [loss for loss in lost_cases(found, head.run.target) if loss.case in lost]
+    assert without_accepted(head, found, accepted, RegressionRule())[1].verdict is V.NOT_CONFIRMED
 
 
 def test_a_base_that_fails_as_often_clears_a_suspect():

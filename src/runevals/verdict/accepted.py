@@ -21,6 +21,7 @@ from runevals.records import (
 )
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.suspects import candidates
+from runevals.verdict.verification import not_lost
 
 LONGEST_REASONS = 300  # characters of the headline
 Key = tuple[str, str]  # suite and key
@@ -78,6 +79,9 @@ def without_accepted(
     promised = report.run.target.deterministic and comparison.base.run.target.deterministic
     fresh = FreshRuns(suspects, promise_broken=promised and not comparison.deterministic)
     rest = compare(head, base, comparison.source, rule=rule, fresh=fresh)
+    verification = comparison.verification
+    if verification is not None and verification.state == "not_confirmed":
+        rest = replace(not_lost(rest), verification=verification)
     return head, replace(rest, weakenings=comparison.weakenings)
 
 

@@ -137,10 +137,10 @@ def not_confirmed(stored: Comparison, looks: TwoLooks) -> Comparison:
     if second.against.drop > 0 and second.against.p_value <= MAYBE_REAL_P:
         reason += "; it may be real"
     verification = Verification(state="not_confirmed", reason=reason)
-    return replace(_not_lost(stored), verification=verification)
+    return replace(not_lost(stored), verification=verification)
 
 
-def _not_lost(comparison: Comparison) -> Comparison:
+def not_lost(comparison: Comparison) -> Comparison:
     """`comparison`, not confirmed; a lost case blocks, and an open case or an error leaves it inconclusive."""
     lost_cases = {(suspect.suite, suspect.key) for suspect in comparison.suspects if suspect.state == "confirmed"}
     if lost_cases or comparison.critical_lost:
