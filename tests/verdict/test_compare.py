@@ -249,6 +249,7 @@ def test_another_judge_is_left_out_of_the_comparison_and_named(before, now):
     assert found.verdict is V.NO_CHANGE
     assert found.metric == "pass_rate"
     assert "judge scores are not comparable" in found.caveats[0]
+    assert found.base_totals.composite == found.head_totals.composite == 5.0  # as they are without a judge
     same = compare(run("big", 3.0), run("big", 5.0), "b")
     assert (same.verdict, same.metric, same.caveats) == (V.REGRESSION, "share", ())
 

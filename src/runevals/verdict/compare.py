@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from runevals.lib.statistics.permutation_test import BlockedTest
 from runevals.records import (
+    CaseReport,
     CategoryChange,
     Change,
     Comparison,
@@ -15,6 +16,7 @@ from runevals.records import (
     RegressionRule,
     RunReport,
     Suspect,
+    Totals,
 )
 from runevals.verdict.comparability import caveats_of, judges_differ, other_target, without_judge
 from runevals.verdict.families import families
@@ -118,8 +120,8 @@ def compare(
         shared=len(same),
         compared=len(measured),
         base_cases=len(base.cases),
-        base_totals=base.totals if len(same) == len(base.cases) else totals([pair.base for pair in same]),
-        head_totals=head.totals if len(same) == len(head.cases) else totals([pair.head for pair in same]),
+        base_totals=_totals(base, [pair.base for pair in same], whole=not sides.judges),
+        head_totals=_totals(head, [pair.head for pair in same], whole=not sides.judges),
         deterministic=deterministic,
         rounds_done=rounds_done(pairs),
         rounds_planned=head.run.repeat,
@@ -141,6 +143,11 @@ def compare(
         beside = "pass_rate" if metric == "share" else "share"
     others = metric_changes(measured, evaluators, beside=beside)
     return replace(_with_numbers(comparison, test, measured, rule), metrics=others)
+
+
+def _totals(report: RunReport, cases: Sequence[CaseReport], *, whole: bool) -> Totals:
+    """Those of the cases that are compared; if these are the whole report, its own."""
+    return report.totals if whole and len(cases) == len(report.cases) else totals(cases)
 
 
 def _leading(hypotheses: Sequence[Hypothesis], *, graded: bool) -> MetricName:
