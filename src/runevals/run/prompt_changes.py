@@ -16,6 +16,7 @@ from runevals.records.errors import ExternalError
 from runevals.run.redaction.redactors import text_redactor
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
+from runevals.suites.skill_suites import SKILL
 
 MOST_FILES = 5
 MOST_READ = 100
@@ -58,8 +59,10 @@ def _changes(
 
 def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
     """The texts that a target reads, and the settings file: their paths in the repository, each once."""
-    paths = [] if settings.target is None else [*settings.target.files]
-    paths += [path for path in loaded.files if path.name.endswith(PROMPTS)]
+    target = settings.target
+    paths = [] if target is None else [*target.files]
+    prompts = (*PROMPTS, SKILL) if target is not None and target.reads_other_files else PROMPTS
+    paths += [path for path in loaded.files if path.name.endswith(prompts)]
     paths += [] if settings.file is None or settings.file.path is None else [settings.file.path]
     files = [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
     root = settings.repository.resolve()

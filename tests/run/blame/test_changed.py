@@ -43,3 +43,26 @@ def test_texts_that_the_target_reads_and_the_settings(repository, settings, code
     assert changed.uncommitted
     repository.git("commit", "-qam", "change")
     assert not files_since(commit, request.settings, request.suites, code=code).uncommitted
+
+
+@pytest.mark.parametrize(
+    ("settings", "paths"),
+    [
+        pytest.param(COMMAND, ["SKILL.md"], id="a program loads it"),
+        pytest.param(MODEL, [], id="a model with another prompt does not"),
+    ],
+)
+def test_the_skill_beside_a_suite_is_put_back_and_its_suite_is_not(repository, settings, paths):
+    """A suite names its SKILL.md as a file that it was read with: that does not make it a part of the suite."""
+    suite = {"skill_name": "notes", "evals": [{"id": "a", "prompt": "hi", "assertions": ["it is polite"]}]}
+    repository.write("evals/evals.json", suite)
+    repository.write("SKILL.md", "---\nname: notes\ndescription: Writes notes.\n---\nAs a list.\n")
+    repository.write("system.md", "Be brief.")
+    repository.write("runevals.yaml", settings.replace("evals.json", "evals/evals.json"))
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "skill")
+    commit = repository.git("rev-parse", "HEAD")
+    repository.write("SKILL.md", "---\nname: notes\ndescription: Writes notes.\n---\nAs a text.\n")
+    repository.write("evals/evals.json", {**suite, "version": 2})
+    request = RunRequest.of(cwd=repository.path)
+    assert [file.path for file in files_since(commit, request.settings, request.suites, code=True).files] == paths
