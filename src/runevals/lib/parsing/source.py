@@ -12,12 +12,15 @@ from functools import cached_property
 from json.decoder import JSONDecodeError
 from pathlib import Path
 from threading import Lock
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.records import Location, StoredValue, SuiteProblem
 from runevals.records.errors import InvalidSuite, UsageError
+
+if TYPE_CHECKING:
+    from yaml import MarkedYAMLError
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_YAML_NODES = 1_000_000
@@ -206,7 +209,16 @@ def read_json(text: str, display_path: str) -> Source:
 
 def why_no_json(error: ValueError | RecursionError) -> str:
     """The parser's message without the "at" that the position would follow: it is given before the message."""
+    if isinstance(error, JSONDecodeError) and _is_after_last_comma(error):
+        return "remove the comma before the closing bracket"
     return re.sub(r"( starting)? at$", "", getattr(error, "msg", str(error)))
+
+
+def _is_after_last_comma(error: JSONDecodeError) -> bool:
+    """Whether a comma that nothing follows is what the parser did not expect; Python 3.13 says so itself."""
+    before = error.doc[max(0, error.pos - 1000) : error.pos].rstrip()
+    closes = error.doc[error.pos : error.pos + 1] in ("]", "}")
+    return (closes and before.endswith(",")) or error.msg.startswith("Illegal trailing comma")
 
 
 def read_line(text: str) -> object:
@@ -339,7 +351,7 @@ def read_yaml(text: str, display_path: str) -> Source:
         location = Location(
             file=display_path, line=mark.line + 1 if mark else None, column=mark.column + 1 if mark else None
         )
-        raise _stop(location, f"is not YAML: {error.problem or error.context}") from None
+        raise _stop(location, f"is not YAML: {_why_no_yaml(error, text)}") from None
     except yaml.YAMLError as error:
         raise _stop(Location(file=display_path), f"is not YAML: {error}") from None
     except RecursionError:
@@ -355,6 +367,20 @@ def read_yaml(text: str, display_path: str) -> Source:
             ]
         )
     return source
+
+
+def _why_no_yaml(error: MarkedYAMLError, text: str) -> str:
+    """The parser's message; of the usual mistakes, also what to write instead."""
+    message, mark = str(error.problem or error.context), error.problem_mark
+    line = "" if mark is None else "".join(text.splitlines()[mark.line : mark.line + 1])
+    character = "" if mark is None else line[mark.column : mark.column + 1]
+    if character == "\t":
+        return "a tab is here; indent with spaces"
+    if character in ("@", "`", "%") and "cannot start any token" in message:
+        return f"{message}; put a text that begins with {character} into quotes"
+    if message.startswith("mapping values are not allowed"):
+        return f"{message}; put a text that has ': ' in it into quotes"
+    return message
 
 
 def read_source(path: Path, display_path: str) -> Source:
