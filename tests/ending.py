@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
+from typing import IO
 
 
 def ended(code: int, expected: int, text: str, *words: str, without: Sequence[str] = ()) -> None:
@@ -17,3 +19,14 @@ def ended(code: int, expected: int, text: str, *words: str, without: Sequence[st
     problems += [f"not printed: {word!r}" for word in missing]
     problems += [f"printed, and should not be: {word!r}" for word in unwanted]
     assert not problems, "\n".join([*problems, "", text])
+
+
+def interrupt(run: subprocess.Popen[str], printed: IO[str], signal_number: int) -> str:
+    """Sends a signal, and returns what the run printed until it said that it stops."""
+    run.send_signal(signal_number)
+    lines = []
+    for line in printed:
+        lines.append(line)
+        if line.startswith("Stopping: "):
+            return "".join(lines)
+    raise AssertionError(f"it did not stop: {''.join(lines)}")

@@ -17,6 +17,34 @@ class Quiet:
         pass
 
 
+class CallBarrier:
+    """After a number of calls, the others wait: so a run cannot end before its test ends it."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._most: int | None = None
+        self._calls = 0
+
+    def after(self, most: int | None) -> None:
+        """From now on, so many calls pass; with None, all of them, and those that wait."""
+        with self._changed:
+            self._most, self._calls = most, 0
+            self._changed.notify_all()
+
+    def call(self) -> None:
+        """Returns once this call may pass."""
+        with self._changed:
+            self._calls += 1
+            number = self._calls
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._most is None or number <= self._most, 120)
+
+    def wait_until_reached(self) -> None:
+        """Returns once a call waits: all those before it were answered, or are."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: self._calls > (self._most or 0), 120)
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128  # all workers of a run connect at once

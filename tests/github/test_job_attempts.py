@@ -9,15 +9,15 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 
 import pytest
 
 from tests.chat_server import Reply, chat_server
-from tests.ending import ended
+from tests.ending import ended, interrupt
 from tests.sample_reports import without_times
 from tests.sample_suites import EXACT, numbered
+from tests.serving import CallBarrier
 
 CASES = 30
 SUITE = {**EXACT, "items": numbered(CASES, "yes")}
@@ -37,7 +37,7 @@ RESULTS = ".evals/results/results.json"
 
 
 @pytest.fixture
-def job(project):
+def job(project, runevals, monkeypatch):
     """Runs an attempt of the job → (exit code, what it printed). `job.says` is what the model says to each."""
     project.write("evals.json", SUITE)
     lock, asked = threading.Lock(), Counter()
@@ -47,12 +47,13 @@ def job(project):
         runs = project.path / ".evals" / "runs"
         says = "yes"
         down = ""
+        barrier = CallBarrier()
 
     def answer(body, number):
         key = body["messages"][-1]["content"].partition("Question ")[2].partition("?")[0]
         with lock:
             asked[key] += 1
-        time.sleep(0.01)
+        Job.barrier.call()
         return Reply(status=404) if Job.down and key.endswith(Job.down) else Reply(Job.says)
 
     with chat_server(answer) as server:
@@ -69,9 +70,12 @@ def job(project):
             )
 
         def attempt(**environment):
-            run = started(**environment)
-            out, _ = run.communicate(timeout=60)
-            return run.returncode, out
+            asked.clear()
+            with monkeypatch.context() as job_environment:
+                for name, value in {**JOB, "OPENAI_BASE_URL": server.base_url, **environment}.items():
+                    job_environment.setenv(name, value)
+                code, out, err = runevals("action")
+            return code, out + err
 
         Job.url, Job.asked = server.base_url, asked
         Job.started, Job.attempt = staticmethod(started), staticmethod(attempt)
@@ -84,11 +88,16 @@ def test_a_job_that_was_ended_is_not_paid_for_again(job, end):
     whole = without_times(job.document(RESULTS))
     assert not job.runs.exists()
 
+    job.barrier.after(CASES // 2)
     run = job.started()
-    while sum(job.asked.values()) < CASES // 2:
-        time.sleep(0.005)
-    run.send_signal(end)
-    run.communicate(timeout=30)
+    job.barrier.wait_until_reached()
+    if end == signal.SIGKILL:
+        run.kill()
+    else:
+        interrupt(run, run.stdout, end)
+        job.barrier.after(None)
+    run.communicate(timeout=60)
+    job.barrier.after(None)
     first = sum(job.asked.values())
     code, out = job.attempt()
     assert code == 0, out

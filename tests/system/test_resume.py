@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 
 from tests.chat_server import Reply, chat_server
-from tests.ending import ended
+from tests.ending import ended, interrupt
 from tests.judge.replies import verdict
 from tests.sample_reports import without_times
 from tests.sample_suites import numbered
+from tests.serving import CallBarrier
 
 CASES = 60
 SUITE = {
@@ -45,7 +46,7 @@ RUN = (
 @pytest.fixture
 def paid(project, monkeypatch):
     """A project whose models take a moment; `project.asked` counts what they were asked, by its words."""
-    project.asked = Counter()
+    project.asked, project.barrier = Counter(), CallBarrier()
     lock = threading.Lock()
 
     def answer(body, number):
@@ -54,7 +55,7 @@ def paid(project, monkeypatch):
         key = ("judge" if judged else "target", shown.partition("Question ")[2].partition("?")[0])
         with lock:
             project.asked[key] += 1
-        time.sleep(0.02)
+        project.barrier.call()
         return Reply(verdict(body, 1 + int(key[1]) % 5) if judged else "yes" if int(key[1]) % 7 else "no")
 
     project.write("evals.json", SUITE)
@@ -87,16 +88,15 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_undisturbed_one(paid):
     paid.asked.clear()
     chance, kills, words = random.Random(7), 0, RUN
     for _ in range(6):
+        paid.barrier.after(10)
         run = started(paid, *words)
-        begun = time.monotonic()
-        answers = sum(paid.asked.values())
-        while run.poll() is None and sum(paid.asked.values()) < answers + 10 and time.monotonic() - begun < 20:
-            time.sleep(0.01)
-        time.sleep(chance.uniform(0, 0.2))
+        paid.barrier.wait_until_reached()
+        time.sleep(chance.uniform(0, 0.05))  # at any point of what is done with the answers
         run.send_signal(signal.SIGKILL)
-        run.communicate(timeout=20)
+        run.communicate(timeout=60)
         kills += run.returncode == -signal.SIGKILL
         words = ("run", "--resume", "-q")
+    paid.barrier.after(None)
     last = started(paid, *words)
     out, _ = last.communicate(timeout=60)
     assert kills == 6
@@ -109,12 +109,13 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_undisturbed_one(paid):
 
 
 def test_an_interrupted_run_says_how_it_goes_on_and_asks_only_for_what_is_missing(paid, runevals):
+    paid.barrier.after(20)
     run = started(paid, *RUN)
-    while sum(paid.asked.values()) < 20:
-        time.sleep(0.01)
-    run.send_signal(signal.SIGINT)
-    out, _ = run.communicate(timeout=20)
-    assert run.returncode == 130
+    paid.barrier.wait_until_reached()
+    interrupt(run, run.stdout, signal.SIGINT)
+    paid.barrier.after(None)
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == 130, out
     [folder] = (paid.path / ".evals" / "runs").iterdir()
     assert f"runevals run --resume {folder.name}" in out
     code, out, err = runevals("run", "--resume", folder.name)
@@ -248,11 +249,12 @@ def test_without_an_unfinished_run_there_is_nothing_to_resume(project, runevals,
 
 @pytest.mark.parametrize("content", [b"", b"no database at all" * 200], ids=["empty", "garbage"])
 def test_a_journal_that_cannot_be_read_is_a_fresh_start_that_says_so(paid, runevals, content):
+    paid.barrier.after(20)
     run = started(paid, *RUN)
-    while sum(paid.asked.values()) < 20:
-        time.sleep(0.01)
+    paid.barrier.wait_until_reached()
     run.kill()
-    run.communicate(timeout=20)
+    run.communicate(timeout=60)
+    paid.barrier.after(None)
     [journal] = (paid.path / ".evals" / "runs").glob("*/answers-1.sqlite")
     for path in journal.parent.glob("answers-1.sqlite*"):
         path.unlink()
