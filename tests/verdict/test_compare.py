@@ -9,6 +9,7 @@ import pytest
 from runevals.records import ComparisonVerdict as V
 from runevals.records import Layer, ModelIdentity, Outcome
 from runevals.verdict.compare import FreshRuns, Sides, compare
+from runevals.verdict.decide import decide
 from runevals.verdict.regression import Strictness, settled_early
 from runevals.verdict.score import over_attempts, over_turns
 from runevals.verdict.suspects import unrun
@@ -320,3 +321,11 @@ def test_errors_of_a_case_count_as_failures_when_it_is_asked_whether_it_may_be_l
     base = dict.fromkeys([f"k{n}" for n in range(cases)], before)
     found = compared({**{key: "p" * len(before) for key in base}, "k7": now}, base)
     assert (found.verdict is V.INCONCLUSIVE, found.inconclusive_by) == (by is not None, by)
+
+
+@pytest.mark.parametrize(("lost", "cases", "is_lost"), [(4, 4, True), (6, 6, True), (5, 6, False), (3, 3, False)])
+def test_all_cases_of_a_small_suite_are_lost_even_if_each_ran_once(lost, cases, is_lost):
+    base = {f"k{number}": "p" for number in range(cases)}
+    found = decide(report(base), report({**base, **{f"k{number}": "f" for number in range(lost)}})).verdict
+    headline = f"{lost} of {cases} cases regressed" if is_lost else "Inconclusive"
+    assert (found.exit_code, found.headline.startswith(headline)) == (int(is_lost), True)

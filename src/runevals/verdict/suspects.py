@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from math import fsum
+from math import comb, exp, fsum, log
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import binomial_tail, case_p_value
@@ -19,7 +19,7 @@ from runevals.verdict.matching import Pair, Side
 from runevals.verdict.score import over_attempts
 
 LEVEL = 0.5  # of alpha: the level of all suspects together
-LEVEL_OF_ALL = 0.25  # of alpha: the level at which so many unsettled cases cannot be chance
+LEVEL_OF_NUMBER = 0.4  # of alpha: the level at which so many unsettled cases cannot be chance
 CLEARED_P = 0.10
 SCREEN = 2  # runs of the head that come first
 RUNS, MORE_RUNS = 8, 12  # a side: after RUNS it may be settled, after MORE_RUNS it is
@@ -240,21 +240,26 @@ def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) ->
 
 
 def _confirm_by_number(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) -> None:
-    """Confirms the cases that too few stored runs leave unsettled one by one, if they are too many for chance.
-
-    A case with the pass rate x passes its r stored runs and fails h others with the chance x^r (1 - x)^h, which is
-    largest at x = r / (r + h). How many of all cases do so is at most binomial.
-    """
+    """Confirms the cases that too few stored runs leave unsettled one by one, if they are too many for chance."""
     doubts = [one for one in suspects if one.stored and one.state == "cleared" and one.reason]
     doubts = [one for one in doubts if not one.pair.now.passes and not any(one.values(lenient=True)[1])]
-    if not doubts:
-        return
-    passed = min(one.pair.before.runs for one in doubts)
-    failed = min(one.pair.now.runs + len(one.head) for one in doubts)
-    rate = passed / (passed + failed)
-    p = binomial_tail(len(doubts), cases, rate**passed * (1 - rate) ** failed)
-    for suspect in doubts if p <= LEVEL_OF_ALL * rule.alpha else ():
+    runs = [(one.pair.before.runs, one.pair.now.runs + len(one.head)) for one in doubts]
+    p = _p_of_number(runs, cases)
+    for suspect in doubts if p <= LEVEL_OF_NUMBER * rule.alpha else ():
         suspect.state, suspect.reason, suspect.p_value = "confirmed", "", p
+
+
+def _p_of_number(runs: Sequence[tuple[int, int]], cases: int) -> float:
+    """The chance that as many of `cases` pass all runs of the base and fail all of the head, if nothing changed.
+
+    `runs` are those of each case that does, on the base and on the head. A case with the pass rate x passes r runs
+    and fails h with the chance x^r (1 - x)^h, at most that at x = r / (r + h). How many do is at most binomial.
+    """
+    if len(runs) < 2:  # one case has a test of its own
+        return 1.0
+    passed, failed = (min(numbers) for numbers in zip(*runs, strict=True))
+    rate = passed / (passed + failed)
+    return binomial_tail(len(runs), cases, rate**passed * (1 - rate) ** failed)
 
 
 def _base_changed(suspect: SuspectRuns) -> bool:
@@ -330,8 +335,24 @@ def of_stored_runs(pairs: Sequence[Pair], rule: RegressionRule) -> tuple[Suspect
 
     Therefore Holm is over all cases. A critical case that passed all of at least three runs and failed all of at
     least three is confirmed; one with fewer stays open. Another case that did so is listed as `unrun`; for this,
-    errors of the head count as failures. If they would confirm the loss, the case is open.
+    errors of the head count as failures. If they would confirm the loss, the case is open. If so few runs are
+    stored that no result could be a loss of the whole, the number of cases that turned from pass to fail decides.
     """
+    turned = [pair for pair in pairs if _all_of(pair, 1)]
+    p = _p_of_number([(pair.before.runs, pair.now.runs) for pair in turned], len(pairs))
+    if p <= LEVEL_OF_NUMBER * rule.alpha and _least_p(pairs) > rule.alpha:
+        lost = {pair.key for pair in turned}
+        rest = [one for one in _one_by_one(pairs, rule) if (one.suite, one.key) not in lost]
+        return (*(replace(unrun(pair, "", "confirmed"), p_value=p) for pair in turned), *rest)
+    return _one_by_one(pairs, rule)
+
+
+def _least_p(pairs: Sequence[Pair]) -> float:
+    """The p of the pass rate if every case had passed all its runs and failed all now."""
+    return exp(-fsum(log(comb(pair.before.runs + pair.now.runs, pair.now.runs)) for pair in pairs))
+
+
+def _one_by_one(pairs: Sequence[Pair], rule: RegressionRule) -> tuple[Suspect, ...]:
     erring = [pair for pair in pairs if not pair.now.runs and only_errors_now(pair)]
     looking = [*candidates(pairs), *erring]
     suspects = [_of_stored_runs(pair, LEVEL * rule.alpha / len(pairs)) for pair in looking]
