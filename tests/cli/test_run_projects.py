@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from runevals.cli.run import command
+from runevals.cli.run_projects import run_projects
+from runevals.records.errors import INTERRUPTED
 from tests.sample_suites import ANSWERS, SUITE
 
 RECORDED = "suites: [evals.json]\ntarget: {type: recorded, path: answers.jsonl}\n"
@@ -32,6 +35,19 @@ def test_each_project_is_run_in_its_folder_and_the_worst_exit_code_counts(projec
     assert out.splitlines()[-1] == "1 of 2 projects failed: support; 1 passed"
     assert projects.document("search/out.json")["verdict"]["outcome"] == "passed"
     assert projects.document("support/out.json")["verdict"]["outcome"] == "failed"
+
+
+def test_an_interrupted_project_ends_the_run_of_all(projects, capsys):
+    begun = []
+
+    def run(_options, _paths, of_project):
+        begun.append(of_project.cwd.name)
+        return INTERRUPTED
+
+    options = command.make_context("run", ["--all-projects"]).params
+    assert run_projects(options, (), run) == INTERRUPTED
+    assert begun == ["search"]
+    assert capsys.readouterr().out.splitlines()[-1] == "2 projects interrupted: search, support"
 
 
 def test_a_broken_project_does_not_hide_the_others(projects, runevals):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,8 @@ from runevals.cli.action_report import JobResult, output_folder, report, report_
 from runevals.cli.action_several import Part, Results, Step, finished
 from runevals.cli.terminal import tell
 from runevals.lib.terminal import say
-from runevals.records.errors import InvalidSettings, RunevalsError
-from runevals.run.nothing_measured import ended_by
+from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
+from runevals.run.nothing_measured import ended_by, nothing_measured, unmeasured
 from runevals.run.projects import Project, projects_in, require_apart, settings_of
 
 if TYPE_CHECKING:
@@ -53,12 +54,18 @@ def run_projects(
         prepare(project, settings_of(project, raw), place, runner)
         for project, place in zip(projects, places, strict=True)
     ]
-    done = [
-        _done(project, of_project, place, runner, run)
-        for project, place, (of_project, run) in zip(projects, places, prepared, strict=True)
-    ]
+    done: list[Part] = []
+    for project, place, (of_project, run) in zip(projects, places, prepared, strict=True):
+        is_interrupted = any(part.conclusion.verdict.exit_code == INTERRUPTED for part in done)
+        make = partial(_not_begun, of_project) if is_interrupted else run
+        done.append(_done(project, of_project, place, runner, make))
     step = Step(settings=settings, raw=raw, here=here, runner=runner, folder=folder)
     return finished(Results(parts=done, kind="project"), step)
+
+
+def _not_begun(settings: Settings) -> JobResult:
+    """The result of a project after the interruption of another."""
+    return JobResult(nothing_measured(settings, unmeasured("the job was interrupted before", INTERRUPTED)))
 
 
 def _projects(raw: RawSettings) -> Sequence[Project]:

@@ -12,7 +12,7 @@ from runevals.cli.options import raw_settings
 from runevals.cli.terminal import tell
 from runevals.github.job import change_event, require_own_code
 from runevals.lib.terminal import say
-from runevals.records.errors import InvalidSettings
+from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.projects import in_words, projects_in, removed, require_apart, settings_of, worst
 from runevals.settings.resolve import resolve
@@ -45,6 +45,9 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
     ]
     codes: dict[str, int] = {}
     for project, of_project in zip(projects, inside, strict=True):
+        if INTERRUPTED in codes.values():
+            codes[project.name] = INTERRUPTED
+            continue
         say(f"== {project.name} ({project.config})", err=True)
         try:
             if project.removed:

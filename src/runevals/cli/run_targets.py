@@ -14,7 +14,7 @@ from runevals.cli.terminal import tell, warn
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import fitted, say, terminal_text
 from runevals.records import Conclusion
-from runevals.records.errors import INTERRUPTED, CannotWrite, InvalidSettings
+from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.reports import html, is_packed_name, results, side_by_side, suffix_of, summary
 from runevals.reports.publish import check_outputs, publish
 from runevals.run.acceptance import with_waiting
@@ -68,7 +68,7 @@ def run_several(
     if run is not None and (way := run.end(*conclusions.values(), written=problem is None)):
         say(way)
     codes = [conclusion.verdict.exit_code for conclusion in conclusions.values()]
-    code = INTERRUPTED if INTERRUPTED in codes else worst(codes)
+    code = worst(codes)
     return code or (0 if problem is None else problem.exit_code)
 
 

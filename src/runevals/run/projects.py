@@ -14,6 +14,7 @@ from runevals.records.errors import (
     COULD_NOT_MEASURE,
     GATE_FAILED,
     INTERNAL_ERROR,
+    INTERRUPTED,
     PASSED,
     USAGE_ERROR,
     ExternalError,
@@ -27,6 +28,7 @@ from runevals.settings.resolve import RawSettings, Settings, repository_root, re
 
 # Exit codes in words, the worst first.
 _WORST_FIRST = {
+    INTERRUPTED: "interrupted",
     GATE_FAILED: "failed",
     INTERNAL_ERROR: "ended with an internal error",
     USAGE_ERROR: "could not be run",
@@ -110,7 +112,10 @@ def removed(project: Project, settings: Settings) -> Conclusion:
 
 
 def worst(codes: Iterable[int]) -> int:
-    """The exit code of all projects: a failing verdict is never hidden by another project's error."""
+    """The exit code of all projects: a failing verdict is never hidden by another project's error.
+
+    An interruption goes first, as it does in one run.
+    """
     order = list(_WORST_FIRST)
     return min(codes, key=order.index)
 
