@@ -12,6 +12,7 @@ from runevals.records import GateRules, RegressionRule
 from runevals.verdict.accepted import lost_cases, without_accepted
 from runevals.verdict.decide import conclusion_of
 from runevals.verdict.procedure import compare_in_rounds
+from runevals.verdict.wording import compared_cases
 from tests.sample_reports import case, report
 from tests.scripted_runner import ScriptedRunner, always
 
@@ -33,6 +34,15 @@ def test_an_unchanged_suite_is_fine_after_one_round_and_nothing_is_run_again():
     runner = ScriptedRunner(SUITE, FINE, FINE)
     found = held(runner)
     assert (found.verdict, found.rounds_done, runner.asked, runner.looks) == (V.NO_CHANGE, 1, [], 0)
+
+
+def test_rounds_that_only_critical_cases_made_are_not_counted():
+    cases = {**SUITE, "k31": "ppp"}
+    runner = ScriptedRunner(cases, FINE, FINE)
+    runner.report_of = lambda runs: report([case(k, v, critical=k == "k31") for k, v in runs.items()], repeat=3)
+    head, found = compare_in_rounds(runner, runner.report_of(cases), "stored", RegressionRule())
+    assert [len(one.attempts) for one in head.cases[-2:]] == [1, 3]
+    assert compared_cases(found).endswith(", in 1 of 3 rounds")
 
 
 def test_one_dead_case_of_thirty_is_confirmed_on_fresh_runs_of_both_sides_in_turn():

@@ -79,7 +79,7 @@ def compare_in_rounds(
     state = _RoundState(runner, base, source, rule, verifies=not fresh and not runner.why_no_second_look)
     state.why_unverified = "" if fresh else runner.why_no_second_look
     for done in (runner.planned,) if runner.all_rounds else range(1, runner.planned + 1):
-        state.head = runner.next_round()
+        state.head, state.rounds = runner.next_round(), done
         comparison = state.compared() if state.head.run.stopped is not None else state.after_round(done)
         if comparison is not None:
             return state.head, comparison  # by now with the runs that critical cases made besides the rounds
@@ -95,6 +95,7 @@ class _RoundState:
     source: str
     rule: RegressionRule
     verifies: bool
+    rounds: int = 0  # of all cases; critical ones may have made more
     why_unverified: str = ""
     moved: str = ""  # how far the stored base had moved, if a fresh one replaced it
     head: RunReport = field(init=False)
@@ -108,6 +109,7 @@ class _RoundState:
     def compared(self, strictness: Strictness = Strictness.FINAL) -> Comparison:
         """The comparison of the runs so far."""
         comparison = compare(self.head, self.base, self.source, strictness, self.rule, self._fresh())
+        comparison = replace(comparison, rounds_done=self.rounds)
         if not self.moved:
             return comparison
         return replace(comparison, verification=Verification(state="moved", reason=self.moved))
