@@ -33,6 +33,7 @@ def conclude(
 ) -> Conclusion:
     """An interrupted run → unmeasured; a failed gate → failed; else anything unmeasured → unmeasured; else passed.
 
+    A run that a limit or its target ended is unmeasured, too, unless a loss was confirmed before.
     With `on_incomparable` "pass", a base that cannot be compared with only informs; with `on_inconclusive` "fail",
     a large drop that may be noise is not a pass. A single case that may be lost never passes.
     """
@@ -68,9 +69,13 @@ def _verdict(
     baseline_required: bool,
     on_inconclusive: str,
 ) -> FinalVerdict:
-    if report.run.stopped is not None:
-        return _incomplete(report, report.run.stopped)
     failed = [gate for gate in gates if gate.state is GateState.FAILED and gate.name != "measured"]
+    if (stopped := report.run.stopped) is not None:
+        fails = stopped.code != "interrupted" and any(gate.name == "no_regression" for gate in failed)
+        if comparison is None or not fails or not _is_confirmed(comparison):
+            return _incomplete(report, stopped)
+        headline = f"{loss(comparison)} – and the run is incomplete: {stopped.message}"
+        return FinalVerdict(outcome="failed", headline=headline, exit_code=GATE_FAILED)
     if failed:
         return FinalVerdict(outcome="failed", headline=_failed(comparison, failed), exit_code=GATE_FAILED)
     unmeasured = _unmeasured(report, binding, gates, baseline_required=baseline_required)
@@ -90,8 +95,15 @@ def _blocks(comparison: Comparison, on_inconclusive: str) -> bool:
     return comparison.inconclusive_by != "families" or on_inconclusive == "fail"
 
 
+def _is_confirmed(comparison: Comparison) -> bool:
+    """Whether fresh runs confirmed a loss, or a critical case was removed: more runs would not change that."""
+    verified = comparison.verification is not None and comparison.verification.state == "confirmed"
+    cases = any(suspect.state == "confirmed" for suspect in comparison.suspects)
+    return verified or cases or bool(comparison.critical_lost)
+
+
 def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
-    """The verdict of an interrupted run: unmeasured."""
+    """The verdict of a run that was stopped: unmeasured."""
     measured = sum(case.pass_rate is not None for case in report.cases)
     of = plural(len(report.cases), "case")
     return FinalVerdict(
