@@ -123,7 +123,8 @@ def _checks(one: Json) -> Iterator[CheckResult]:
         yield check_result("score", "score", passed=_verdict(one), score=one["score"].number_or_none)
     for score in scores:
         kind = score["type"].name_or_empty or "grader"
-        skipped = score["verdict"].value == "skip"
+        weight = score["weight"].amount_or_none
+        skipped = score["verdict"].value == "skip" or weight == 0  # one of weight 0 informs, and decides nothing
         result = check_result(
             score["name"].name_or_empty or kind,
             kind,
@@ -131,7 +132,7 @@ def _checks(one: Json) -> Iterator[CheckResult]:
             score=score["score"].number_or_none,
             reason="; ".join(_failures(score)),
             layer=_layer(kind),
-            weight=score["weight"].amount_or_none or 1.0,
+            weight=weight or 1.0,
         )
         broken = score["execution_status"].value == "execution_error" or score["error"].value
         yield errored(result, score["error"].text_or_none or "the grader failed") if broken else result
