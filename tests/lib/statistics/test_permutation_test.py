@@ -42,6 +42,23 @@ def test_the_exact_p_value_is_the_share_of_permutations(data, cases, of_base, of
     assert found.mid_p_value == pytest.approx((loss + 1 - gain) / 2, abs=1e-12)
 
 
+def test_the_p_value_is_exact_also_if_some_cases_have_fewer_runs():
+    """The total of each deal is that of the differences of means."""
+    base = {0: [1.0, 1.0, 1.0], 1: [1.0, 1.0, 0.0], 2: [1.0, 0.5], 3: [1.0]}
+    head = {0: [0.0, 1.0, 0.0], 1: [0.0, 0.0], 2: [0.25, 0.0, 1.0], 3: [0.0]}
+    differences = []
+    for key, of_base in base.items():
+        pooled, size = [*of_base, *head[key]], len(head[key])
+        deals = [sum(deal) for deal in combinations(pooled, size)]
+        differences.append([total / size - (sum(pooled) - total) / len(of_base) for total in deals])
+    observed = sum(sum(head[key]) / len(head[key]) - sum(base[key]) / len(base[key]) for key in base)
+    totals = [sum(deal) for deal in product(*differences)]
+    found = case_blocked_test(base, head)
+    assert found.exact
+    assert found.p_value == pytest.approx(sum(total <= observed + 1e-9 for total in totals) / len(totals))
+    assert found.gain_p_value == pytest.approx(sum(total >= observed - 1e-9 for total in totals) / len(totals))
+
+
 @pytest.mark.parametrize(
     ("base", "head"),
     [
@@ -105,7 +122,7 @@ def test_cases_with_missing_values_are_compared_by_the_remaining_values():
         head[key] = head[key][:1]
     head[5] = []
     found = case_blocked_test(base, head)
-    assert not found.exact
+    assert found.exact
     assert found.cases == 59
     assert found.p_value < 0.001
 

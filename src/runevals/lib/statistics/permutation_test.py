@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
-from math import comb, erfc, exp, fsum, lcm, pi, sqrt
+from math import comb, erfc, exp, fsum, gcd, lcm, pi, sqrt
 from statistics import NormalDist
 from typing import TypeVar
 
@@ -236,38 +236,46 @@ def _grid(varying: Sequence[_Case]) -> int | None:
 def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float, float] | None:
     """(p for a loss, its mid-p, p for a gain) by counting all permutations; None if that is too much work.
 
-    Each case is a polynomial whose coefficient s counts the permutations with head sum s. They are multiplied as
-    big integers, one coefficient in each field of `bits` bits (Kronecker substitution).
+    Each case is a polynomial whose coefficient s counts the permutations with head sum s, times the case's weight.
+    They are multiplied as big integers, one coefficient in each field of `bits` bits (Kronecker substitution).
     """
     if not varying:
         return 1.0, 0.5, 1.0
-    one_shape = len({(case.base_size, case.head_size) for case in varying}) == 1
-    if not one_shape or sum(case.count for case in varying) > EXACT_MAX_CASES:
+    if sum(case.count for case in varying) > EXACT_MAX_CASES:
         return None
-    factors: Counter[tuple[int, ...]] = Counter()
+    weights = _whole_weights({(case.base_size, case.head_size) for case in varying})
+    factors: Counter[tuple[tuple[int, ...], int, int]] = Counter()  # sorted values, head size, weight
     observed = 0
     for case in varying:
         base, head = ([round(value * grid) for value in side] for side in case.pattern)
-        low = min(base[0], head[0])
-        observed += case.count * (sum(head) - low * len(head))
-        factors[tuple(sorted(value - low for value in base + head))] += case.count
-    head_size = varying[0].head_size
-    degree = sum(sum(values[-head_size:]) * count for values, count in factors.items())
+        low, weight = min(base[0], head[0]), weights[case.base_size, case.head_size]
+        observed += case.count * weight * (sum(head) - low * len(head))
+        factors[tuple(sorted(value - low for value in base + head)), len(head), weight] += case.count
+    degree = sum(weight * sum(values[-size:]) * count for (values, size, weight), count in factors.items())
     total = 1
-    for values, count in factors.items():
-        total *= comb(len(values), head_size) ** count
+    for (values, size, _), count in factors.items():
+        total *= comb(len(values), size) ** count
     bits = total.bit_length() + 1
     if (degree + 1) * bits > EXACT_MAX_BITS:
         return None
     product = 1
-    for values, count in sorted(factors.items()):
-        coefficients = _permutations(values, head_size)
-        product *= sum(count_ << (bits * head_sum) for head_sum, count_ in coefficients.items()) ** count
+    for (values, size, weight), count in sorted(factors.items()):
+        coefficients = _permutations(values, size)
+        factor = sum(count_ << (bits * weight * head_sum) for head_sum, count_ in coefficients.items())
+        product *= factor**count
     field_sum = (1 << bits) - 1  # a number is congruent to the sum of its fields modulo this
     at_most = (product & ((1 << bits * (observed + 1)) - 1)) % field_sum
     at_least = (product >> (bits * observed)) % field_sum
     equal = (product >> (bits * observed)) & field_sum
     return at_most / total, (2 * at_most - equal) / (2 * total), at_least / total
+
+
+def _whole_weights(shapes: Collection[tuple[int, int]]) -> Mapping[tuple[int, int], int]:
+    """Base and head size → the weight of a head sum in the sum of differences, in the smallest whole numbers."""
+    unit = lcm(*(base * head for base, head in shapes))
+    weights = {(base, head): unit * (base + head) // (base * head) for base, head in shapes}
+    common = gcd(*weights.values())
+    return {shape: weight // common for shape, weight in weights.items()}
 
 
 @cache
