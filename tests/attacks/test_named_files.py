@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from runevals.lib.text.escape import log_text
+from runevals.targets.agents.skills import installed_skills
 from tests.attacks.conftest import SUITE
 
 SECONDS = 10  # of processor time; most need a tenth
@@ -127,6 +129,10 @@ def prompted(file: str) -> str:
     return f"suites: [evals.json]\ntarget: {{type: openai, model: m, system_prompt_file: {file}}}\n"
 
 
+def called(kind: str, **target: object) -> str:
+    return f"suites: [evals.json]\ntarget: {json.dumps({'type': kind, **target})}\n"
+
+
 DOUBLED = [(f"c{n}", [f"c{n - 1}", f"c{n - 1}"] if n else ["contains", "contains"]) for n in range(26)]
 NESTED = [(f"c{n}", [f"c{n - 1}"] if n else ["contains"]) for n in range(1500)]
 SETTINGS_FILES = {
@@ -161,6 +167,12 @@ SETTINGS_FILES = {
     "a link loop as grader": f"{SETTINGS}evaluators: [{{id: a, type: code, file: loop}}]\n",
     "a folder as answers": "suites: [evals.json]\ntarget: {type: recorded, path: .}\n",
     "a folder as grader": f"{SETTINGS}evaluators: [{{id: a, type: code, file: .}}]\n",
+    "an address with 50,000 blanks": called("http", url="http://agent.example/{{nope}}{{" + " " * 50_000),
+    "50,000 variables of a server without their ends": called(
+        "openai",
+        model="m",
+        mcp=[{"command": "server", "env": {"A": "${a:-" * 50_000, "B": "${b}"}}],
+    ),
     "a line break in a name": SETTINGS.replace(E, '"x\\n::error::y"'),
 }  # fmt: skip
 BESIDE = {"p.md": b"caf\xe9", "loop": lambda path: path.symlink_to("loop")}
@@ -175,6 +187,18 @@ def test_a_settings_file(given, trick):
     assert "\n::error" not in ended.text
     assert len(ended.text) < 200_000
     assert not os.path.lexists("/tmp/pwned")
+
+
+@pytest.mark.parametrize("front", ["---\nname: x" + " " * 50_000 + "y\n---\n", "---" + "\n" * 50_000])
+def test_a_skill_with_a_long_name(tmp_path, front):
+    (tmp_path / "SKILL.md").write_text(front, encoding="utf-8")
+    with within(SECONDS):
+        assert [skill.name for skill in installed_skills([tmp_path])] == [tmp_path.name]
+
+
+def test_many_empty_lines_in_a_log():
+    with within(SECONDS):
+        assert log_text("\u2003::set-env" + "\n" * 100_000) == "\u2003: :set-env" + "\n" * 100_000
 
 
 def fifo(path):

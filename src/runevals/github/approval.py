@@ -14,7 +14,7 @@ from runevals.github.comments import READS
 MAY_WRITE = frozenset({"admin", "write"})  # what GitHub calls the permission of all roles that may push
 CONTENTS = "contents: read"
 METADATA = "metadata: read"
-_CO_AUTHOR = re.compile(r"(?im)^co-authored-by:.*<(\d+)\+[^@>]*@users\.noreply\.")
+_CO_AUTHOR = re.compile(r"(?im)^co-authored-by:.*<(\d+)\+[^@<>]*@users\.noreply\.")
 DECIDING = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})  # other reviews only comment
 
 

@@ -54,10 +54,11 @@ def _server(name: str, server: Mapping[str, Any], base: Path) -> StdioServer:
 
 def _value(name: str, variable: str, text: str) -> str:
     """The text of a variable; `${NAME:-default}` is its default, as nothing of the job is passed on."""
-    for match in _VARIABLE.finditer(text):
+    before, bracket, rest = text.rpartition("}")  # in the rest, a search for the end of each would be quadratic
+    for match in _VARIABLE.finditer(before + bracket):
         if match[2] is None:
             raise InvalidSettings(
                 f"target.mcp: {name}.env.{variable} names {match[0]}, but a server under test gets no variable of "
                 f"the job; write its value, or ${{{match[1]}:-value}}"
             )
-    return _VARIABLE.sub(lambda match: match[2], text)
+    return _VARIABLE.sub(lambda match: match[2], before + bracket) + rest

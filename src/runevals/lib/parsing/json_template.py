@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-_PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 
 
 def placeholders(template: object) -> Iterator[str]:
     """The names in all texts of a template, in order."""
     if isinstance(template, str):
-        yield from _PLACEHOLDER.findall(template)
+        yield from map(str.strip, _PLACEHOLDER.findall(template))
     elif isinstance(template, Mapping):
         for item in template.values():
             yield from placeholders(item)
@@ -44,7 +44,7 @@ def fill_text(template: str, values: Mapping[str, object], escape: Callable[[str
 def value_of(name: str, values: Mapping[str, object]) -> object:
     """The value at `a.b.c` in `values`, or None."""
     value: object = values
-    for word in name.split("."):
+    for word in name.strip().split("."):
         value = value.get(word) if isinstance(value, Mapping) else None
     return value
 

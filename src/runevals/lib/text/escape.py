@@ -22,7 +22,7 @@ _WWW = re.compile(r"(?<=www)\.", re.IGNORECASE)
 # how one begins, also of full width
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _FENCES = re.compile(r"`{3,}")
-_WORKFLOW_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
+_WORKFLOW_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
 
 
 def visible(text: str) -> str:

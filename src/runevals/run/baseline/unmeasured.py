@@ -12,7 +12,7 @@ from runevals.verdict.wording import first_error
 
 LEAST_MEASURED = 0.8  # of a base's cases; with fewer, a run cannot be compared with it
 LONGEST_ERROR = 120
-_SAYS_WHAT = re.compile(r"\w*Error\b|[Cc]annot |[Nn]o such |[Nn]ot found")
+_SAYS_WHAT = re.compile(r"\b\w*Error\b|[Cc]annot |[Nn]o such |[Nn]ot found")
 
 
 def unmeasured_cases(report: RunReport) -> list[CaseReport]:

@@ -66,6 +66,6 @@ def _installed(folder: Path) -> InstalledSkill:
 
 def _name_of(skill: Path) -> str | None:
     """The name in its front matter."""
-    front = re.search(r"\A\s*---\s*\n(.*?)^---", (skill / SKILL_FILE).read_text("utf-8", "replace"), _BLOCK)
-    name = None if front is None else re.search(r"^name:[ \t]*(.+?)[ \t]*$", front[1], re.MULTILINE)
-    return None if name is None else name[1].strip("\"'")
+    front = re.search(r"\A\s*---[ \t\r]*\n(.*?)^---", (skill / SKILL_FILE).read_text("utf-8", "replace"), _BLOCK)
+    name = None if front is None else re.search(r"^name:(.+)$", front[1], re.MULTILINE)
+    return None if name is None else name[1].strip(" \t").strip("\"'")
