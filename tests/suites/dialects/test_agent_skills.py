@@ -34,6 +34,20 @@ def test_a_suite_is_named_for_the_skill_above_it(project):
     assert triggers.cases[0].turns[0].checks[0].options == {"skill": "notes", "should_trigger": True}
 
 
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ({"query": "Write", "should_triger": True}, "'should_triger' is not read; did you mean 'should_trigger'?"),
+        ({"qurey": "Write", "should_trigger": True}, "has no 'query', which is what is sent; 'qurey' is not read"),
+    ],
+)
+def test_trigger_queries_with_a_misspelt_key_are_refused_with_its_name(project, query, problem):
+    """Also if it is misspelt in all of them, so that only the name of the file says what they are."""
+    project.write("evals/trigger-evals.json", [query])
+    (found,) = read(project, "evals/trigger-evals.json").errors
+    assert problem in str(found)
+
+
 def test_a_suite_beside_the_skills_finds_its_skill_by_name(project):
     project.write("skills/notes/SKILL.md", SKILL)
     project.write("evals/notes/evals.json", {"evals": SUITE["evals"]})

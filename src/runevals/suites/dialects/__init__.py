@@ -54,6 +54,8 @@ def _load(path: Path, display_path: str, options: LoadOptions) -> Suite:
         return prompt_yml.load(source, options)
     if eval_samples.is_meant(path.name, source.value):
         return eval_samples.load(source, options)
+    if agent_skills.is_meant(path.name, source.value):
+        return agent_skills.load(source, options)
     for dialect in (*DIALECTS, *plugin_dialects()):
         if dialect.recognises(source.value):
             return dialect.load(source, options)

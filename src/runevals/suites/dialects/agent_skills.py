@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.parsing.source import JsonPath, Source, pointer
-from runevals.lib.text.suggest import did_you_mean, nearest
+from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, Problem, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.agent_skills_checks import (
@@ -26,7 +26,6 @@ from runevals.suites.dialects.agent_skills_checks import (
 )
 from runevals.suites.dialects.case_files import digests, find_files, place_of
 from runevals.suites.dialects.checking import (
-    is_misspelt,
     schema_problems,
     sorted_by_position,
     suite_of,
@@ -35,6 +34,7 @@ from runevals.suites.dialects.checking import (
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
+from runevals.suites.skill_suites import TRIGGERS
 
 NAME = "agent-skills"
 _CONVENTION = (
@@ -65,6 +65,8 @@ _DESCRIPTIVE = (
 )  # fmt: skip
 _READ = frozenset({*_PROMPTS, *_TRIGGER, *_DESCRIPTIVE, *CHECKS, "expected_skill", "expect_skill"})
 _NAMED_SKILL = ("expected_skill", "expect_skill")  # which one, in a suite of several skills
+_LOST = ("assertions", "expectations", *_TRIGGER)  # what decides over a case: misspelt, its checks are lost
+_LIKELY = 75.0  # of 100: so alike is a misspelt `query`, and `trigger` is not `should_trigger`
 # Of the cases in a bare list: keys that no other format has.
 _OF_SKILLS = (
     *_TRIGGER, "expected_output", "expectations", "expect", "expected_behavior", "anti_expectations", "fail",
@@ -93,6 +95,13 @@ def recognises(value: object) -> bool:
     if any(isinstance(query, str) for query in queries):
         return True
     return bool(lists) and ("skill" in value or any(_has_prompts(entries) for entries in lists.values()))
+
+
+def is_meant(file_name: str, value: object) -> bool:
+    """Whether a list in a file that is called as trigger queries are has their keys misspelt in every entry."""
+    entries = value if isinstance(value, list) and file_name in TRIGGERS else []
+    keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
+    return any(nearest(key, ("query", "should_trigger"), least=_LIKELY) is not None for key in keys)
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
@@ -192,10 +201,7 @@ class _Reader:
         if isinstance(raw, Mapping):
             prompt = next((raw[key] for key in _PROMPTS if isinstance(raw.get(key), str)), None)
         if prompt is None or not prompt.strip():
-            message = "has no 'prompt', which is what is sent" if prompt is None else "has an empty prompt"
-            near = nearest("prompt", raw) if isinstance(raw, Mapping) and prompt is None else None
-            hint = f"; '{near}' is not read" if near is not None else ""
-            self.problems.append(self.source.problem(place, message + hint, rule="schema"))
+            self.problems.append(self.source.problem(place, _nothing_to_send(raw, prompt), rule="schema"))
             return None
         checks = AgentSkillChecks(source=self.source, problems=self.problems)
         asks_for = _trigger_of(raw)
@@ -256,8 +262,12 @@ class _Reader:
         for key in raw:
             if key in _READ or is_negated(key):
                 continue
-            if guess := next((one for one in sorted(_READ) if is_misspelt(key, one)), None):
+            if guess := nearest(key, sorted(_READ), least=MISSPELT):
                 message = f"'{key}' is not read; did you mean '{guess}'?"
+                if guess in _LOST and not raw.get(guess):  # the case would be decided without it
+                    problem = self.source.problem((*place, key), message, key=True, rule="unknown-key")
+                    self.problems.append(problem)
+                    continue
             elif _SETS_UP.search(key):
                 message = f"'{key}' is not read: the case is run without it"
             elif _DECIDES.search(key):
@@ -289,6 +299,14 @@ class _Reader:
 
     def _notice(self, place: JsonPath, message: str, *, key: bool = False) -> SuiteProblem:
         return replace(self.source.problem(place, message, key=key), level="notice")
+
+
+def _nothing_to_send(raw: object, prompt: str | None) -> str:
+    if prompt is not None:
+        return "has an empty prompt"
+    word = "query" if isinstance(raw, Mapping) and _trigger_of(raw) is not None else "prompt"
+    near = nearest(word, raw) if isinstance(raw, Mapping) else None
+    return f"has no '{word}', which is what is sent" + ("" if near is None else f"; '{near}' is not read")
 
 
 def _is_ours(entry: Mapping[str, Any]) -> bool:
