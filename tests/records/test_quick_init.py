@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, dataclass, field, replace
 
 import pytest
 
-from runevals.records.quick_init import quick_init
+from runevals.records.quick_init import quick_init, unfrozen
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,19 @@ def test_a_default_is_made_for_each_record():
 
 
 def test_a_record_stays_frozen_and_can_be_copied():
-    record = Quick("a", note="b")
+    stays_frozen_and_can_be_copied(Quick("a", note="b"))
+
+
+def stays_frozen_and_can_be_copied(record):
     with pytest.raises(FrozenInstanceError):
         record.name = "c"
-    assert replace(record, size=2) == Quick("a", 2, note="b")
+    assert replace(record, size=3) == type(record)("a", 3, note="b")
     assert copy.copy(record) == pickle.loads(pickle.dumps(record)) == record
+
+
+def test_an_object_that_could_be_set_is_a_record_like_any_other():
+    record = unfrozen(Generated)()
+    record.name, record.size, record.parts, record.note = "a", 2, [], "b"
+    record.__class__ = Generated
+    assert record == Generated("a", 2, [], note="b")
+    stays_frozen_and_can_be_copied(record)

@@ -1,9 +1,10 @@
-"""An `__init__` for frozen records of which a run creates tens of thousands."""
+"""Quicker ways to make the frozen records of which a run creates tens of thousands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields
+from functools import cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -27,6 +28,15 @@ def quick_init(record: type[T]) -> type[T]:
     init.__qualname__ = f"{record.__qualname__}.__init__"
     record.__init__ = init  # type: ignore[method-assign]
     return record
+
+
+@cache
+def unfrozen(record: type) -> type:
+    """A class like a frozen, slotted dataclass without `__post_init__`, of objects whose fields can be set.
+
+    Then they are given `record` as their `__class__`: a sixth of the time of a call with twenty names.
+    """
+    return type(record.__name__, record.__bases__, {"__slots__": record.__slots__})  # type: ignore[attr-defined]
 
 
 def _parameter(field: Field[Any], scope: dict[str, Any]) -> str:

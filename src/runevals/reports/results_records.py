@@ -13,6 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from runevals.lib.parsing.schema import schema
 from runevals.records import AttemptReport, CaseReport, CheckResult, Layers, TurnReport
+from runevals.records.quick_init import unfrozen
 from runevals.reports.results_json import DERIVED
 
 LARGEST = 1e100  # number: sums and squares of such are numbers too
@@ -81,7 +82,14 @@ def _lines(record: Any, scope: dict[str, Any]) -> Iterator[str]:
         yield from _value_lines(field.name, hints[field.name], is_required, f"{field.name}_default", scope)
     if record in _RULES:
         yield f"if not ({_RULES[record]}): raise ValueError"
-    yield f"return record({', '.join(f'{field.name}={field.name}' for field in fields(record))})"
+    if record in _SHARED_RECORDS:
+        yield f"return record({', '.join(f'{field.name}={field.name}' for field in fields(record))})"
+        return
+    scope["unfrozen"] = unfrozen(record)
+    yield "_new = unfrozen()"
+    yield from (f"_new.{field.name} = {field.name}" for field in fields(record))
+    yield "_new.__class__ = record"
+    yield "return _new"
 
 
 def _value_lines(
