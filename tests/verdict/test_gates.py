@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.records import Gate, GateRules, GateState, Scope
+from runevals.records import Gate, GateRules, GateState, Layer, Outcome, Scope
 from runevals.reports import console
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.decide import Baseline, decision
-from tests.sample_reports import case, report
+from runevals.verdict.score import over_attempts, over_turns
+from tests.sample_reports import case, check, report
 
 
 @pytest.fixture
@@ -335,6 +336,23 @@ def test_a_gate_with_a_presets_name_replaces_it(rules):
     cases = [case("a", "p", category="redteam"), case("b", "f", category="redteam")]
     assert decided(rules, cases).verdict.exit_code == 1
     assert decided(softer, cases).verdict.exit_code == 0
+    floor = replace(rules, gates=(Gate(name="no_regression", metric="pass_rate", op=">=", limit=0.9),))
+    found = decided(floor, {"a": "p", "b": "f"}, {"a": "p", "b": "f"})
+    assert found.verdict.headline == "The gate no_regression failed: 1 of 2 passed (at least 90 % must)"
+
+
+def test_checks_of_a_judge_that_gives_no_scores_are_gated_by_their_pass_rate(rules):
+    made = case("a", "p")
+    checks = [
+        check(outcome, id=f"expectation ({n})", evaluator="expectation", layer=Layer.JUDGE, value=None)
+        for n, outcome in enumerate((Outcome.PASSED, Outcome.PASSED, Outcome.FAILED))
+    ]
+    turn = replace(made.attempts[0].turns[0], results=tuple(checks))
+    cases = [over_attempts(made, [over_turns(1, [turn])])]
+    for metric, observed in (("evaluator:expectation", 2 / 3), ("judge_coverage", 1.0)):
+        gates = (Gate(name="own", metric=metric, op=">=", limit=0.5),)
+        gate = decided(replace(rules, gates=gates), cases).gates[0]
+        assert (gate.state, gate.observed) == (GateState.PASSED, pytest.approx(observed))
 
 
 @pytest.mark.parametrize(

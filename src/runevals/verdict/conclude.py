@@ -114,7 +114,7 @@ def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
 
 
 def _failed(comparison: Comparison | None, failed: Sequence[GateResult]) -> str:
-    if comparison is not None and failed[0].name == "no_regression":
+    if comparison is not None and failed[0].name == "no_regression" and failed[0].metric is None:
         return loss(comparison)
     gate = failed[0]
     of_cases = gate.limit is not None and gate.metric == "pass_rate"

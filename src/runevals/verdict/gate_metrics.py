@@ -90,7 +90,7 @@ def mark_drop(mark: MarkComparison, cases: Sequence[CaseReport]) -> MetricRange:
 
 
 def _evaluator(cases: Sequence[CaseReport], name: str) -> MetricRange | None:
-    """Mean of a graded evaluator's own scores, pass rate of another's."""
+    """Mean of a graded evaluator's own scores, pass rate of another's and of one that gives no scores."""
     results = [result for result in _results(cases) if name in (result.id, result.evaluator)]
     measured = [r for r in results if r.outcome.measured]
     if not measured:
@@ -98,11 +98,11 @@ def _evaluator(cases: Sequence[CaseReport], name: str) -> MetricRange | None:
     errored = sum(r.outcome is Outcome.ERRORED for r in results)
     share = errored / (errored + len(measured))
     low, high = measured[0].scale
-    if measured[0].layer is not Layer.JUDGE or high is None:
+    values = [r.value for r in measured if r.value is not None]
+    if measured[0].layer is not Layer.JUDGE or high is None or len(values) < len(measured):
         passed = sum(r.outcome is Outcome.PASSED for r in measured)
         return MetricRange.of_share(passed / len(measured), share, (0.0, 1.0))
-    mean = fsum(r.value for r in measured if r.value is not None) / len(measured)
-    return MetricRange.of_share(mean, share, (low, high))
+    return MetricRange.of_share(fsum(values) / len(values), share, (low, high))
 
 
 def _pass_rate(cases: Sequence[CaseReport]) -> MetricRange | None:
@@ -132,7 +132,7 @@ def _tokens(cases: Sequence[CaseReport]) -> float | None:
 
 def _judge_coverage(cases: Sequence[CaseReport]) -> float | None:
     due = [result for result in _results(cases) if result.layer is Layer.JUDGE]
-    return sum(result.value is not None for result in due) / len(due) if due else None
+    return sum(result.outcome.measured for result in due) / len(due) if due else None
 
 
 def _regressions(comparison: Comparison, scope: Scope, _cases: Sequence[CaseReport]) -> float:
