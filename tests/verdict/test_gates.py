@@ -362,6 +362,10 @@ def test_checks_of_a_judge_that_gives_no_scores_are_gated_by_their_pass_rate(rul
             "gates: [{metric: pas_rate, op: '>=', limit: 1}]",
             "runevals.yaml:1:18: .*no metric 'pas_rate'; did you mean 'pass_rate'",
         ),
+        (
+            "gates: [{metric: mark_drop, op: '<=', limit: 5}]",
+            "runevals.yaml:1:.*mark_drop is a share from 0 to 1; write 0.05 for 5 %",
+        ),
         ("gates: [{metric: share, op: '>=', limit: 1}, {metric: share, op: '>=', limit: 1}]", "is used twice"),
         ("gates: [{metric: share, op: '=>', limit: 1}]", "must be one of"),
         ("fail_on: [no_regresion]", "did you mean 'no_regression'"),

@@ -27,6 +27,7 @@ GATE_METRICS = (
     "against_drop",
     "same_path_as_base",
 )
+SHARES = ("pass_rate", "share", "judge_coverage", "mark_drop", "against_drop", "same_path_as_base")
 
 
 def gates_of(entries: Any) -> tuple[Gate, ...]:
@@ -51,6 +52,9 @@ def gate_problems(entries: Any) -> Iterator[tuple[int, str, str]]:
         metric = entry["metric"]
         if metric not in GATE_METRICS and not metric.startswith("evaluator:"):
             yield number, "metric", f"there is no metric '{metric}'{did_you_mean(metric, GATE_METRICS)}"
+        if metric in SHARES and entry["limit"] > 1:
+            percent = entry["limit"]
+            yield number, "limit", f"{metric} is a share from 0 to 1; write {percent / 100:g} for {percent:g} %"
         if entry.get("bound") == "wilson" and (metric != "pass_rate" or entry["op"] != ">="):
             yield number, "bound", "wilson is for `pass_rate` with `>=` only"
         if entry.get("name") == "measured" and metric != "errors":
