@@ -68,6 +68,7 @@ def test_each_lost_case_names_its_lines(change, runevals):
         f"refund: lost by {PLACE}:4 (put back: ",
         f"tone: lost by {PLACE}:5 and {PLACE}:6 together ({PLACE}:",
         f"place: lost by {PLACE}:7 and {PLACE}:8 (both put back: 0 of 1 → 1 of 1; ",
+        "\nWritten: out.json, out.md\n",
     ]
     ended(code, 0, out, *lines)
     assert (change.git("status", "--porcelain"), (change.path / PLACE).read_text()) == ("", CHANGED)
@@ -75,6 +76,7 @@ def test_each_lost_case_names_its_lines(change, runevals):
     assert [case["key"] for case in change.document()["blame"]["cases"]] == ["warranty", "refund", "tone", "place"]
     assert "* warranty: lost by <code>prompts" in (change.path / "out.md").read_text()
     assert f"lost by {PLACE}:3" in runevals("report", "out.json")[1]
+    assert runevals("report", "out.json", "-o", "again.md")[1] == "Written: again.md\n"
 
 
 def test_what_code_lost_is_found_if_it_is_put_back_too_also_if_it_is_not_committed(change, runevals):
@@ -128,6 +130,7 @@ def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
         assert (code, text in err) == (2, True), err
 
     refused("there are no results of a comparison in .evals/results; `runevals --base origin/main` makes them")
+    refused("nowhere.json: there is no such file", "nowhere.json")
     runevals("--base", "main", "-q", "-o", "lost.json")
     refused("git knows no such commit here", "lost.json", "--base", "nowhere")
     refused("nothing that the target reads changed since", "lost.json", "--base", "HEAD")

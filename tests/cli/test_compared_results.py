@@ -9,6 +9,8 @@ import pytest
 
 from runevals.cli.compared_results import newest_comparison, require_of_head
 from runevals.records.errors import InvalidSettings
+from runevals.reports import results_document
+from runevals.verdict.decide import decide
 from tests.sample_reports import case, report
 
 
@@ -20,7 +22,7 @@ from tests.sample_reports import case, report
     ],
 )
 def test_without_a_comparison_the_way_to_one_is_said(project, results, message):
-    project.write("none.json", "{}")
+    project.write("none.json", results_document.write(decide(None, report([case("A", "p")]))))
     with pytest.raises(InvalidSettings, match=message):
         newest_comparison(results, "--results ")
 

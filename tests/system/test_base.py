@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from runevals.lib.git import merge_base
+from runevals.records.errors import InvalidSettings
 from tests.ending import ended
 from tests.sample_suites import AGENT, SETTINGS, SUITE, WORSE
 
@@ -65,6 +67,16 @@ def test_bad_bases_are_told(repository, runevals, words, told):
     code, _, err = runevals(*words)
     assert code == 2
     assert told in err
+
+
+def test_a_base_that_a_shallow_clone_lacks_says_how_to_fetch_it(repository, tmp_path_factory):
+    clone = tmp_path_factory.mktemp("shallow") / "clone"
+    address = f"file://{repository.path}"
+    repository.git("commit", "-q", "--allow-empty", "-m", "next")
+    repository.git("clone", "-q", "--depth", "1", "--branch", "change", address, str(clone))
+    repository.git("-C", str(clone), "fetch", "-q", "--depth", "1", address, "main:refs/remotes/origin/main")
+    with pytest.raises(InvalidSettings, match="this clone is shallow: git fetch --unshallow"):
+        merge_base(clone, "origin/main")
 
 
 def ten_cases(*edited):

@@ -101,5 +101,5 @@ def test_a_file_that_is_not_a_recording_is_reported(tmp_path, text):
     path = tmp_path / "answers.jsonl"
     if text is not None:
         path.write_bytes(text)
-    with pytest.raises(InvalidSuite, match=r"answers\.jsonl: is not"):
+    with pytest.raises(InvalidSuite, match=r"answers\.jsonl: (is not|there is no such file)"):
         RecordedTarget.from_file(path, "answers.jsonl")

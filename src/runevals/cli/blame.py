@@ -91,6 +91,8 @@ def command(
     blame = search(conclusion, commit, request, code=code)
     say("\n".join(plain(blame)))
     publish(replace(conclusion, blame=blame), outputs, was_read=True)
+    if outputs:
+        say(terminal_text(f"Written: {', '.join(output)}"))
     stop = request.budget.stop.problem
     finish(INTERRUPTED if stop is not None and stop.code == "interrupted" else 0)
 

@@ -10,6 +10,7 @@ from runevals.cli.options import KEPT_RESULTS
 from runevals.lib.git import commit_of, names
 from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import newest, readable
+from runevals.reports.results_document import read_conclusion
 
 if TYPE_CHECKING:
     from runevals.records import Conclusion, RunInfo
@@ -19,12 +20,12 @@ LAST = 50  # results that are searched for a comparison
 
 
 def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Conclusion]:
-    """The newest results that were compared with a base, or this document. Raises InvalidSettings.
+    """The newest results that were compared with a base, or this document.
 
-    `option` is how the command takes a document.
+    `option` is how the command takes a document. Raises InvalidSettings, or InvalidDocument.
     """
-    files = newest(KEPT_RESULTS, LAST) if results is None else [results]
-    for path, conclusion in readable(reversed(files)):
+    latest = readable(reversed(newest(KEPT_RESULTS, LAST)))
+    for path, conclusion in latest if results is None else [(results, read_conclusion(results))]:
         if conclusion.comparison is not None:
             return path, conclusion
     where = KEPT_RESULTS.as_posix() if results is None else str(results)

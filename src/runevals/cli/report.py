@@ -12,6 +12,7 @@ from runevals.cli.options import resolved_settings, settings_options
 from runevals.cli.output import format_option
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import write_whole
+from runevals.lib.terminal import say, terminal_text
 from runevals.records.errors import InvalidSettings
 from runevals.reports.publish import check_outputs, publish
 from runevals.reports.results_document import read_conclusion
@@ -52,7 +53,9 @@ def command(
         for path in documents:
             write_whole(path, text)
     publish(conclusion, reports, was_read=True, form=form)
-    if not outputs:
+    if outputs:
+        say(terminal_text(f"Written: {', '.join(output)}"))
+    else:
         tell(conclusion)
     if page is not None:
         open_in_browser(page)

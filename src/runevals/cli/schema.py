@@ -42,7 +42,8 @@ def command(name: str | None, folder: str | None) -> None:
       runevals schema --write .vscode/schemas
     """
     if name is not None and name not in SCHEMAS:
-        raise UsageError(f"there is no schema '{name}'{did_you_mean(name, SCHEMAS)}; {', '.join(SCHEMAS)}")
+        names = f"it is one of {', '.join(SCHEMAS)}"
+        raise UsageError(f"there is no schema '{name}'{did_you_mean(name, SCHEMAS)}; {names}")
     if folder is not None:
         for known in SCHEMAS if name is None else [name]:
             click.echo(_written(Path(folder), known))

@@ -408,7 +408,9 @@ def merge_base(repository: Path, ref: str) -> str:
         raise InvalidSettings(f"--base {ref}: git knows no such commit here (is it fetched?)")
     common = common_ancestor(repository, commit)
     if common is None:
-        raise InvalidSettings(f"--base {ref}: it has no commit in common with HEAD")
+        is_shallow = (git(repository, "rev-parse", "--is-shallow-repository") or "").strip() == "true"
+        hint = "; this clone is shallow: git fetch --unshallow" if is_shallow else ""
+        raise InvalidSettings(f"--base {ref}: it has no commit in common with HEAD{hint}")
     return common
 
 

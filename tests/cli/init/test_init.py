@@ -125,7 +125,7 @@ def test_the_workflow_has_the_least_rights_and_one_action(project, runevals):
 def test_a_comparison_is_suggested_with_the_branch_that_there_is(repository, runevals):
     repository.git("branch", "-m", "main", "master")
     assert "see what a change does: runevals --base master" in runevals("init", "--yes")[1]
-    assert "runevals --base master runs it first" in runevals("doctor")[1]
+    assert "runevals --base master needs none: it runs the base first" in runevals("doctor")[1]
 
 
 def test_where_nothing_is_committed_no_comparison_is_suggested(project, runevals):

@@ -56,7 +56,7 @@ def base_of(settings: Settings, raw: RawSettings) -> Diagnosis:
         return good("base", f"commit {side.commit[:7]}; no stored result of it is named")
     why = notices[0] if notices else "no stored result is named"
     with_base = base_command(settings.repository)
-    fix = None if with_base is None else f"{with_base} runs it first, without any"
+    fix = None if with_base is None else f"{with_base} needs none: it runs the base first"
     return neither("base", why, fix)
 
 

@@ -139,7 +139,7 @@ def read_text(path: Path, display_path: str, most_bytes: int = MAX_BYTES) -> str
     """The text of a file, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
     try:
         if not path.is_file():
-            raise _stop(Location(file=display_path), "is not a file")
+            raise _stop(Location(file=display_path), "is not a file" if path.exists() else "there is no such file")
         if path.stat().st_size > most_bytes:
             raise _stop(
                 Location(file=display_path), f"is larger than {most_bytes // 1024 // 1024} MiB, the most we read"
@@ -161,7 +161,7 @@ def read_lines(path: Path, display_path: str) -> Iterator[str]:
     """The lines of a UTF-8 file of any size. Raises InvalidSuite."""
     try:
         if not path.is_file():
-            raise _stop(Location(file=display_path), "is not a file")
+            raise _stop(Location(file=display_path), "is not a file" if path.exists() else "there is no such file")
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             yield from file
     except UnicodeDecodeError:
