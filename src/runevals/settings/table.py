@@ -147,7 +147,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("cache", "text", metavar="FOLDER", by=FLAG,
             help="The cache folder for judges' answers, or `none` (default: .evals/cache; in CI none)."),
     Setting("cache_target", "yes_no", default=False, by=FLAG,
-            help="Cache the target's answers there too (openai targets only)."),
+            help="Cache the target's answers too, in the folder of --cache (openai targets only)."),
     Setting("output_dir", "text", default=".evals/results", by=INPUT, help="Where the action writes its files."),
     Setting("baseline_artifact", "text", by=INPUT, protected=True,
             help="The artifact that results are stored in and the base's are found in (default: by comment_id)."),
