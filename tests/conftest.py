@@ -235,7 +235,10 @@ def hub():
 
 
 @pytest.fixture
-def repository(project):
+def repository(project, monkeypatch):
+    """A project in git, with a base and a change; the same files are the same commit in every test."""
+    for name in ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"):
+        monkeypatch.setenv(name, "2026-01-01T00:00:00Z")
     shutil.rmtree(project.path / ".git")
 
     def git(*words):

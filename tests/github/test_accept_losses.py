@@ -258,7 +258,8 @@ def test_a_program_under_test_cannot_set_the_label(job, hub, accept):
     event = {"action": "labeled", "label": {"name": "accepted"}, "sender": person("ana")}
     path = job.runner / "event.json"
     write = f"import json\np = {str(path)!r}\nt = json.load(open(p)) | {event!r}\njson.dump(t, open(p, 'w'))\n"
-    accept(agent=write + WORSE if path.exists() else WORSE).labels = ["accepted"]
+    path.write_text("{}", encoding="utf-8")
+    accept(agent=write + WORSE).labels = ["accepted"]
     code, _, printed = job(RUNEVALS_ACCEPT_LABEL="accepted")
     assert code == 1, printed
     assert json.loads(path.read_text(encoding="utf-8"))["action"] == "labeled", "the attack was made"

@@ -87,14 +87,10 @@ def actions(image, tmp_path_factory):
 
 
 @pytest.fixture
-def workflow(  # noqa: PLR0917 - fixtures
-    repository, hub, actions, job_image, runner_temp, tmp_path_factory, monkeypatch
-):
+def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory):
     """Runs a workflow of the documentation for an event, in the repository → (whether it succeeded, its log)."""
     repository.write(".gitignore", ".evals/\n")
     shutil.copytree(WORKFLOWS, repository.path / ".github" / "workflows")
-    for name in ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"):
-        monkeypatch.setenv(name, "2026-01-01T00:00:00Z")
     repository.git("update-ref", "-d", "HEAD")  # so that the base is the same commit in every test
     repository.git("add", "-A")
     repository.git("commit", "-qm", "base")
