@@ -235,27 +235,40 @@ def test_a_budget_that_ends_a_second_look_gives_no_verdict(repository, runevals,
     assert (found["complete"], found["run"]["stopped"]["code"]) == (False, "budget_exhausted")
 
 
+SLOW_AGENT = """
+import pathlib, time
+def answer(prompt):
+    if pathlib.Path({slow!r}).exists():
+        pathlib.Path({asked!r}).touch()
+        time.sleep(0.5)
+    return "right"
+"""
+
+
 def test_an_interrupt_in_the_second_look_gives_no_verdict(repository, runevals):
     repository.git("checkout", "-q", "main")
     repository.write("evals.json", SUITE)
     repository.write(
         "runevals.yaml", "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
     )
-    repository.write("agent.py", "import time\ndef answer(prompt):\n    time.sleep(0.05)\n    return 'right'\n")
-    repository.write(".gitignore", "base.json\nout.json\n")
+    slow, asked = repository.path / "slow", repository.path / "asked"
+    repository.write("agent.py", SLOW_AGENT.format(slow=str(slow), asked=str(asked)))
+    repository.write(".gitignore", "base.json\nout.json\nslow\nasked\n")
     repository.git("add", "-A")
     repository.git("commit", "-qm", "a slow agent")
     assert runevals(*NO_BASE)[0] == 0
     repository.git("checkout", "-qB", "change")
     repository.write("agent.py", "def answer(prompt):\n    return 'wrong'\n")
+    slow.touch()
     words = [sys.executable, "-m", "runevals", *RUN, "--concurrency", "1"]
     run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=repository.path)
     for line in run.stderr:
         if line.startswith("A regression, it seems"):
             break
-    time.sleep(1.5)
+    while not asked.exists() and run.poll() is None:
+        time.sleep(0.02)
     run.send_signal(signal.SIGINT)
-    out, _ = run.communicate(timeout=30)
+    out, _ = run.communicate(timeout=60)
     assert run.returncode == 130, out
     assert repository.document()["run"]["stopped"]["code"] == "interrupted"
 
