@@ -72,21 +72,30 @@ def test_a_thread_sees_what_was_said_and_cases_do_not(tmp_path):
     assert other.history == ()
 
 
-def test_no_more_calls_are_under_way_than_workers(tmp_path):
-    running, most, lock = 0, 0, threading.Lock()
+class AtOnce:
+    """Counts how many calls run at once; the first calls wait until `together` of them do."""
 
-    def answer(conversation):
-        nonlocal running, most
-        with lock:
-            running += 1
-            most = max(most, running)
+    def __init__(self, together):
+        self._together = together
+        self._changed = threading.Condition()
+        self._running = self.most = 0
+
+    def call(self):
+        with self._changed:
+            self._running += 1
+            self.most = max(self.most, self._running)
+            self._changed.notify_all()
+            assert self._changed.wait_for(lambda: self.most >= self._together, 60)
         time.sleep(0.01)
-        with lock:
-            running -= 1
-        return Response(text="x")
+        with self._changed:
+            self._running -= 1
 
-    results(plan_of(tmp_path, ITEMS, **EXACT), Answers(answer), workers=3)
-    assert most == 3
+
+def test_no_more_calls_are_under_way_than_workers(tmp_path):
+    at_once = AtOnce(3)
+    answers = Answers(lambda conversation: at_once.call() or Response(text="x"))
+    results(plan_of(tmp_path, ITEMS, **EXACT), answers, workers=3)
+    assert at_once.most == 3
 
 
 @pytest.mark.parametrize("refusal", [TargetRefused("no"), JudgeRefused("no")])
@@ -199,19 +208,13 @@ def test_the_parts_of_an_evaluator_are_asked_all_at_once(tmp_path):
 
 
 def test_no_more_questions_are_asked_at_once_than_were_told():
-    running, most, lock = 0, 0, threading.Lock()
+    at_once = AtOnce(2)
 
     def reply(question, case, turn):
-        nonlocal running, most
-        with lock:
-            running += 1
-            most = max(most, running)
-        time.sleep(0.01)
-        with lock:
-            running -= 1
+        at_once.call()
         return Judgement(score=3.0, model="m", cost_usd=0.0, input_tokens=0, output_tokens=0)
 
     judge = BoundedJudge(Judges(reply), Budget(Limits(), Stop()), at_once=2)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: judge.ask(QUESTION, case=str(n), turn=1, attempt=1), range(20)))
-    assert most == 2
+    assert at_once.most == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -150,35 +150,43 @@ def test_a_host_is_not_down_while_a_call_is_under_way():
     assert _lost(throttle, refusal, calls=1)[0].refused
 
 
-def _answered_at_after(throttle, refusals):
-    """When each of so many concurrent calls was answered, all refused once, and when they had been refused."""
-    together, refused_at = threading.Barrier(refusals), threading.local()
+@contextmanager
+def _refused_calls(count, after_s):
+    """A throttle, and concurrent calls that are all refused once → when each was refused, and when answered."""
+    over, together, refused_at = threading.Event(), threading.Barrier(count), threading.local()
+    throttle = Throttle(first_delay_s=0.001, stopped=over.is_set)
 
     def send():
         if hasattr(refused_at, "time"):
-            return time.monotonic(), refused_at.time
-        together.wait(10)
+            return refused_at.time, time.monotonic()
+        together.wait(60)
         refused_at.time = time.monotonic()
-        raise TryAgain("rate_limited", "429", 1.0, pauses_host=True)
+        raise TryAgain("rate_limited", "429", after_s, pauses_host=True)
 
-    with ThreadPoolExecutor(refusals) as pool:
-        calls = [pool.submit(throttle.call, send, lambda e: e) for _ in range(refusals)]
-        time.sleep(0.5)  # until they were refused
-        other_at = throttle.call(time.monotonic, lambda e: e)
-        return [call.result() for call in calls], other_at
+    with ThreadPoolExecutor(count) as pool:
+        calls = [pool.submit(throttle.call, send, final_failure) for _ in range(count)]
+        while not throttle.holds_s() and not all(call.done() for call in calls):
+            time.sleep(0.01)  # until the last of them was refused
+        try:
+            yield throttle, calls
+        finally:
+            over.set()
 
 
 def test_a_refused_call_waits_and_no_other_does():
-    ((answered_at, refused_at),), other_at = _answered_at_after(Throttle(first_delay_s=0.001), 1)
-    assert answered_at - refused_at >= 1.0
-    assert other_at < answered_at
+    with _refused_calls(1, after_s=60) as (throttle, [refused]):
+        assert throttle.call(lambda: "answered", final_failure) == "answered"
+        assert not refused.done()
+    assert isinstance(refused.exception(), CallFailed)
 
 
 def test_refusals_in_a_row_delay_the_calls_of_all_threads():
-    calls, other_at = _answered_at_after(Throttle(first_delay_s=0.001), REFUSALS_OF_A_LIMIT)
-    for answered_at, refused_at in calls:
-        assert answered_at - refused_at >= 1.0
-        assert other_at - refused_at >= 1.0
+    with _refused_calls(REFUSALS_OF_A_LIMIT, after_s=1) as (throttle, calls):
+        other_at = throttle.call(time.monotonic, final_failure)
+        for call in calls:
+            refused_at, answered_at = call.result(60)
+            assert answered_at - refused_at >= 1.0
+            assert other_at - refused_at >= 1.0
 
 
 def test_the_wait_of_the_only_call_is_shown():
