@@ -33,6 +33,15 @@ def test_flag_before_input_before_environment_before_file_before_default(project
     )
 
 
+def test_a_variable_that_is_nearly_a_settings_stops_the_run(project, runevals, monkeypatch):
+    monkeypatch.setenv("RUNEVALS_SUITE", "evals.json")  # what a `rerun` gets
+    assert runevals("settings")[0] == 0
+    monkeypatch.setenv("RUNEVALS_MAX_COTS", "1")
+    code, _, err = runevals("settings")
+    assert code == 2
+    assert "the variable RUNEVALS_MAX_COTS is no setting; did you mean RUNEVALS_MAX_COST?" in err
+
+
 def test_a_case_is_run_three_times_in_ci_unless_the_settings_say_how_often(project):
     assert (project().measure.repeat, project(environment={"CI": "true"}).measure.repeat) == (1, 3)
     assert project("repeat: 1", environment={"CI": "true"}).measure.repeat == 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from runevals.lib.parsing.source import path_inside
 from runevals.lib.storage.bucket import is_in_bucket
-from runevals.lib.text.suggest import did_you_mean
+from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Gate, GateRules, RegressionRule
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Fetching, Limits, Selection, Shard, SuiteEntry
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 CACHE = ".evals/cache"
 RESULTS = ".evals/results"  # where a run without --output writes
+_PREFIX = "RUNEVALS_"  # of the variable of each setting
+_OTHER_VARIABLES = frozenset({"RUNEVALS_SUITE"})  # for a `rerun`, which may start runevals
 R = TypeVar("R")
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 
@@ -113,6 +115,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
 
     Raises InvalidSettings, and InvalidSuite with all problems of the file.
     """
+    _require_known_variables(raw.environment)
     repository = repository_root(raw.cwd)
     targets = _targets(raw, _file_of(raw, file))
     file, base_side = targets.file, targets.base_side
@@ -347,6 +350,17 @@ def repository_root(cwd: Path) -> Path:
     return cwd
 
 
+def _require_known_variables(environment: Mapping[str, str]) -> None:
+    """Raises InvalidSettings for a variable that looks like a setting's: a limit would be missing silently."""
+    known = [setting.name.upper() for setting in SETTINGS]
+    for variable in environment:
+        name = variable.removeprefix(_PREFIX)
+        if name in (variable, *known) or variable in _OTHER_VARIABLES:
+            continue
+        if guess := nearest(name, known, least=MISSPELT):
+            raise InvalidSettings(f"the variable {variable} is no setting; did you mean {_PREFIX}{guess}?")
+
+
 def _from_strings(setting: Setting, raw: RawSettings) -> tuple[object, str | None]:
     """The value and its origin from flag, action input or environment; (None, None) if none of them sets it."""
     flag = raw.flags.get(setting.name)
@@ -355,7 +369,7 @@ def _from_strings(setting: Setting, raw: RawSettings) -> tuple[object, str | Non
         return checked(setting, value, f"--{setting.name.replace('_', '-')}"), "flag"
     sources: Sequence[tuple[Mapping[str, str], str, str]] = (
         (raw.inputs, setting.name, f"input {setting.name}"),
-        (raw.environment, f"RUNEVALS_{setting.name.upper()}", f"RUNEVALS_{setting.name.upper()}"),
+        (raw.environment, f"{_PREFIX}{setting.name.upper()}", f"{_PREFIX}{setting.name.upper()}"),
     )
     for source, key, name in sources:
         text = source.get(key, "").strip()
