@@ -14,6 +14,7 @@ def test_an_unchanged_branch_is_green_and_leaves_nothing_behind(repository, rune
     code, out, _ = runevals("--base", "main", "-o", "out.json")
     assert code == 0, out
     assert out.startswith("✓ No regression shown in 2 cases")
+    assert "the base is the commit that is checked out: only changes" in " ".join(out.split())
     commit = repository.git("rev-parse", "main")
     assert repository.document()["comparison"]["source"] == f"a fresh run of {commit[:7]}"
     assert repository.git("worktree", "list").count("\n") == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from runevals.lib import git
 from runevals.lib.text.numbers import plural, short_list
@@ -33,6 +34,8 @@ from runevals.settings.resolve import RawSettings, Settings
 from runevals.verdict.comparability import models_between, other_answers, too_old
 from runevals.verdict.decide import Baseline
 
+IS_HEAD = "the base is the commit that is checked out: only changes that are not committed are compared"
+
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
 
 
@@ -54,7 +57,7 @@ def settled_base(base: StoredBase, request: RunRequest, measure: RunBase | None 
     """The base that the run is compared with, measured by `measure` if it must be; with notices of how it came."""
     measure = measure or partial(measure_base, request)
     if request.base is not None:
-        base = _named_base(base.commit or "", measure)
+        base = _named_base(base.commit or "", measure, request.settings.repository)
     else:
         base = chosen(base, request.settings, request.raw, measure)
     if base.baseline is not None:
@@ -63,10 +66,11 @@ def settled_base(base: StoredBase, request: RunRequest, measure: RunBase | None 
     return replace(base, notices=(*base.notices, *weakenings))
 
 
-def _named_base(commit: str, measure: RunBase) -> StoredBase:
+def _named_base(commit: str, measure: RunBase, repository: Path) -> StoredBase:
     """The commit of `--base`, measured. Raises ExternalError if it cannot be."""
+    notices = (IS_HEAD,) if commit == git.commit_of(repository, "HEAD") else ()
     try:
-        return StoredBase(baseline=measure(commit))
+        return StoredBase(baseline=measure(commit), notices=notices)
     except NoSuiteFound as error:  # the change brings the first
         return StoredBase(notices=(nothing_to_run(commit, error),))
     except (ExternalError, InvalidSuite) as error:
