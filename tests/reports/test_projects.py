@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from runevals.records import Links
 from runevals.reports.comment import MOST_CHARACTERS
 from runevals.reports.projects import SeveralConclusions, render_comment, render_summary
@@ -36,6 +38,18 @@ def test_each_project_keeps_its_line_however_long_the_others_are():
     assert len(re.findall(r"^#### . p\d+: .* regressed", text, re.M)) == 39
     assert "<summary>✅ passed: " in text
     assert len(render_summary(several(found))) > MOST_CHARACTERS
+
+
+@pytest.mark.parametrize("outcome", [all_passed, everything_broken])
+def test_names_that_grow_when_escaped_do_not_prevent_the_comment(outcome):
+    """GitHub refuses one that is too long: that of an earlier commit would stay."""
+    names = [f"{'@' * 97}{number}" for number in range(10, 50)]
+    line = f"40 of 40 projects: {', '.join(names)}"
+    found = SeveralConclusions(line=line, conclusions=dict.fromkeys(names, outcome()))
+    text = render_comment(found, LINKS, "<!-- runevals evals/test -->")
+    assert len(text) <= MOST_CHARACTERS
+    assert text.count("@" * 2) == 0
+    assert len(re.findall(r"^#### [❌⛔⚪✅]", text, re.MULTILINE)) == 40
 
 
 def test_a_folder_and_a_headline_are_data():

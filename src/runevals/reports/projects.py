@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from runevals.lib.text.escape import inert_line
 from runevals.records import Conclusion, Links
@@ -12,6 +12,8 @@ from runevals.reports.sections import DOUBT, Section, folded, headline, sections
 
 _WORST_FIRST = ("❌", "⛔", DOUBT, "⚪", "✅")
 LONGEST_NAME = 100
+LONGEST_LINE = 2000
+SHORT_NAME, SHORT_LINE = 30, 300  # if nothing else is left: escaped, a character becomes eighteen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,7 @@ class _Part:
 
     mark: str
     title: str
+    short_title: str  # without the verdict in words
     sections: list[Section]
     left_out: list[Section] = field(default_factory=list)
 
@@ -49,13 +52,14 @@ class _Part:
 def render_comment(several: SeveralConclusions, links: Links, marker: str = "") -> str:
     """The comment, which begins with `marker`; the worst comes first, and what passed opens on a click.
 
-    Whole sections are left out until it fits; the line of each project stays.
+    Whole sections are left out until it fits; the line of each project stays, at last with its mark and name only.
     """
     parts = _parts(several.conclusions, links)
     while not fits(text := _joined(several, parts, marker)):
         droppable = [(part, section) for part in parts for section in part.sections]
         if not droppable:
-            break
+            short = [replace(part, title=part.short_title, left_out=[]) for part in parts]
+            return _joined(several, short, marker, SHORT_LINE)
         part, section = max(droppable, key=lambda pair: (pair[1].rank, pair[0].passed))
         part.sections.remove(section)
         part.left_out.append(section)
@@ -75,11 +79,16 @@ def _parts(conclusions: Mapping[str, Conclusion], links: Links) -> list[_Part]:
 def _part(name: str, conclusion: Conclusion, links: Links) -> _Part:
     mark, line = headline(conclusion)
     _, *rest = sections(conclusion, links)
-    return _Part(mark=mark, title=f"{mark} {inert_line(name, LONGEST_NAME)}: {line}", sections=rest)
+    return _Part(
+        mark=mark,
+        title=f"{mark} {inert_line(name, LONGEST_NAME)}: {line}",
+        short_title=f"{mark} {inert_line(name, SHORT_NAME)}",
+        sections=rest,
+    )
 
 
-def _joined(several: SeveralConclusions, parts: Sequence[_Part], marker: str) -> str:
+def _joined(several: SeveralConclusions, parts: Sequence[_Part], marker: str, longest: int = LONGEST_LINE) -> str:
     table = [several.table.rstrip()] if several.table else []
-    head = f"### {parts[0].mark} {inert_line(several.line)}"
+    head = f"### {parts[0].mark} {inert_line(several.line, longest)}"
     texts = [head, *table, *(part.text.rstrip() for part in parts)]
     return (f"{marker}\n" if marker else "") + "\n\n".join(texts) + "\n"

@@ -364,7 +364,7 @@ def _footer(conclusion: Conclusion, links: Links) -> str:
         parts.append(f"judge's cost {money(report.totals.judge_cost_usd)}")
     if report.run.prices is not None and (report.totals.cost_usd or report.totals.judge_cost_usd):
         parts.append(f"prices as of {inert_line(report.run.prices, 80)}")
-    parts += [code_cell(note, 160) for note in judge_notes(report)]
+    parts += [code_cell(note, 160) for note in judge_notes(report)[:MOST_NOTICES]]
     if comparison is not None:
         parts.append(f"base: {code_cell(comparison.source, 160)}")
     if report.run.repeat > 1:
