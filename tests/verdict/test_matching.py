@@ -52,11 +52,19 @@ def test_keys_that_were_exchanged_or_shifted_follow_the_content():
     assert shown(base, shifted) == ([("1", "2", True), ("2", "3", True)], ["1"], [])
 
 
-def test_several_of_the_same_content_are_renames_only_if_as_many_appeared_as_vanished():
+def test_of_several_of_the_same_content_as_many_are_renames_as_appeared_and_vanished():
     base = [one("a", "A"), one("b", "A")]
     assert shown(base, [one("c", "A"), one("d", "A")]) == ([("a", "c", True), ("b", "d", True)], [], [])
-    assert shown(base, [one("c", "A")]) == ([], ["c"], ["a", "b"])
-    assert shown([one("a", "A")], [one("c", "A"), one("d", "A")]) == ([], ["c", "d"], ["a"])
+    assert shown(base, [one("c", "A")]) == ([("a", "c", True)], [], ["b"])
+    assert shown([one("a", "A")], [one("c", "A"), one("d", "A")]) == ([("a", "c", True)], ["d"], [])
+
+
+def test_a_lost_case_that_was_copied_under_two_new_keys_still_fails():
+    rest = [one(f"k{n}", f"K{n}", "ppp") for n in range(11)]
+    base = report([one("old", "A", "p" * 8, critical=True), *rest])
+    for outcomes, verdict in (("f" * 8, V.REGRESSION), ("p" * 8, V.NO_CHANGE)):
+        copies = [one(key, "A", outcomes, critical=True) for key in ("one", "two")]
+        assert compare(report([*copies, *rest]), base, "b").verdict is verdict
 
 
 def test_a_rename_within_a_suite_goes_before_one_across_suites():

@@ -192,11 +192,10 @@ def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
 
 
 def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> Iterator[tuple[Key, Key]]:
-    """The keys of cases with the same label, in order, if there are as many on both sides."""
+    """The keys of cases with the same label, in order. Copies that the other side lacks were added or removed."""
     before, now = _by_label(base, label), _by_label(head, label)
     for content in before.keys() & now.keys():
-        if len(before[content]) == len(now[content]):
-            yield from zip(now[content], before[content], strict=True)
+        yield from zip(now[content], before[content], strict=False)
 
 
 def _by_label(cases: Cases, label: Callable[[CaseReport], object]) -> Mapping[object, list[Key]]:
