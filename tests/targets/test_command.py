@@ -66,6 +66,11 @@ def test_json_that_is_not_a_report_is_plain_text(tmp_path):
         ("print(json.dumps({'ok': False, 'error': 'quota'}))", "target_failed", "quota"),
         ("print(json.dumps({'output': 5}))", "target_unparseable", "'output' is not text"),
         (
+            "print(json.dumps({'output': '', 'ok': 'false'}))",
+            "target_unparseable",
+            "'ok' is neither true nor false",
+        ),
+        (
             "print(json.dumps({'output': 'a', 'costUSD': 'much'}))",
             "target_unparseable",
             "'costUSD' must be a number from 0",

@@ -28,6 +28,8 @@ def response_from(report: Mapping[str, object], latency_s: float) -> Response:
     if report.get("ok") is False or error:
         message = error.get("message", error) if isinstance(error, Mapping) else error
         return failed("target_failed", str(message or "the target reported ok: false"))
+    if not isinstance(report.get("ok"), bool | None):
+        return failed("target_unparseable", "the target's 'ok' is neither true nor false")
     output = report.get("output")
     if not isinstance(output, str):
         return failed("target_unparseable", "the target's 'output' is not text")
