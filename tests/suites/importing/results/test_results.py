@@ -144,3 +144,11 @@ def test_a_huge_number_in_a_name_costs_nothing(tmp_path):
     path.write_text(f'<testsuite name="s">{tests}</testsuite>')
     keys = [case.key for case in read_results([path]).cases]
     assert keys == [f"k.{names[0]}", f"k.{names[1]}", "k.t"]
+
+
+def test_a_suite_of_junit_that_counts_an_error_which_no_test_has_was_not_finished(tmp_path):
+    file = tmp_path / "junit.xml"
+    for errors, child, stopped in [("1", "", True), ("0", "", False), ("1", "<error/>", False)]:
+        tests = f'<testcase name="a">{child}</testcase>'
+        file.write_text(f'<testsuites><testsuite name="s" errors="{errors}">{tests}</testsuite></testsuites>')
+        assert bool(read_results([file]).stopped) is stopped

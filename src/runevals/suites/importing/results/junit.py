@@ -77,7 +77,20 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
         duration_s=_seconds(root, file.display_path)
         or sum(_seconds(suite, file.display_path) or 0 for suite in root.children),
         notices=tuple([f"{plural(again, 'test case')} read as further attempts of others"] if again else []),
+        stopped=next(filter(None, map(_error_outside_tests, _suites(root))), ""),
     )
+
+
+def _error_outside_tests(suite: XmlElement) -> str:
+    """Why a suite was not run to its end, if it counts errors but no test has one: jest-junit so tells of a file
+    that cannot be loaded.
+    """
+    if suite.name != "testsuite" or suite.attributes.get("errors", "0").strip() in ("", "0"):
+        return ""
+    wrong = ("error", "failure", *_EARLIER, *_LATER)
+    if any(child.name in wrong for test in _tests(suite, "", "", "") for child in test.element.children):
+        return ""
+    return f"the suite {cut_name(suite.attributes.get('name', NAME))} has an error outside of its tests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
