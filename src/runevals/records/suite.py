@@ -125,6 +125,8 @@ _NO_LABELS: Mapping[str, tuple[str, ...]] = {}
 
 def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
     """What a case declares to cover: label → texts, for the labels that it has."""
+    if not case.metadata:
+        return _NO_LABELS
     labels: dict[str, tuple[str, ...]] = {}
     for label in LABELS:
         text = case.metadata.get(label)

@@ -104,17 +104,19 @@ def _inverted(share: float | None, check: BuiltCheck) -> float | None:
 
 
 def _models(judgements: Sequence[Judgement]) -> str | None:
+    if not judgements:  # as of most checks
+        return None
     return ", ".join(sorted({judgement.model for judgement in judgements if judgement.model is not None})) or None
 
 
 def _cost(judgements: Sequence[Judgement]) -> float | None:
-    return total(judgement.cost_usd for judgement in judgements if judgement.model is not None)
+    return total([each.cost_usd for each in judgements if each.model is not None]) if judgements else None
 
 
 def _votes(evaluator: Evaluator, judgements: Sequence[Judgement]) -> dict[str, object]:
     """The single votes behind a judged evaluator's median."""
-    votes = [vote for judgement in judgements for vote in judgement.votes] if isinstance(evaluator, Judged) else []
-    if not votes:
+    votes = [vote for judgement in judgements for vote in judgement.votes]
+    if not votes or not isinstance(evaluator, Judged):
         return {}
     details: dict[str, object] = {"votes": [vote.score for vote in votes]}
     judges = [vote.judge for vote in votes]

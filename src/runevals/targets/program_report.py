@@ -133,7 +133,10 @@ def citations(value: object) -> tuple[Citation, ...] | None:
 
 
 def _either(report: Mapping[str, object], *names: str) -> object:
-    return next((report[name] for name in names if report.get(name) is not None), None)
+    for name in names:
+        if (value := report.get(name)) is not None:
+            return value
+    return None
 
 
 def delivery(report: Mapping[str, object]) -> Delivery | None:

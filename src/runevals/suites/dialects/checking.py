@@ -41,7 +41,7 @@ def spec_of(
     """
     threshold, weight = _number(options.get("threshold")), _number(options.get("weight"))
     rest = options
-    if any(key in options for key in _NO_OPTIONS):
+    if not options.keys().isdisjoint(_NO_OPTIONS):
         rest = {key: value for key, value in options.items() if key not in _NO_OPTIONS}
     declared = definitions.get(name)
     if declared is None:
