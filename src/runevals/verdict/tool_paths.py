@@ -13,6 +13,8 @@ Path = tuple[str, ...]
 
 def tool_paths(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> ToolPaths | None:
     """The F1 of each run's path and the most similar one of the base; None if no case has paths on both sides."""
+    if not any(map(_paths, head)):  # as of most targets: nothing need be matched
+        return None
     scores: dict[str, float] = {}
     for pair in match(base, head).both:
         before, now = (_paths(case) for case in (pair.base, pair.head))
