@@ -15,7 +15,7 @@ import termios
 import time
 from pathlib import Path
 
-PATIENCE_S = 30
+PATIENCE_S = 120
 _MOVES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 

@@ -160,9 +160,9 @@ def test_links_that_lead_round_in_a_circle_are_run_in_full_at_once(change):
     for name, target in (("a", "."), ("b", ".."), ("c", "../v1")):
         link(change.path / "v1" / name, target)
     change.base(more="depends_on: ['v1/**/**/*.md']\n")
-    started = time.monotonic()
+    started = time.process_time()
     assert "leads to its own parent folder" in change.why()
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.fixture

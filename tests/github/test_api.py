@@ -161,4 +161,4 @@ def test_an_answer_that_arrives_byte_by_byte_does_not_hold_the_job(monkeypatch, 
         start = time.monotonic()
         with pytest.raises(GitHubRefused, match="sends too slowly"):
             read(Api(server.url, "t"))
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 60  # all of it takes 1000

@@ -154,16 +154,16 @@ def test_a_call_ends_in_time_although_the_server_sends_its_body_slowly(status, c
     """A byte now and then keeps every single read within its time."""
     with chat_server(lambda body, n: Reply(raw=" " * 1000, status=status, pause_s=0.1)) as server:
         started = time.monotonic()
-        assert target(server, timeout_s=0.5, attempts=1).answer(asking()).problem.code == code
-        assert time.monotonic() - started < 10
+        assert target(server, timeout_s=2, attempts=1).answer(asking()).problem.code == code
+        assert time.monotonic() - started < 60
 
 
 def test_a_call_ends_in_time_although_the_server_sends_its_headers_slowly():
     with chat_server(lambda body, n: Reply(endless_head=n == 0)) as server:
-        tested = target(server, timeout_s=0.5, attempts=1)
+        tested = target(server, timeout_s=2, attempts=1)
         started = time.monotonic()
         assert tested.answer(asking()).problem.code == "target_timeout"
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 60
         assert tested.answer(asking()).text == "ok"
 
 

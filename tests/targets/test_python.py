@@ -143,11 +143,18 @@ def test_the_first_worker_is_started_alone(function, tmp_path):
     code = (
         "import pathlib, time\n"
         "log = pathlib.Path(__file__).with_name('log')\n"
+        "def wait_for(workers):\n"
+        "    ends_at = time.monotonic() + 30\n"
+        "    while log.read_text().count('begin') < workers and time.monotonic() < ends_at:\n"
+        "        time.sleep(0.01)\n"
         "log.open('a').write('begin\\n')\n"
-        "time.sleep(0.5)\n"
+        "if log.read_text().count('begin') > 1:\n"
+        "    wait_for(3)\n"
+        "else:\n"
+        "    time.sleep(0.5)\n"
         "log.open('a').write('end\\n')\n"
         "def answer(prompt):\n"
-        "    time.sleep(0.5)\n"
+        "    wait_for(3)\n"
         "    return prompt\n"
     )
     target = function(code)

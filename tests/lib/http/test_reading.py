@@ -25,4 +25,4 @@ def test_a_body_that_arrives_byte_by_byte_ends_at_the_deadline():
         with pytest.raises(TooSlow):
             read_limited(pieces(reply), 10**6, start + 0.3)
         reply.close()
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 60  # all of it takes 1000

@@ -174,4 +174,4 @@ def test_a_baseline_that_arrives_byte_by_byte_does_not_hold_the_job(named, monke
         start = time.monotonic()
         with pytest.raises(ExternalError, match="was not complete within"):
             read_baseline(named(f"{server.url}/base.json"))
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 60  # all of it takes 1000

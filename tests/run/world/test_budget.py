@@ -115,14 +115,15 @@ def test_recorded_answers_cost_nothing(project, runevals):
 
 def test_time_is_a_budget_too(project, runevals):
     project.write("evals.json", SUITE)
-    project.write("agent.py", "import time\ndef answer(prompt):\n    time.sleep(0.2)\n    return 'yes'\n")
+    first = "import time\ncalls = []\ndef answer(prompt):\n    calls.append(prompt)\n"
+    project.write("agent.py", f"{first}    time.sleep(60 if len(calls) > 1 else 0)\n    return 'yes'\n")
     code, out, _ = runevals(
-        "--target", "python:agent.py:answer", "--concurrency", "1", "--max-duration", "0.7", "-o", "out.json"
+        "--target", "python:agent.py:answer", "--concurrency", "1", "--max-duration", "4", "-o", "out.json"
     )
     assert code == 3
-    assert "the run took longer than --max-duration 0.7 s" in out
+    assert "the run took longer than --max-duration 4 s; 1 of 20 cases were measured" in out
     statuses = [case["status"] for case in project.document()["cases"]]
-    assert 1 <= statuses.count("passed") < 20
+    assert statuses.count("passed") == 1
 
 
 def test_the_time_that_is_spent_is_not_waited_beyond(project, runevals):
