@@ -127,6 +127,32 @@ def test_a_function_that_cannot_be_loaded_stops_the_run(function, code, told):
         function(code).answer(ASKED)
 
 
+WRITES = """\
+import os
+def write(line):
+    for number in range(3, 12):
+        try:
+            os.write(number, line)
+        except OSError:
+            pass
+"""
+LINES = {
+    "no JSON": "b'x\\n'",
+    "no object": "b'5\\n'",
+    "NUL": 'b\'{"file": "\\\\u0000"}\\n\'',
+    "deep": "b'[' * 200_000 + b'\\n'",
+}
+
+
+@pytest.mark.parametrize("line", LINES.values(), ids=LINES)
+def test_what_its_code_writes_as_the_worker_is_not_a_bug_of_ours(function, line):
+    at_once = function(f"{WRITES}write({line})\ndef answer(prompt): return 'a'\n")
+    with pytest.raises(TargetRefused, match="its code wrote to the pipe of the worker"):
+        at_once.answer(ASKED)
+    later = function(f"{WRITES}def answer(prompt): write({line})\n").answer(ASKED)
+    assert later.problem.code in ("target_failed", "target_unparseable")
+
+
 def test_children_of_a_function_cannot_read_the_requests(function):
     cat = "subprocess.run(['cat'], capture_output=True).stdout.decode()"
     code = f"import subprocess\ndef answer(prompt): return {cat} or 'eof'"

@@ -84,7 +84,7 @@ class PythonTarget:
         except AnswerTooLarge:
             self._end(worker)
             return failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
-        except (ProcessDied, ValueError, OSError):
+        except (ProcessDied, ValueError, RecursionError, OSError):
             self._end(worker)
             return failed("target_failed", "the worker process ended during the call")
         latency_s = time.monotonic() - start
@@ -148,7 +148,7 @@ class PythonTarget:
         if late:
             self._end(worker)
             raise TargetRefused(f"the python target {self._function} is closed")
-        complaint = self._complaint(json.loads(worker.ready))
+        complaint = self._complaint(worker.ready)
         if complaint:
             self._end(worker)
             raise TargetRefused(f"the python target {self._function} cannot be loaded: {complaint}")
@@ -178,9 +178,13 @@ class PythonTarget:
         except OSError as error:
             raise TargetRefused(f"{cannot}: {self._interpreter}: {error.strerror}") from error
 
-    def _complaint(self, ready: Mapping[str, object]) -> str | None:
+    def _complaint(self, line: bytes) -> str | None:
         """Why the function that a worker has loaded, or could not load, is not to be called."""
-        file = Path(str(ready.get("file") or "/")).resolve()
+        try:
+            ready = dict(json.loads(line))
+            file = Path(str(ready.get("file") or "/")).resolve()
+        except (ValueError, TypeError, RecursionError):
+            return "its code wrote to the pipe of the worker, which is for answers"
         installed = "site-packages" in file.parts
         if self._not_from is not None and not installed and file.is_relative_to(self._not_from.resolve()):
             return f"it would run {file} of another checkout"
