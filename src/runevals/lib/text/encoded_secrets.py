@@ -27,6 +27,8 @@ _ESCAPE_OR_CHARACTER = re.compile(f"{_ESCAPE.pattern}|(.)", re.DOTALL)
 
 def without_encoded(text: str, forms: Mapping[bytes, str]) -> str:
     """`text` with every one of `forms` in it, with any separators between its characters, as `[redacted NAME]`."""
+    if not forms:
+        return text
     if any(map(_squeezed(text).__contains__, forms)):
         text = _redact_encoded(text, forms, _CHARACTER)
     if not any(map(text.__contains__, "%\\&")):  # with which every escape begins
