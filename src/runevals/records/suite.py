@@ -114,6 +114,7 @@ class Suite:
     problems: tuple[SuiteProblem, ...] = ()
     files: tuple[Path, ...] = ()  # that it names and that were read into it
     skill: Path | None = None  # the folder of the skill that it is for
+    skill_name: str | None = None  # as the file names that skill
 
     @property
     def errors(self) -> tuple[SuiteProblem, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from runevals.records import Suite
+from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings
 from runevals.settings.target import TargetSettings, model_target, skill_target
 from runevals.suites.dialects import skill_cases
@@ -15,7 +16,8 @@ from runevals.suites.load import without_model
 def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
     """Adds the target that the suites imply if none is set: skills, or the models that they name.
 
-    An agent gets the skills that the suites are for. Raises InvalidSettings if two of them have one name.
+    An agent gets the skills that the suites are for. Raises InvalidSettings if one is not found, or two have
+    one name.
     """
     if settings.target is not None and settings.target.skills_of_suites:
         return replace(settings, target=_with_skills(settings.target, suites))
@@ -31,6 +33,13 @@ def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
 def _with_skills(target: TargetSettings, suites: Sequence[Suite]) -> TargetSettings:
     """The target with the skills that its suites are for."""
     assert target.agent is not None  # noqa: S101 - other targets have none
+    for suite in suites:
+        if suite.skill is None and suite.skill_name is not None:
+            raise InvalidSettings(
+                f"{suite.path} is for the skill {suite.skill_name}, and no SKILL.md of it was found, so "
+                f"{target.type} would not have it; name its folder in `target.skills`, or write `skills: []` for "
+                "an agent without it"
+            )
     skills = tuple(dict.fromkeys(suite.skill.resolve() for suite in suites if suite.skill is not None))
     agent = replace(target.agent, skills=skills)
     return replace(target, agent=agent, files=(*target.files, *skills), skills_of_suites=False)

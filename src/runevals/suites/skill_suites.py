@@ -37,6 +37,12 @@ def skill_suites(root: Path) -> tuple[Path, ...]:
     return tuple(files)
 
 
+def skill_folders(root: Path) -> tuple[Path, ...]:
+    """The folders of all skills in `root`, each once: one that is linked to from two places is one skill."""
+    skills = (folder for folder in _folders(root) if (folder / SKILL).is_file())
+    return tuple({folder.resolve(): folder for folder in skills}.values())
+
+
 def is_trigger_file(path: Path) -> bool:
     """Whether a file is called as lists of trigger queries are, whose shape may be anything."""
     return path.name in TRIGGERS

@@ -39,3 +39,21 @@ def test_a_skill_outside_of_the_repository_is_not_looked_at(project):
     root = project.path / "repository"
     suite = load(root / "evals/evals.json", "evals/evals.json", LoadOptions(root=root))
     assert (suite.name, suite.skill, suite.problems) == ("notes", None, ())
+
+
+@pytest.mark.parametrize(
+    ("skills", "found"),
+    [
+        (["plugins/office/skills/notes"], "plugins/office/skills/notes"),
+        (["skills/writing/notes"], "skills/writing/notes"),
+        ([".github/skills/notes", "skills/notes"], "skills/notes"),
+        (["plugins/a/skills/notes", "plugins/b/skills/notes"], None),
+        (["plugins/a/skills/other"], None),
+    ],
+)
+def test_the_skill_of_a_suite_elsewhere_is_found_wherever_skills_are(project, skills, found):
+    for skill in skills:
+        project.write(f"{skill}/SKILL.md", "---\nname: notes\ndescription: d\n---\n")
+    project.write("evals/notes/evals.json", SUITE)
+    suite = load(project.path / "evals/notes/evals.json", "e", LoadOptions(root=project.path))
+    assert suite.skill == (None if found is None else project.path / found)

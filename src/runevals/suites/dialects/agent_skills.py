@@ -129,6 +129,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
         description=description if isinstance(description, str) else None,
         files=tuple(dict.fromkeys((*skill.files, *(path for case in cases for path in case.files.values())))),
         skill=skill.folder,
+        skill_name=None if "agent_name" in document else skill_name,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from runevals.lib.parsing.source import lies_inside, read_text, read_yaml
 from runevals.records import Location, SuiteProblem
 from runevals.records.errors import InvalidSuite
+from runevals.suites.skill_suites import skill_folders
 
 FILE = "SKILL.md"
 _FENCE = "---"
@@ -58,6 +59,9 @@ def _elsewhere(folder: Path, root: Path, skill_name: str | None) -> Path | None:
             folder_of_name = root / place / name
             if (folder_of_name / FILE).is_file() and lies_inside(root, folder_of_name / FILE):
                 return folder_of_name
+        others = [place for place in skill_folders(root) if place.name == name and lies_inside(root, place / FILE)]
+        if len(others) == 1:  # of two plugins' skills, neither is a guess
+            return others[0]
     return None
 
 
