@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -146,9 +147,33 @@ def test_a_huge_number_in_a_name_costs_nothing(tmp_path):
     assert keys == [f"k.{names[0]}", f"k.{names[1]}", "k.t"]
 
 
-def test_a_suite_of_junit_that_counts_an_error_which_no_test_has_was_not_finished(tmp_path):
+@pytest.mark.parametrize(
+    ("counts", "of_suite", "of_test", "stopped"),
+    [
+        ('errors="1"', "", "", True),
+        ('failures="2"', "", "", True),
+        ("", "<error/>", "", True),
+        ('errors="0" failures="0"', "", "", False),
+        ('errors="1"', "", "<error/>", False),
+        ('failures="1"', "", "<failure/>", False),
+    ],
+)
+def test_a_suite_of_junit_with_a_failure_that_no_test_has_was_not_finished(
+    tmp_path, counts, of_suite, of_test, stopped
+):
     file = tmp_path / "junit.xml"
-    for errors, child, stopped in [("1", "", True), ("0", "", False), ("1", "<error/>", False)]:
-        tests = f'<testcase name="a">{child}</testcase>'
-        file.write_text(f'<testsuites><testsuite name="s" errors="{errors}">{tests}</testsuite></testsuites>')
-        assert bool(read_results([file]).stopped) is stopped
+    tests = f'{of_suite}<testcase name="a">{of_test}</testcase>'
+    file.write_text(f'<testsuites><testsuite name="s" {counts}>{tests}</testsuite></testsuites>')
+    assert bool(read_results([file]).stopped) is stopped
+
+
+def test_a_result_of_promptfoo_that_succeeded_and_has_an_error_is_errored(tmp_path):
+    file = HERE / "promptfoo/valid/two-providers.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    next(row for row in document["results"]["results"] if row["success"])["error"] = "API error: 500"
+    (tmp_path / "x.json").write_text(json.dumps(document), encoding="utf-8")
+    before, after = (
+        sum(attempt.turn.error is not None for case in read_results([path]).cases for attempt in case.attempts)
+        for path in (file, tmp_path / "x.json")
+    )
+    assert after == before + 1

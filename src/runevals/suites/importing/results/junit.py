@@ -77,20 +77,23 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
         duration_s=_seconds(root, file.display_path)
         or sum(_seconds(suite, file.display_path) or 0 for suite in root.children),
         notices=tuple([f"{plural(again, 'test case')} read as further attempts of others"] if again else []),
-        stopped=next(filter(None, map(_error_outside_tests, _suites(root))), ""),
+        stopped=next(filter(None, map(_failure_outside_tests, _suites(root))), ""),
     )
 
 
-def _error_outside_tests(suite: XmlElement) -> str:
-    """Why a suite was not run to its end, if it counts errors but no test has one: jest-junit so tells of a file
-    that cannot be loaded.
+def _failure_outside_tests(suite: XmlElement) -> str:
+    """Why a suite was not run to its end, if it has or counts an error or a failure, but no test has one.
+
+    So jest-junit tells of a file that cannot be loaded.
     """
-    if suite.name != "testsuite" or suite.attributes.get("errors", "0").strip() in ("", "0"):
+    counts = [suite.attributes.get(count, "").strip() for count in ("errors", "failures")]
+    is_own = any(child.name in ("error", "failure") for child in suite.children)
+    if suite.name != "testsuite" or not (is_own or any(count not in ("", "0") for count in counts)):
         return ""
     wrong = ("error", "failure", *_EARLIER, *_LATER)
     if any(child.name in wrong for test in _tests(suite, "", "", "") for child in test.element.children):
         return ""
-    return f"the suite {cut_name(suite.attributes.get('name', NAME))} has an error outside of its tests"
+    return f"the suite {cut_name(suite.attributes.get('name', NAME))} has a failure outside of its tests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,9 +157,10 @@ def _author_label(label: object) -> str:
 
 
 def _attempt(row: Json) -> ImportedAttempt:
-    failed_to_run = row["failureReason"].value == ERROR or (
-        bool(row["error"].value) and row["gradingResult"].value is None
-    )
+    undecided = (
+        row["gradingResult"].value is None or row["success"].value is True
+    )  # else it is why an assertion failed
+    failed_to_run = row["failureReason"].value == ERROR or (bool(row["error"].value) and undecided)
     usage = row["tokenUsage"]
     response = row["response"]
     output = response["output"] if response.value is not None else row["text"]
