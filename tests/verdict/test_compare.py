@@ -323,6 +323,20 @@ def test_errors_of_a_case_count_as_failures_when_it_is_asked_whether_it_may_be_l
     assert (found.verdict is V.INCONCLUSIVE, found.inconclusive_by) == (by is not None, by)
 
 
+def test_cases_that_pass_with_an_empty_answer_are_named_if_the_base_had_one():
+    def answering(text, letter="p"):
+        one = case("a", letter)
+        [attempt] = one.attempts
+        turns = tuple(replace(turn, output=text) for turn in attempt.turns)
+        return report([replace(one, attempts=(replace(attempt, turns=turns),))])
+
+    caveat = "1 case passed with an empty answer, which was not empty on the base"
+    assert caveat in compare(answering(" \n"), answering("yes"), "base").caveats
+    for head, base in (("yes", "yes"), ("", ""), ("yes", "")):
+        assert caveat not in compare(answering(head), answering(base), "base").caveats
+    assert caveat not in compare(answering("", "f"), answering("yes"), "base").caveats
+
+
 @pytest.mark.parametrize(("lost", "cases", "is_lost"), [(4, 4, True), (6, 6, True), (5, 6, False), (3, 3, False)])
 def test_all_cases_of_a_small_suite_are_lost_even_if_each_ran_once(lost, cases, is_lost):
     base = {f"k{number}": "p" for number in range(cases)}

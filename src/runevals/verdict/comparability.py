@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from runevals.lib.text.numbers import plural
-from runevals.records import CheckResult, Layer, ModelIdentity, RegressionRule, RunReport
+from runevals.records import (
+    CaseReport,
+    CheckResult,
+    Layer,
+    ModelIdentity,
+    Outcome,
+    RegressionRule,
+    RunReport,
+)
 from runevals.verdict.score import run_report, without_checks
 
 
@@ -99,8 +107,21 @@ def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterat
     repeated = [f"{plural(number, 'answer')} of {side}" for number, side in _repeated_answers(head, base)]
     if repeated:
         yield f"a cache on the way gave {' and '.join(repeated)} again: repeats of one answer count as one run"
+    answered = {(case.suite, case.key) for case in base.cases if not _is_empty(case)}
+    passing = [case for case in head.cases if case.status is Outcome.PASSED and _is_empty(case)]
+    if emptied := sum((case.suite, case.key) in answered for case in passing):
+        yield f"{plural(emptied, 'case')} passed with an empty answer, which was not empty on the base"
     if not base.complete:
         yield "the base's run is incomplete"
+
+
+def _is_empty(case: CaseReport) -> bool:
+    """Whether it was answered with nothing but blanks, and without tool calls."""
+    turns = [turn for attempt in case.attempts for turn in attempt.turns]
+    return bool(turns) and all(
+        (turn.output == "" or (turn.output or "").isspace()) and turn.value is None and not turn.tool_calls
+        for turn in turns
+    )
 
 
 def _other_user(head: RunReport, base: RunReport) -> Iterator[str]:
