@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from runevals.lib.storage.files import hand_over, is_plain, require_only, write_
 from runevals.lib.terminal import notice
 from runevals.lib.text.secrets import redactor
 from runevals.records.errors import CannotWrite, InvalidSettings, InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports import REPORTERS, comment, html, summary
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.verdict.wording import new_and_failing
@@ -58,7 +58,7 @@ class JobResult:
     """The result of a job: with a stored base, with cached answers, or with the error that ended it."""
 
     conclusion: Conclusion
-    stored: StoredBase = StoredBase()  # noqa: RUF009 - a frozen record
+    stored: StoredBase = StoredBase()
     attempt: UnfinishedRun | None = None
     ended: Exception | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from runevals.github.post_comment import posting_several
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
 from runevals.records.errors import PASSED, CannotWrite
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports import html, summary
 from runevals.reports import projects as texts
 from runevals.reports.publish import publish

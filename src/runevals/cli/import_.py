@@ -6,7 +6,6 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import USAGE_ERROR, InvalidSettings, UsageError
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.redaction.redactors import without_either
 from runevals.settings.resolve import Settings, repository_root
 from runevals.suites.importing.files import Files

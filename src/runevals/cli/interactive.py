@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -15,6 +15,7 @@ from runevals.lib.terminal import at_terminal, say, terminal_text
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.pipeline import run
 from runevals.run.request import RunRequest
 from runevals.run.world.build import no_target

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -19,6 +18,7 @@ from runevals.lib.storage.files import created, remove, require_no_link
 from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports.publish import check_outputs, publish, unwritable
 from runevals.run.export_suite import AGENTSKILLS
 from runevals.suites.dialects import eval_document

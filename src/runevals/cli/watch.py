@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
@@ -14,6 +14,7 @@ from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.baseline.dependencies import files_of
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of

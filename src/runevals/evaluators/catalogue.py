@@ -15,13 +15,12 @@ from runevals.lib.plugins import EVALUATORS, is_any_installed, package_of, plugi
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, Layer, attach_derived, derived_of
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
-from runevals.records.quick_init import quick_init
+from runevals.records.quick_dataclass import dataclass
 
 E = typing.TypeVar("E", bound=type[Evaluator])
 
 
-@quick_init
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltCheck:
     """A check ready to look at answers: its evaluator, and what its suite says of it."""
 

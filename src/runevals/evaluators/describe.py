@@ -9,11 +9,11 @@ import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged
 from runevals.records import Scale
+from runevals.records.quick_dataclass import dataclass
 
 _SECTIONS = re.compile(r"^(Options|Example):$", re.MULTILINE)
 _OPTION = re.compile(r"^    (\w+): ", re.MULTILINE)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 from runevals.records import Layer, Message, Outcome, Probe, Problem, Response, Scale, Verdict
 from runevals.records.judgement import Judgement, Question
 from runevals.records.outcome import ONE_TO_FIVE, PASS_OR_FAIL
-from runevals.records.quick_init import quick_init
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.script import Answer, Call
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """One turn, as evaluators see it."""

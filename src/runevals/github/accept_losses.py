@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from runevals.github.api import github_shape_errors
 from runevals.github.approval import LabelEvent, NotApproved, PullRequest, approver
@@ -14,6 +13,7 @@ from runevals.lib import git
 from runevals.lib.text.escape import one_line
 from runevals.records import Acceptance, AcceptedLoss, Conclusion
 from runevals.records.errors import GATE_FAILED, RunevalsError
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.acceptance import entries_of_change, matching, with_acceptance, with_caveat
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import FILENAME

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from runevals.lib.text.escape import log_text, one_line
 from runevals.records import SuiteProblem
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.problem_formats import ValidationResult
 
 MOST = 9  # the runner shows ten errors of a step; the tenth says how many there are

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.comments import READS
+from runevals.records.quick_dataclass import dataclass
 
 MAY_WRITE = frozenset({"admin", "write"})  # what GitHub calls the permission of all roles that may push
 CONTENTS = "contents: read"

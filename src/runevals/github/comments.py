@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from runevals.github.api import Api, GitHubRefused
+from runevals.records.quick_dataclass import dataclass
 
 READS, WRITES = "pull-requests: read", "pull-requests: write"
 _APP = "[bot]"

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from runevals.github.stored import RESULTS, merge_base
 from runevals.lib import git
 from runevals.records import Links
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Shard
 from runevals.run.baseline.protected_side import ChangeEvent
 from runevals.run.tool_results import ResultsRequest

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from runevals.github.api import GitHubRefused, github_shape_errors
 from runevals.github.comments import CommentOrigin, Comments, unverified_marker
 from runevals.github.job import JobContext
 from runevals.records import Conclusion, RunReport
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports import comment, unverified_comment
 from runevals.reports.projects import SeveralConclusions, render_comment
 

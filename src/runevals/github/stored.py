@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -13,6 +13,7 @@ from urllib.parse import quote
 from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.archive import MOST_BYTES, UnsafeArchive, check_digest, members
 from runevals.lib import git
+from runevals.records.quick_dataclass import dataclass
 
 READ_RUNS, READ_COMMITS = "actions: read", "contents: read"
 RESULTS = "results.json"

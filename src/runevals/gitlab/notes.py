@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from runevals.records import Links
 from runevals.records.errors import ExternalError, InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import gitlab

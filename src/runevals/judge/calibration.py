@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from runevals.lib.statistics.agreement import (
@@ -17,6 +16,7 @@ from runevals.lib.statistics.agreement import (
     weighted_kappa,
 )
 from runevals.records import CheckResult, RunReport
+from runevals.records.quick_dataclass import dataclass
 
 RELIABLE, TENTATIVE = 0.80, 0.667  # Krippendorff's bands for alpha
 FEWEST = 50  # answers; with fewer, the intervals are too wide

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from runevals.judge.model import ModelJudge, between_markers, objects_with, schema_format
@@ -12,6 +11,7 @@ from runevals.lib.chat.chat import ChatFailed, ChatReply
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.records import Message, Problem, SimulatedUser
 from runevals.records.errors import JudgeRefused
+from runevals.records.quick_dataclass import dataclass
 
 MOST_CHARACTERS = 20_000  # of a message
 SYSTEM_PROMPT = """You play a user who writes to another system. Stay in this role until the end.

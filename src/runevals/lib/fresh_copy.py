@@ -15,11 +15,12 @@ import stat
 import tarfile
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal
 from uuid import uuid4
+
+from runevals.records.quick_dataclass import dataclass
 
 try:
     import fcntl

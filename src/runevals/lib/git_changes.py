@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 
 from runevals.lib.git import FILE, LINK, SUBMODULE, commit_of, git_output, names
 from runevals.lib.trees import CannotFollow, CommitTree, Tree, WorkTree, files_below, matching
+from runevals.records.quick_dataclass import dataclass
 
 State = dict[str, object]
 _STAGED = ("diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none")

@@ -10,13 +10,14 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from runevals.lib.mcp_stdio import ServerProcess
 from runevals.lib.text.escape import one_line
+from runevals.records.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from anyio import Event

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from runevals.records.quick_dataclass import dataclass
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 FAILED = 2  # the code of a status

@@ -16,8 +16,10 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from runevals.records.quick_dataclass import dataclass
 
 REAP_TIMEOUT_S = 5.0
 ROUNDS = 100  # of a search for processes that start others while they are ended

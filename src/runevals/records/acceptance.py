@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from runevals.records.quick_dataclass import dataclass
 
 REMOVED = "removed"  # instead of the head's fingerprint, if the case is not in the change any more
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
+
+from runevals.records.quick_dataclass import dataclass
 
 AgentName = Literal["claude-code", "codex", "copilot", "gemini-cli"]
 TOOLS = ("shell", "read", "write", "web")  # and mcp:SERVER

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from runevals.records.quick_dataclass import dataclass
 
 # removed: the head has nothing of it, and its lines are those of the base; file: the whole file is one hunk
 HunkKind = Literal["changed", "removed", "file"]

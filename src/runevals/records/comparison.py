@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.report import CaseReport, RunReport, Totals
 from runevals.records.rules import Mark
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
 from runevals.records.acceptance import Acceptance
 from runevals.records.blame import Blame
 from runevals.records.comparison import AgainstComparison, Comparison, MarkComparison
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.report import RunReport
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.records import Problem, Scale
 from runevals.records.outcome import ONE_TO_FIVE
+from runevals.records.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
-from runevals.records.quick_init import quick_init
+from runevals.records.quick_dataclass import dataclass
 
 
 class Layer(StrEnum):
@@ -56,7 +56,6 @@ class Scale:
         return (score - self.minimum) / (self.maximum - self.minimum)
 
 
-@quick_init
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """A score on the evaluator's own scale, one sentence of reason, and details.

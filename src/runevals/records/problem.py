@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from runevals.records.quick_dataclass import dataclass
 
 _CODES = """
 target_failed target_timeout target_auth target_rate_limited target_unparseable

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.trace import Message
 
 

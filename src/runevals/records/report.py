@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal
 
 from runevals.records.lazy_fields import PreparedJson, large
 from runevals.records.outcome import Layer, Outcome
 from runevals.records.problem import STOPPED_CODES, WORKSPACE_BROKEN, Problem
-from runevals.records.quick_init import quick_init
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import BY_HASH
 from runevals.records.trace import Citation, Delivery, SimulatedConversation, ToolCall
 from runevals.records.workspace import WorkspaceChanges
@@ -19,7 +19,6 @@ NO_CHECKS = Problem(code="evidence_missing", message="no check looks at its answ
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # read for every run of every case
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     """One evaluator applied to one turn, and its outcome."""
@@ -48,7 +47,6 @@ class CheckResult:
 
 
 @large("output", "tool_calls", "citations", "value", "raised", "workspace", "conversation")
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReport:
     """One turn: prompt, answer and the results of its checks."""
@@ -87,7 +85,6 @@ class Layers:
     incomplete: tuple[Layer, ...] = ()  # layers with errored checks
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptReport:
     """One execution of one case."""
@@ -135,7 +132,6 @@ class AttemptReport:
         )
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseReport(PreparedJson):
     """One case over all its attempts."""

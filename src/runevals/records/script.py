@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol
 
-from runevals.records.quick_init import quick_init
+from runevals.records.quick_dataclass import dataclass
 
 CallKind = Literal[
     "evaluator", "assertion", "skill", "regex", "regex_many", "regex_groups", "redact", "json_schema"
@@ -14,7 +14,6 @@ CallKind = Literal[
 Language = Literal["javascript", "python"]
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """A call of code in the sandbox."""
@@ -28,7 +27,6 @@ class Call:
     memory_bytes: int = 128 * 1024 * 1024
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The result of a call.

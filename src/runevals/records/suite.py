@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from runevals.records.lazy_fields import Derived, large, nothing
 from runevals.records.problem import Location, Problem, SuiteProblem
-from runevals.records.quick_init import quick_init
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.trace import Message, Response, SimulatedUser
 from runevals.records.workspace import Workspace
 
@@ -28,7 +28,6 @@ def cut_name(line: str) -> str:
 
 
 @large("location")
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorSpec(Derived):
     """One evaluator as the suite declares it, before it is built."""
@@ -44,7 +43,6 @@ class EvaluatorSpec(Derived):
 
 
 @large("location")
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One prompt of a case, the expected answer and its checks."""
@@ -60,7 +58,6 @@ class Turn:
 
 
 @large("location")
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One thing to run: a single prompt, or the turns of one conversation."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from runevals.records.lazy_fields import large
 from runevals.records.problem import Problem
-from runevals.records.quick_init import quick_init
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.workspace import Probe, Workspace, WorkspaceChanges
 
 
@@ -42,7 +42,6 @@ class Delivery:
     from_cache: bool = False  # the cache reports it
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One message of a conversation, `role` as in chat completions."""
@@ -86,7 +85,6 @@ class SimulatedConversation:
 
 
 @large("text", "tool_calls", "citations", "value", "raised", "workspace", "conversation")
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """One answer of the target. None always means that the target did not report it."""
@@ -113,7 +111,6 @@ class Response:
     problem: Problem | None = None
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     """A call to a target: the prompt of one turn, after the messages before it."""
@@ -145,7 +142,6 @@ class Conversation:
         return (*self.history, Message(role="user", content=self.prompt))
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnTrace:
     """One turn with its response."""
@@ -154,7 +150,6 @@ class TurnTrace:
     history: tuple[Message, ...] = ()
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """All turns of one trial, as many as the case has."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Protocol, cast, runtime_checkable
@@ -11,6 +10,7 @@ from typing import Protocol, cast, runtime_checkable
 from runevals.lib.plugins import REPORTERS as PLUGINS
 from runevals.lib.plugins import guarded, package_of, plugins, require, unusable_plugin
 from runevals.records import Conclusion
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports import html, junit, results, skill_results, summary, table
 
 __all__ = ["REPORTERS", "Reporter", "is_packed_name", "reporter_for", "reporters", "suffix_of", "text_of"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, percent, plural, score, seconds
 from runevals.records import Conclusion, RunReport
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports.html import filled
 
 Json = dict[str, Any]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from io import StringIO
 from itertools import islice
@@ -25,6 +24,7 @@ from runevals.records import (
     Problem,
     TurnReport,
 )
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports.coverage import tripwire
 from runevals.verdict.wording import runs_passed
 

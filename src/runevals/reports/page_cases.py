@@ -6,7 +6,7 @@ import glob
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from runevals.lib.text.escape import one_line, visible
@@ -23,6 +23,7 @@ from runevals.records import (
     TurnReport,
     WorkspaceChanges,
 )
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.wording import because, first_error, first_failure, runs_passed
 
 Json = dict[str, Any]

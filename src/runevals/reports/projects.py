@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from runevals.lib.text.escape import inert_line
 from runevals.records import Conclusion, Links
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports.comment import fits
 from runevals.reports.sections import DOUBT, Section, folded, headline, sections
 

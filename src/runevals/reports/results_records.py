@@ -13,7 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from runevals.lib.parsing.schema import schema
 from runevals.records import AttemptReport, CaseReport, CheckResult, Layers, TurnReport
-from runevals.records.quick_init import unfrozen
+from runevals.records.quick_dataclass import unfrozen
 from runevals.reports.results_json import DERIVED
 
 LARGEST = 1e100  # number: sums and squares of such are numbers too

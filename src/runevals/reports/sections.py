@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from runevals.lib.text.escape import code_cell, fenced, inert_line
@@ -21,6 +20,7 @@ from runevals.records import (
     MarkComparison,
     RunReport,
 )
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports import blame, coverage
 from runevals.reports.answer_diff import answer_diff
 from runevals.reports.identity import suite_names, target_name

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import stdev
 from typing import Any
 
 from runevals.lib.nullable import mean
 from runevals.records import CaseReport, CheckResult, Comparison, Conclusion, Outcome, RunReport
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.report import AttemptReport
 from runevals.verdict.wording import about_against
 

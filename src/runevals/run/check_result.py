@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Evaluator, Judged
 from runevals.lib.nullable import total
 from runevals.records import NEVER_SENT_CODES, NOTHING, CheckResult, Outcome, Problem, Verdict
 from runevals.records.judgement import Judgement
-from runevals.records.quick_init import quick_init
+from runevals.records.quick_dataclass import dataclass
 
 LARGEST_SCORE = 1e100  # as in results documents: sums and squares of such are numbers too
 
 
-@quick_init
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
     """A verdict or a problem of one evaluator, with the judgements it used."""

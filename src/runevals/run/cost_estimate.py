@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.chat.providers import PROVIDERS
@@ -11,6 +10,7 @@ from runevals.lib.nullable import mean
 from runevals.lib.text.numbers import money
 from runevals.records import RunReport, TurnReport
 from runevals.records.errors import InvalidDocument, InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports.past_results import newest
 from runevals.reports.results_document import read_conclusion
 from runevals.settings.resolve import RESULTS, Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import assert_never, cast
 
@@ -35,6 +35,7 @@ from runevals.records import (
 )
 from runevals.records.errors import RunevalsError
 from runevals.records.judgement import Judgement
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.script import Call, ScriptRunner
 from runevals.run.check_result import (
     CheckOutcome,

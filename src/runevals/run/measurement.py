@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from operator import is_
 
@@ -28,6 +28,7 @@ from runevals.records import (
     TurnTrace,
 )
 from runevals.records.errors import RunevalsError
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports.identity import suite_names, target_name
 from runevals.reports.results_json import case_line
 from runevals.run.converse import converse, thread_of

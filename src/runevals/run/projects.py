@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from runevals.lib import git
@@ -21,6 +20,7 @@ from runevals.records.errors import (
     InvalidSettings,
     RunevalsError,
 )
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.settings.file import BaseSide

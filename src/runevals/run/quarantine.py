@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from runevals.lib import git
 from runevals.records import Case, CaseReport, Weakening
 from runevals.records.errors import InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.settings.resolve import Settings
 from runevals.suites import quarantine
 from runevals.suites.load import LoadedSuites

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from runevals.lib.terminal import notice
 from runevals.records import Conclusion, MarkRun, Weakening
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Limits
 from runevals.run import load
 from runevals.run.baseline.marks import FindMark
@@ -27,7 +28,7 @@ class RunRequest:
     """
 
     settings: Settings
-    suites: LoadedSuites = LoadedSuites(suites=())  # noqa: RUF009 - a frozen record
+    suites: LoadedSuites = LoadedSuites(suites=())
     raw: RawSettings = field(default_factory=RawSettings)
     base: str | None = None  # the ref whose commit is run first
     stored: StoredBase | None = None  # of an earlier run; taken if the settings name no base

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from runevals.records import AgainstComparison, Comparison, Conclusion, Problem, RunReport
 from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings, RunevalsError
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.baseline.choose import known_base, remarked, settled_base, with_removed_targets
 from runevals.run.baseline.on_base_suite import on_base_suite
 from runevals.run.baseline.reuse import reuse

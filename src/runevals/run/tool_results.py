@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from runevals.records import (
     TurnReport,
 )
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.reports import results_document
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.provenance import provenance

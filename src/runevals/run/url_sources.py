@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from runevals.lib import git
@@ -14,6 +14,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.worktree import worktree
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.script import Call, ScriptRunner
 from runevals.run.baseline.relocate import rerooted
 from runevals.settings.file import BaseSide

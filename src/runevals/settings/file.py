@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from runevals.lib.parsing.source import JsonPath, Source, is_of_git, parse_sourc
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import Location, SuiteProblem
 from runevals.records.errors import InvalidSettings, InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.settings.gates import gate_problems
 from runevals.settings.retired import retired_in, without_retired
 from runevals.settings.target_names import OF_ONE_TARGET, WITHOUT_SKILL, is_of_one_target, target_problems

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +14,7 @@ from runevals.lib.storage.bucket import is_in_bucket
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Gate, GateRules, RegressionRule
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Fetching, Limits, Selection, Shard, SuiteEntry
 from runevals.settings.ci_shard import shard_of
 from runevals.settings.evaluators import read_definitions

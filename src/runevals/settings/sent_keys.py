@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +11,7 @@ from runevals.lib.chat.providers import PROVIDERS, address
 from runevals.lib.http.origin import is_at, origin_of
 from runevals.records.agent import AGENTS
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 from runevals.settings.web_target import URL_VARIABLE, is_of_one_commit
 
 VARIABLE = "RUNEVALS_API_KEY_ENV"  # more names, separated by commas; in CI only the workflow can set it

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.chat.prices import Prices
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Content, Fetching, Limits, Mark, SuiteEntry
 from runevals.settings.evaluators import Definitions
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Literal
+
+from runevals.records.quick_dataclass import dataclass
 
 Kind = Literal["text", "texts", "whole", "number", "yes_no"]
 

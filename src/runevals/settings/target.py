@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,7 @@ from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import PromptTemplate
 from runevals.records.agent import AGENT_KEYS, AGENTS, AgentName, AgentSettings
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 from runevals.settings.agent import agent_settings
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.mcp_servers import servers_under_test

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.target_names import NONE, WITHOUT_SKILL, file_name, is_name
 

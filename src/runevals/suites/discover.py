@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import read, skill_cases
 from runevals.suites.skill_suites import RESULTS, SKILL, is_trigger_file, skill_patterns, skill_suites
 

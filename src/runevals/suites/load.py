@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from runevals.evaluators import catalogue
@@ -26,6 +26,7 @@ from runevals.records.errors import (
     UnknownEvaluator,
     UnrecognisedSuite,
 )
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Selection, SuiteEntry
 from runevals.records.script import ScriptRunner
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases

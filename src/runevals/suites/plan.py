@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -14,14 +14,13 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Case, Probe, Suite, Turn
 from runevals.records.errors import UsageError
-from runevals.records.quick_init import quick_init
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Selection, Shard
 
 if TYPE_CHECKING:
     from runevals.records import CaseReport, ShardInfo
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """One attempt at one case."""

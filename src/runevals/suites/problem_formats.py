@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -12,6 +11,7 @@ from urllib.parse import quote
 from runevals import __version__
 from runevals.lib.text.escape import visible
 from runevals.records import RULES, Suite, SuiteProblem
+from runevals.records.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from runevals.suites.health import Hint

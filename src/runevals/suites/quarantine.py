@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from runevals.lib.parsing.source import Source, parse_source
 from runevals.records import Case, CaseReport, Weakening
 from runevals.records.errors import InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 
 MOST = 0.10  # of a suite's cases
 

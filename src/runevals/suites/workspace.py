@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,6 +12,7 @@ from runevals.lib.fresh_copy import CannotCopy, content_hash
 from runevals.lib.git import GIT
 from runevals.lib.parsing.source import is_of_git
 from runevals.records import Case, Suite, Workspace
+from runevals.records.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from a2a.types.a2a_pb2 import Message, Role, Task, TaskState
@@ -12,6 +11,7 @@ from google.protobuf.json_format import MessageToDict
 
 from runevals.lib.http.throttle import CallFailed
 from runevals.records import Citation
+from runevals.records.quick_dataclass import dataclass
 from runevals.targets.program_report import citations, shallow
 
 

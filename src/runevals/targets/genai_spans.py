@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from runevals.lib.chat.prices import Prices
 from runevals.lib.nullable import total, whole_total
 from runevals.lib.otlp_spans import Span
 from runevals.records import ToolCall
+from runevals.records.quick_dataclass import dataclass
 from runevals.targets.program_report import LARGEST, arguments, shallow
 
 OPERATION = "gen_ai.operation.name"

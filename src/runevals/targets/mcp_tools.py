@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from runevals.lib.mcp_servers import NotInstalled, RunningServer, ServerFailed, StdioServer, StdioServers
@@ -15,6 +15,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
 from runevals.records import ToolCall
 from runevals.records.errors import InvalidSettings, TargetRefused
+from runevals.records.quick_dataclass import dataclass
 from runevals.targets.program_report import shallow
 
 if TYPE_CHECKING:

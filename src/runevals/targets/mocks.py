@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from runevals.lib.parsing.subset import is_subset
 from runevals.records import ToolCall
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.trace import leaves
 
 DENIED = "denied: no mock answers this call"

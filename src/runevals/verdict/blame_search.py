@@ -8,10 +8,11 @@ back restores the case; its runs are compared with those of both ends until one 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import fsum
 from typing import Literal, TypeVar
 
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.suspects import RUNS, case_p
 
 K = TypeVar("K", bound=Hashable)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from runevals.lib.statistics.permutation_test import BlockedTest
 from runevals.records import (
@@ -18,6 +18,7 @@ from runevals.records import (
     Suspect,
     Totals,
 )
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.comparability import caveats_of, judges_differ, other_target, without_judge
 from runevals.verdict.families import families
 from runevals.verdict.matching import MatchedRuns, Pair, case_changes, change_of, match, one_sided

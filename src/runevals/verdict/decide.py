@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from runevals.records import (
     AgainstComparison,
@@ -16,6 +16,7 @@ from runevals.records import (
     RunReport,
     Weakening,
 )
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.compare import compare
 from runevals.verdict.conclude import conclude, of_shard
 from runevals.verdict.gates import apply_gates

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import BlockedTest, Pattern, patterns_test
 from runevals.records import Family, Hypothesis, MetricName, RegressionRule
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.matching import Pair, outcomes
 
 PART_MIN_CASES = 5  # a smaller part is guarded by its single cases

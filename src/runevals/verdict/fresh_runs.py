@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol
 
 from runevals.records import AttemptReport, CaseReport, Outcome, RegressionRule, Suspect, SuspectState
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict import suspects as singles
 from runevals.verdict.cached_runs import from_cache
 from runevals.verdict.compare import FreshRuns

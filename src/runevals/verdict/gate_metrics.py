@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import fsum
 
@@ -18,6 +17,7 @@ from runevals.records import (
     RunReport,
     Scope,
 )
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.matching import match
 from runevals.verdict.tool_paths import tool_paths
 from runevals.verdict.totals import totals

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_blocked_test
 from runevals.records import AttemptReport
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.suspects import case_p
 
 LEVEL = 0.05  # of all hunks of a change: half for single cases, half for the cases together

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import fsum
 from typing import Literal
@@ -17,6 +17,7 @@ from runevals.records import (
     ChangeLabel,
     Outcome,
 )
+from runevals.records.quick_dataclass import dataclass
 
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # a look-up in an enumeration has its price
 

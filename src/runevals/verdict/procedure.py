@@ -7,10 +7,11 @@ truth (`benchmarks/verdict_sim.py`).
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from runevals.records import Comparison, ComparisonVerdict, RegressionRule, RunReport, Suspect, Verification
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.families import Place

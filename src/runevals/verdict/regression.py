@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from runevals.lib.statistics.permutation_test import BlockedTest, round_alpha
@@ -19,6 +18,7 @@ from runevals.records import (
     RunReport,
     Suspect,
 )
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.families import UNCLEAR_DROP, Level, families
 from runevals.verdict.matching import MatchedRuns, Pair, Side, was_due
 from runevals.verdict.suspects import fails_after_errors, is_critical

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
 
 from runevals.records import CaseReport, Conclusion, Outcome, Totals
+from runevals.records.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

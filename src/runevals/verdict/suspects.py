@@ -7,7 +7,7 @@ Selection and test share no run, and no run is ever replaced by a better one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from math import comb, exp, fsum, log
 
@@ -15,6 +15,7 @@ from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import binomial_tail, case_p_value
 from runevals.lib.text.numbers import plural
 from runevals.records import AttemptReport, CaseReport, Outcome, RegressionRule, Suspect, SuspectState
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.matching import Pair, Side
 from runevals.verdict.score import over_attempts
 

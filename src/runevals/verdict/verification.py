@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from runevals.lib.text.numbers import p_value, points
@@ -16,6 +16,7 @@ from runevals.records import (
     RunReport,
     Verification,
 )
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.compare import Sides, compare
 from runevals.verdict.families import WHOLE, Level, Place, families, metric_test
 from runevals.verdict.headlines import loss

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import click
@@ -10,6 +9,7 @@ import click
 from runevals.lib.terminal import fitted, say, terminal_text
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import PASSED, RunevalsError
+from runevals.records.quick_dataclass import dataclass
 
 _INDENT = " " * 12
 _COLOURS = {"✓": "green", "✗": "red", "–": "yellow"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from runevals.lib.parsing.source import path_inside, read_text
 from runevals.lib.terminal import say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.variables import VARIABLE
+from runevals.records.quick_dataclass import dataclass
 from runevals.settings.resolve import Settings
 from runevals.settings.target import target_words
 from runevals.suites.dialects.prompt_yml import SUFFIXES

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from runevals.lib.text.variables import VARIABLE
+from runevals.records.quick_dataclass import dataclass
 
 CASES = 3
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)

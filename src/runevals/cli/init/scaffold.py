@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
 from runevals.settings.resolve import Settings

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from runevals.records.quick_dataclass import dataclass
 
 _TAG = re.compile(r"\{\{\s*(#if\s+[\w.]+|/if|[\w.]+)\s*\}\}")
 VARIABLES = ("input", "output", "expected")

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,6 +16,7 @@ from runevals.lib.http.origin import OPENAI_URL
 from runevals.lib.http.slot import Slot
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
 from runevals.lib.nullable import total, whole_total
+from runevals.records.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import openai

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from runevals.records.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, Provider

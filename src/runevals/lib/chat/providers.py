@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
 from runevals.lib.http.origin import OPENAI_URL
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 
 ProviderName = Literal[
     "openai", "anthropic", "gemini", "azure", "openrouter", "groq", "mistral", "deepseek", "ollama", "bedrock",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 from urllib.parse import urlsplit
 
 from runevals.lib.http.origin import origin_of
 from runevals.lib.parsing.json_path import Pick
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 
 Method = Literal["POST", "PUT", "PATCH", "GET", "DELETE"]
 _HEADER_VALUE = re.compile(r"[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from runevals.lib.http.rate_window import RateWindow
+from runevals.records.quick_dataclass import dataclass
 
 REFUSALS_OF_A_LIMIT = 3  # in a row
 MOST_BEYOND_LIMIT = 2  # calls at once that try whether a limit became higher

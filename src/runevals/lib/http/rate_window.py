@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from runevals.records.quick_dataclass import dataclass
 
 SHORT, LONG = 0.5, 1.5  # times the known length of a window: a refusal before or after does not fit it
 MOST_PATIENT = 32  # windows, until a wider one is tried again

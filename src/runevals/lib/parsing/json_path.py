@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from jsonpath import JSONPath

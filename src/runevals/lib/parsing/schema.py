@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
 from runevals.lib.text.suggest import did_you_mean
+from runevals.records.quick_dataclass import dataclass
 
 MOST_KNOWN_KEYS = 8  # known keys
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from xml.parsers import expat
 
 from runevals.records.errors import InvalidDocument
+from runevals.records.quick_dataclass import dataclass
 
 MOST_DEEP = 100
 MOST_ELEMENTS = 2_000_000

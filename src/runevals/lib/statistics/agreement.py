@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from math import fsum
 from statistics import StatisticsError, correlation
+
+from runevals.records.quick_dataclass import dataclass
 
 RESAMPLES = 1000
 _SEED = 20260101  # the same ratings always give the same interval

@@ -11,7 +11,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -20,6 +19,7 @@ from statistics import NormalDist
 from typing import TypeVar
 
 from runevals.lib.statistics.power import Noise
+from runevals.records.quick_dataclass import dataclass
 
 K = TypeVar("K", bound=Hashable)
 

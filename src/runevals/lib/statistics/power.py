@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import sqrt
 from statistics import NormalDist
+
+from runevals.records.quick_dataclass import dataclass
 
 POWER = 0.9
 MOST_CASES = 100_000

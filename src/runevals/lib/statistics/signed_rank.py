@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import erfc, exp, gcd, pi, sqrt
+
+from runevals.records.quick_dataclass import dataclass
 
 EXACT_MAX_PAIRS = 100
 _STEPS = 10**12  # to one; sizes that are equal so far are equal

@@ -11,11 +11,11 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from runevals.lib.storage.files import created, open_folder, refuse_links, remove_files, write_whole
+from runevals.records.quick_dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -15,6 +14,7 @@ from runevals.lib.storage.packed import is_packed, unpacked_lines
 from runevals.lib.text.moments import parse_moment
 from runevals.records import CaseReport, Mark, MarkRun, RunReport
 from runevals.records.errors import InvalidDocument, InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.suite import Case
 from runevals.reports.results_document import MAX_UNPACKED, content_of, documents_in, read
 from runevals.settings.resolve import RESULTS, Settings

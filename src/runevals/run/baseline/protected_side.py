@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.git import (
@@ -17,6 +16,7 @@ from runevals.lib.git import (
     why_unavailable,
 )
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
 from runevals.settings.resolve import RawSettings, config_of, repository_root
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.git import file_at
 from runevals.lib.git_changes import changed_files
 from runevals.records.errors import ExternalError
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.acceptance import accepted_file
 from runevals.run.blame.hunks import ChangedFile
 from runevals.run.prompt_changes import PROMPTS, TEXTS, prompt_files

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 from runevals.records import Hunk
+from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.blame_search import HunkSet
 
 MOST_BYTES = 1_000_000  # of a file that is compared by lines

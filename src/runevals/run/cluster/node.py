@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from runevals import __version__
 from runevals.lib.http.throttle import Throttles
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import RunevalsError
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.cluster.repository_archive import PathMap, unpack
 from runevals.run.world.build_target import TargetSpec, build_target
 from runevals.targets import Target

@@ -6,12 +6,13 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from runevals import __version__
 from runevals.records import Conversation, ModelIdentity
 from runevals.records.errors import InvalidSettings, TargetRefused
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.cluster.node import Node, NodeAnswer, NodeReady, NodeSpec
 
 CPUS = 0.1  # of each node: a run that verifies a failing verdict has several sides, each with its own processes

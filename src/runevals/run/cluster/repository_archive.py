@@ -7,12 +7,12 @@ import os
 import re
 import tarfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from runevals.lib import git
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 
 MOST_BYTES = 256 * 1024 * 1024
 _LEFT_OUT = frozenset({".git", ".evals", ".venv", "node_modules", "__pycache__"})  # without git

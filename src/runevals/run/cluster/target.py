@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.cluster.node_pool import MOST_TRIES, Nodes, NodesLost
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.program_report import failed

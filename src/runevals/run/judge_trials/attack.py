@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from statistics import median
 from typing import Any
@@ -15,6 +14,7 @@ from runevals.lib.terminal import terminal_text
 from runevals.lib.text.numbers import plural
 from runevals.records import Case, CaseReport, EvaluatorSpec, Location, Outcome, Response, Suite, Turn
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.judge_trials.calibrate import judged_alone
 from runevals.run.progress import Progress
 from runevals.settings.resolve import Settings

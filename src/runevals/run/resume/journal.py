@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from typing import TypeVar
 
 from runevals.judge.model import Judge
@@ -14,6 +14,7 @@ from runevals.lib.storage.cache import SignedCache
 from runevals.lib.text.secrets import redacted
 from runevals.records import WORKSPACE_BROKEN, Conversation, ModelIdentity, Response
 from runevals.records.judgement import Judgement, Question
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.world.budget import Budget
 from runevals.targets import Target
 from runevals.targets.answer_codec import judgement_text, read_judgement, read_response, response_text

@@ -6,7 +6,6 @@ import json
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import plural
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.code_fingerprint import MOST_FILES, Code, addresses, changed, code_of
 from runevals.run.resume.journal import Journal

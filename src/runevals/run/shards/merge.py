@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
@@ -12,6 +12,7 @@ from runevals import __version__
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.records.errors import ExternalError, InvalidDocument
+from runevals.records.quick_dataclass import dataclass
 from runevals.run.same_words import NOTICE as SAME_WORDS
 from runevals.verdict.score import run_report
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Literal
 
@@ -20,6 +20,7 @@ from runevals.lib.fresh_copy import (
     stamps,
 )
 from runevals.records import FileChange, FileFound, Workspace, WorkspaceChanges
+from runevals.records.quick_dataclass import dataclass
 
 MOST_CHANGES = 2000  # paths; an attempt that changes more is errored
 MOST_DIFF_BYTES = 256 * 1024

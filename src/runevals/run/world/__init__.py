@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 
 from runevals.judge.model import Judge
 from runevals.lib.http.throttle import Throttles
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.script import ScriptRunner
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.world.budget import Stop

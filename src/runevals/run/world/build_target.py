@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.http.throttle import Throttles
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 from runevals.settings.target import JudgeSettings, TargetSettings, api_key
 from runevals.targets import Target, plugin_target
 from runevals.targets.conversation_ids import ConversationIds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Protocol, cast
@@ -13,6 +13,7 @@ from runevals.lib.plugins import DIALECTS as PLUGINS
 from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import Location, Suite, SuiteProblem
 from runevals.records.errors import UnrecognisedSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import agent_skills, eval_document, eval_samples, prompt_yml, rows, skill_cases
 from runevals.suites.dialects.checking import without_checks
 from runevals.suites.dialects.options import LoadOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from runevals.evaluators import catalogue
@@ -17,6 +17,7 @@ from runevals.lib.text.numbers import first_of, plural
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
+from runevals.records.quick_dataclass import dataclass
 
 _NO_OPTIONS = ("threshold", "weight")
 _KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}")

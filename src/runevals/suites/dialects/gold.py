@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from runevals.evaluators.kinds import Judged
 from runevals.lib.parsing.source import JsonPath, Source, read_source, read_text
 from runevals.records import Case, Response, Suite, SuiteProblem, Turn
 from runevals.records.errors import InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import TABLES
 from runevals.suites.dialects.checking import (
     Definitions,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from runevals.records import EvaluatorSpec
+from runevals.records.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

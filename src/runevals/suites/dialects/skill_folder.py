@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.parsing.source import lies_inside, read_text, read_yaml
 from runevals.records import Location, SuiteProblem
 from runevals.records.errors import InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.skill_suites import skill_folders
 
 FILE = "SKILL.md"

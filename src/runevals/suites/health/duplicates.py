@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from runevals.evaluators.text.tokens import tokens
 from runevals.lib.parsing.canonical import canonical
 from runevals.records import Case
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.health.hint import Hint, case_label
 
 ALIKE = 90.0  # percent, of rapidfuzz's ratio

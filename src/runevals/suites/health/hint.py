@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, Location
+from runevals.records.quick_dataclass import dataclass
 
 Kind = Literal[
     "no checks", "cannot fail", "unclear rubric", "near-duplicate", "unexpected tool", "alike tools", "thin",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 
 from runevals.evaluators.kinds import leaves as evaluators_in
 from runevals.lib.text.escape import one_line
 from runevals.records import Location
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.trace import leaves, same_tool
 from runevals.suites.health.hint import Hint
 from runevals.suites.plan import RunPlan

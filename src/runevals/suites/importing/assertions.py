@@ -6,13 +6,14 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from runevals.evaluators.text.blank import is_blank
 from runevals.evaluators.text.ngrams import too_short
 from runevals.lib.parsing.source import read_yaml
 from runevals.records.errors import UsageError
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects.variables import as_text
 from runevals.suites.importing.code import AnswerShape, CodeFiles, NoEquivalent, is_trim, reads_fields
 from runevals.suites.importing.comparisons import FUNCTION_CALLS, comparison, valid_calls

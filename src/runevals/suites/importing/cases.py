@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from typing import Any
 
 from runevals.records.errors import UsageError
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.assertions import from_cell
 from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.remarks import Remarks

@@ -7,9 +7,10 @@ import json
 import re
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.templates import NotPlain, rendered, variables_of
 

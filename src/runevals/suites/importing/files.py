@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from runevals.lib.parsing.source import parse_source, path_inside, read_line
 from runevals.records.errors import UsageError
+from runevals.records.quick_dataclass import dataclass
 
 PREFIX = "file://"
 DATA = (".json", ".yaml", ".yml", ".jsonl", ".csv")

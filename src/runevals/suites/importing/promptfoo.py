@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects.variables import texts_of
 from runevals.suites.importing.assertions import AssertedTest, Assertions, ConvertedAssertions
 from runevals.suites.importing.cases import Test, read_tests

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from runevals.records.quick_dataclass import dataclass
 
 Level = Literal["lost", "differs"]
 

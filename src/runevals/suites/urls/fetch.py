@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html.parser import HTMLParser
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -21,6 +21,7 @@ from runevals.lib.http.public_address import is_public
 from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.text.escape import in_fence
 from runevals.records import Case, Problem, Suite, Turn
+from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Fetching
 
 DIALECT = "eval-samples"  # the only format whose addresses are replaced

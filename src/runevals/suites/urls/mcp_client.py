@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from runevals.lib.mcp_servers import ServerFailed, StdioServer, StdioServers
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.urls.fetch import MOST_BYTES, TIMEOUT_S, NotFetched
 from runevals.suites.urls.mcp_config import McpServer, extract_text
 from runevals.suites.urls.mcp_environment import server_environment

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from runevals.lib.parsing.source import Source, parse_source
 from runevals.records import SuiteProblem
 from runevals.records.errors import InvalidSuite
+from runevals.records.quick_dataclass import dataclass
 
 FILENAME = ".mcp.json"
 _KEYS = ("mcpServers", "servers")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import ClassVar
 
 from runevals.records.agent import AgentSettings
+from runevals.records.quick_dataclass import dataclass
 from runevals.targets.agents.stream import Reader
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.fresh_copy import CannotCopy, content_hash, copy_folder, make_folder
 from runevals.lib.git import ignored_in
 from runevals.records.errors import InvalidSettings
+from runevals.records.quick_dataclass import dataclass
 
 SKILL_FILE = "SKILL.md"
 NOT_INSTALLED = frozenset({".git", "evals"})  # what the agent should answer is in the latter

@@ -6,10 +6,11 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from runevals.records import Delivery, Problem, Response, ToolCall
+from runevals.records.quick_dataclass import dataclass
 from runevals.targets.program_report import shallow
 
 MAX_OUTPUT_BYTES = 20 * 1024 * 1024

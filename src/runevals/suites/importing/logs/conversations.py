@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.results.fields import Json
 from runevals.suites.importing.results.opened import OpenedResults
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from runevals.lib.text.moments import parse_moment
 from runevals.records.errors import InvalidDocument
+from runevals.records.quick_dataclass import dataclass
 
 LARGEST = 1e100  # number: sums and squares of such are numbers too
 

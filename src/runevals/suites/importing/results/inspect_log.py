@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.source import decoded
 from runevals.records import CheckResult, Layer, ToolCall, TurnReport, cut_name, one_line
 from runevals.records.errors import InvalidDocument
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.results.archive import Archive
 from runevals.suites.importing.results.fields import Json
 from runevals.suites.importing.results.opened import OpenedResults, loaded

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from runevals.lib.parsing.xml import XmlElement
 from runevals.lib.text.numbers import plural
 from runevals.records import Outcome, TurnReport, cut_name
 from runevals.records.errors import InvalidDocument
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.results.fields import moment
 from runevals.suites.importing.results.opened import OpenedResults
 from runevals.suites.importing.results.records import (

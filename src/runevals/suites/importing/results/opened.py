@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.parsing.source import decoded, unique_keys, why_no_json
 from runevals.lib.parsing.xml import XmlElement, read_xml
 from runevals.records.errors import InvalidDocument
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.results.archive import Archive, is_archive
 from runevals.suites.importing.results.fields import Json
 
