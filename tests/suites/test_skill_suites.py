@@ -32,6 +32,9 @@ def found(runevals, *arguments):
         *(
             ".claude/skills/notes/evals/evals.json",
             ".agents/skills/notes/evals/evals.json",
+            ".cursor/skills/notes/evals/evals.json",
+            ".opencode/skill/notes/evals/evals.json",
+            ".opencode/skills/notes/evals/evals.json",
             "evals/notes/evals.json",
         ),
         *("plugins/office/skills/notes/evals/evals.json", "notes/evals/evals.json", "evals/trigger-eval.json"),

@@ -21,7 +21,8 @@ RESULTS = frozenset(
 # Folders that are taken for a skill's, and those that are only with a SKILL.md.
 _FOLDERS = (
     "", "skill", "skills/*", "skills/*/*", "evals/*", ".claude/skills/*", ".agents/skills/*", ".github/skills/*",
-    ".codex/skills/*", ".gemini/skills/*", "plugins/*/skills/*",
+    ".codex/skills/*", ".cursor/skills/*", ".gemini/skills/*", ".opencode/skill/*", ".opencode/skills/*",
+    "plugins/*/skills/*",
 )  # fmt: skip
 _WITH_SKILL = ("*", "plugins/*", "packages/*", "*/skills/*")
 
