@@ -76,6 +76,45 @@ def test_a_case_that_is_skipped_now_is_named(results, runevals):
     assert "test_kb.test_7: it was measured on the base, and is skipped now" in out
 
 
+def inspect_log(judge, first=None):
+    """A log of 20 samples that a scorer finds right, with another scorer's score of each."""
+    scores = [judge if first is None else first, *[judge] * 19]
+    samples = [
+        {"id": n, "input": f"q{n}", "target": "a", "scores": {"right": {"value": "C"}, "judge": {"value": score}}}
+        for n, score in enumerate(scores)
+    ]
+    return json.dumps({"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}, "samples": samples})
+
+
+@pytest.mark.parametrize(
+    ("log", "expected", "headline"),
+    [
+        pytest.param(inspect_log(0), 1, "20 of 20 cases failed", id="all scores fell"),
+        pytest.param(inspect_log(0, first="unsure"), 1, "19 of 20 cases failed", id="one is a word"),
+        pytest.param(inspect_log(0, first=-1), 3, "Not measured", id="one is of another scale"),
+        pytest.param(inspect_log(0, first=10**400), 3, "Not measured", id="one is huge"),
+        pytest.param(inspect_log(None), 3, "Not measured", id="none at all"),
+    ],
+)
+def test_a_scorer_of_inspect_that_the_base_measured_is_not_left_out(project, runevals, log, expected, headline):
+    project.write("main.json", inspect_log(1))
+    project.write("change.json", log)
+    code, out, _ = runevals("gate", "change.json", "--baseline", "main.json")
+    ended(code, expected, out, headline)
+
+
+@pytest.mark.parametrize("status", ["cancelled", "error"])
+def test_critical_cases_that_an_interrupted_tool_did_not_reach_are_not_removed(project, runevals, status):
+    log = json.loads(inspect_log(1))
+    for sample in log["samples"]:
+        sample["metadata"] = {"category": "redteam"}
+    project.write("main.json", json.dumps(log))
+    stopped = {**log, "status": status, "samples": log["samples"][:15]}
+    project.write("change.json", json.dumps(stopped))
+    code, out, _ = runevals("gate", "change.json", "--baseline", "main.json")
+    ended(code, 3, out, "Incomplete – Inspect", "15 of 15 cases were measured")
+
+
 def test_quarantined_cases_and_gates_count_as_in_a_run(results, runevals):
     until = (datetime.now(UTC) + timedelta(days=30)).date().isoformat()
     entry = {"key": "test_kb.test_7", "owner": "@ana", "reason": "flaky", "expires": until}

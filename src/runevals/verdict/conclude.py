@@ -72,7 +72,7 @@ def _verdict(
     failed = [gate for gate in gates if gate.state is GateState.FAILED and gate.name != "measured"]
     if (stopped := report.run.stopped) is not None:
         fails = stopped.code != "interrupted" and any(gate.name == "no_regression" for gate in failed)
-        if comparison is None or not fails or not _is_confirmed(comparison):
+        if comparison is None or not fails or not _is_confirmed(report, comparison):
             return _incomplete(report, stopped)
         headline = f"{loss(comparison)} – and the run is incomplete: {stopped.message}"
         return FinalVerdict(outcome="failed", headline=headline, exit_code=GATE_FAILED)
@@ -95,11 +95,14 @@ def _blocks(comparison: Comparison, on_inconclusive: str) -> bool:
     return comparison.inconclusive_by != "families" or on_inconclusive == "fail"
 
 
-def _is_confirmed(comparison: Comparison) -> bool:
-    """Whether fresh runs confirmed a loss, or a critical case was removed: more runs would not change that."""
+def _is_confirmed(report: RunReport, comparison: Comparison) -> bool:
+    """Whether fresh runs confirmed a loss, or a critical case was removed: more runs would not change that.
+
+    Results of another tool do not have the cases that it had not reached: these may not be removed.
+    """
     verified = comparison.verification is not None and comparison.verification.state == "confirmed"
     cases = any(suspect.state == "confirmed" for suspect in comparison.suspects)
-    return verified or cases or bool(comparison.critical_lost)
+    return verified or cases or (bool(comparison.critical_lost) and not report.run.of_tool)
 
 
 def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:

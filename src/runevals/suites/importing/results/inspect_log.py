@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from math import isnan
 
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.source import decoded
@@ -120,7 +121,8 @@ def _cases(task: Json, samples: list[Json], known: _Scorers) -> tuple[ImportedCa
             name=cut_name(one_line(_text(several[0]["input"]))) or key,
             place=several[0].place,
             content=canonical(
-                [several[0].fields.get(name) for name in ("input", "target", "choices")] + [scorers]
+                [several[0].fields.get(name) for name in ("input", "target", "choices")]
+                + [scorers, *known.left_out]
             ),
             file=task["task_file"].name_or_empty,
             category=several[0]["metadata"]["category"].name_or_empty or None,
@@ -217,16 +219,22 @@ class _Scorers:
 
     scored: bool  # any sample has a score
     graded: frozenset[str]  # any score is between 0 and 1: their size is compared, not only whether they pass
-    unscaled: frozenset[str]  # any score is a number outside of 0 to 1, or no score at all
+    unscaled: frozenset[str]  # any score is a number outside of 0 to 1, or all are words that are no score
+    left_out: tuple[str, ...]  # the unscaled, and those that gave no score: nothing of them is compared
 
     @classmethod
     def of(cls, samples: Iterable[Json]) -> _Scorers:
-        scores = [(name, value) for one in samples for name, _, value, _ in _values(one["scores"])]
-        shares = [(name, value.value is not None, _share(value)) for name, value in scores]
+        scores = [(name, _number(value), value) for one in samples for name, _, value, _ in _values(one["scores"])]
+        shares = {(name, number) for name, number, _ in scores if _is_share(number)}
+        measured = {name for name, _ in shares}
+        outside = {name for name, number, _ in scores if number is not None and not _is_share(number)}
+        words = {name for name, number, value in scores if number is None and value.value is not None}
+        unscaled = frozenset(outside | (words - measured))
         return cls(
             scored=bool(scores),
-            graded=frozenset(name for name, _, share in shares if share not in (None, 0.0, 1.0)),
-            unscaled=frozenset(name for name, is_there, share in shares if is_there and share is None),
+            graded=frozenset(name for name, share in shares if share not in (0.0, 1.0)),
+            unscaled=unscaled,
+            left_out=tuple(sorted(unscaled | ({name for name, _, _ in scores} - measured))),
         )
 
 
@@ -236,14 +244,15 @@ def _checks(scores: Json, known: _Scorers) -> list[CheckResult]:
     checks = [_check(*part, graded=part[0] in known.graded, unscaled=part[0] in known.unscaled) for part in parts]
     if any(check.outcome.measured for check in checks):
         return checks
-    silent = [value.value is None and name not in known.unscaled for name, _, value, _ in parts]
+    silent = [name not in known.unscaled for name, *_ in parts]
     return [
         errored(check, NO_SCORE) if is_silent else check for check, is_silent in zip(checks, silent, strict=True)
     ]
 
 
 def _check(name: str, scorer: str, value: Json, reason: str, *, graded: bool, unscaled: bool) -> CheckResult:
-    share = None if unscaled else _share(value)
+    number = _number(value)
+    share = float(number) if number is not None and _is_share(number) and not unscaled else None
     if unscaled:
         reason = f"{value.text_or_none}: the scores of {name} are not between 0 and 1"
     return check_result(
@@ -256,16 +265,18 @@ def _check(name: str, scorer: str, value: Json, reason: str, *, graded: bool, un
     )
 
 
-def _share(value: Json) -> float | None:
-    """A score as Inspect itself counts it: C, P, I and N, yes and no, a number; None outside of 0 to 1."""
-    if isinstance(value.value, bool):
-        return float(value.value)
+def _number(value: Json) -> float | None:
+    """A score as Inspect itself counts it: C, P, I and N, yes and no, a number; None if it is none of them."""
     text = value.name_or_empty.lower()
     number = value.value if isinstance(value.value, int | float) else _WORDS.get(text)
     if number is None:
         with suppress(ValueError):
             number = float(text)
-    return float(number) if number is not None and 0.0 <= number <= 1.0 else None
+    return None if isinstance(number, float) and isnan(number) else number
+
+
+def _is_share(number: float | None) -> bool:
+    return number is not None and 0.0 <= number <= 1.0
 
 
 def _remarks(unscaled: Collection[str]) -> tuple[str, ...]:
