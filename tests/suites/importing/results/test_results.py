@@ -156,6 +156,11 @@ def test_a_huge_number_in_a_name_costs_nothing(tmp_path):
         ('errors="0" failures="0"', "", "", False),
         ('errors="1"', "", "<error/>", False),
         ('failures="1"', "", "<failure/>", False),
+        ('errors="1"', "", "<failure/>", False),
+        ('failures="1"', "", "<rerunError/>", False),
+        ('failures="1"', "<error/>", "<failure/>", True),
+        ('errors="1" failures="1"', "", "<failure/>", True),
+        ('errors="1" failures="1"', "", "<failure/><error/>", False),
     ],
 )
 def test_a_suite_of_junit_with_a_failure_that_no_test_has_was_not_finished(

@@ -266,7 +266,7 @@ def _check(name: str, scorer: str, value: Json, reason: str, *, graded: bool, un
 
 
 def _number(value: Json) -> float | None:
-    """A score as Inspect itself counts it: C, P, I and N, yes and no, a number; None if it is none of them."""
+    """A score as Inspect itself counts it: C, P, I and N, yes and no, a number; None for anything else."""
     text = value.name_or_empty.lower()
     number = value.value if isinstance(value.value, int | float) else _WORDS.get(text)
     if number is None:

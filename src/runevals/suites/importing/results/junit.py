@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import inf
 
 from runevals.lib.parsing.xml import XmlElement
 from runevals.lib.text.numbers import plural
@@ -47,6 +48,8 @@ _PARAMETERS = re.compile(r"\s*[\[(][^\[\]()]*[\])]$")
 # Maven Surefire: the runs of a test before it passed, and those after it failed.
 _EARLIER = {"flakyFailure": Outcome.FAILED, "flakyError": Outcome.ERRORED}
 _LATER = {"rerunFailure": Outcome.FAILED, "rerunError": Outcome.ERRORED}
+_ERRORS = ("error", "flakyError", "rerunError")
+_FAILURES = ("failure", "flakyFailure", "rerunFailure")
 
 
 def recognises(file: OpenedResults) -> bool:
@@ -83,18 +86,26 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
 
 
 def _failure_outside_tests(suite: XmlElement) -> str:
-    """Why a suite was not run to its end, if it has or counts an error or a failure, but no test has one.
+    """Why a suite was not run to its end, if it has an error or a failure, or counts some that no test has.
 
-    So jest-junit tells of a file that cannot be loaded.
+    So jest-junit tells of a file that cannot be loaded. Some tools count the one kind as the other.
     """
-    counts = [suite.attributes.get(count, "").strip() for count in ("errors", "failures")]
-    is_own = any(child.name in ("error", "failure") for child in suite.children)
-    if suite.name != "testsuite" or not (is_own or any(count not in ("", "0") for count in counts)):
+    if suite.name != "testsuite":
         return ""
-    wrong = ("error", "failure", *_EARLIER, *_LATER)
-    if any(child.name in wrong for test in _tests(suite, "", "", "") for child in test.element.children):
+    is_own = any(child.name in ("error", "failure") for child in suite.children)
+    names = [child.name for test in _tests(suite, "", "", "") for child in test.element.children]
+    errors, failures = (sum(map(names.count, kinds)) for kinds in (_ERRORS, _FAILURES))
+    no_error = _counts(suite, "errors") and not errors and failures <= _counts(suite, "failures")
+    no_failure = _counts(suite, "failures") and not failures and errors <= _counts(suite, "errors")
+    if not (is_own or no_error or no_failure):
         return ""
     return f"the suite {cut_name(suite.attributes.get('name', NAME))} has a failure outside of its tests"
+
+
+def _counts(suite: XmlElement, kind: str) -> float:
+    """How many of its tests have an error or a failure, as the suite says; infinite if that is not a number."""
+    text = suite.attributes.get(kind, "").strip() or "0"
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
