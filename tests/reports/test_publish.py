@@ -1,5 +1,7 @@
 """Writing: whole files or none, and one that fails costs no other."""
 
+from pathlib import Path
+
 import pytest
 
 from runevals.lib.storage.files import write_whole
@@ -39,3 +41,8 @@ def test_outputs_nobody_could_write_are_told_before_the_run(tmp_path, name):
     (tmp_path / "file").touch()
     with pytest.raises(InvalidSettings):
         check_outputs([tmp_path / (f"{name}.json" if name == "folder" else name)])
+
+
+def test_a_folder_whose_name_begins_as_an_address_does_is_no_bucket(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_outputs([Path("s3x/results.json"), Path("gs1/results.json")])
