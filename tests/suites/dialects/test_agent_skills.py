@@ -48,6 +48,16 @@ def test_trigger_queries_with_a_misspelt_key_are_refused_with_its_name(project, 
     assert problem in str(found)
 
 
+def test_a_note_about_a_check_or_a_trigger_is_not_a_misspelt_key(project):
+    queries = [{"query": "Write", "should_trigger": yes, "should_trigger_why": "near"} for yes in (True, False)]
+    project.write("evals/trigger-evals.json", queries)
+    project.write("evals/evals.json", {"evals": [{**SUITE["evals"][0], "expectations_note": "from ana"}]})
+    for name in ("trigger-evals.json", "evals.json"):
+        suite = read(project, f"evals/{name}")
+        assert not suite.errors
+        assert "did you mean" in str(suite.problems)
+
+
 def test_a_suite_beside_the_skills_finds_its_skill_by_name(project):
     project.write("skills/notes/SKILL.md", SKILL)
     project.write("evals/notes/evals.json", {"evals": SUITE["evals"]})

@@ -208,7 +208,7 @@ class _Reader:
         asks_for = _trigger_of(raw)
         of_checks = {key: value for key, value in raw.items() if asks_for is None or key != asks_for[0]}
         specs = (*self._triggers(raw, place, expected), *checks.specs(of_checks, place))
-        self._note_unread(of_checks, place)
+        self._note_unread(of_checks, place, raw)
         files, problem = self._files(raw.get("files") or [], (*place, "files"))
         location = self.source.locate(place)
         described = raw.get("expected_output")
@@ -259,20 +259,21 @@ class _Reader:
                 location=self.source.locate(at),
             )
 
-    def _note_unread(self, raw: Mapping[str, Any], place: JsonPath) -> None:
-        for key in raw:
+    def _note_unread(self, of_checks: Mapping[str, Any], place: JsonPath, raw: Mapping[str, Any]) -> None:
+        for key in of_checks:
             if key in _READ or is_negated(key):
                 continue
             if guess := nearest(key, sorted(_READ), least=MISSPELT):
                 message = f"'{key}' is not read; did you mean '{guess}'?"
-                if guess in _LOST and not raw.get(guess):  # the case would be decided without it
+                is_note = key.startswith(f"{guess}_")
+                if guess in _LOST and not is_note and not _says(raw, guess):  # it would be decided without it
                     problem = self.source.problem((*place, key), message, key=True, rule="unknown-key")
                     self.problems.append(problem)
                     continue
             elif _SETS_UP.search(key):
                 message = f"'{key}' is not read: the case is run without it"
             elif _DECIDES.search(key):
-                message = unread_checks(raw, key)
+                message = unread_checks(of_checks, key)
             else:
                 continue
             self.unread.setdefault(key, []).append(((*place, key), message))
@@ -318,6 +319,11 @@ def _is_ours(entry: Mapping[str, Any]) -> bool:
         return False
     prose = any(isinstance(one, str) for one in _list(entry.get("assertions")))
     return prose or any(key in entry for key in _OF_SKILLS)
+
+
+def _says(raw: Mapping[str, Any], key: str) -> bool:
+    """Whether the case has what this key holds, under one of its names."""
+    return _trigger_of(raw) is not None if key in _TRIGGER else bool(raw.get(key))
 
 
 def _trigger_of(raw: Mapping[str, Any]) -> tuple[str, Any] | None:
