@@ -118,3 +118,21 @@ def test_an_edit_that_changes_no_content_hides_no_loss(repository, runevals, edi
     changes = repository.document()["comparison"]["changes"]
     kind = "edited" if "expected_response" in edit else "regressed"  # checks see an expected text as it is
     assert [(change["change"], change["before"]["key"]) for change in changes] == [(kind, "k9")]
+
+
+def test_a_base_whose_skill_is_not_found_is_said_to_be_the_bases(repository, runevals, monkeypatch):
+    repository.git("checkout", "-q", "main")
+    repository.write(
+        "evals.json", {"skill_name": "notes", "evals": [{"prompt": "Write", "assertions": ["It is"]}]}
+    )
+    repository.write("runevals.yaml", "suites: [evals.json]\ntarget: {type: codex}\n")
+    repository.git("add", ".")
+    repository.git("commit", "-qm", "a suite whose skill is missing")
+    repository.git("checkout", "-qB", "change")
+    repository.write("skills/notes/SKILL.md", "---\nname: notes\ndescription: Notes.\n---\nWrite.\n")
+    program = repository.write("bin/codex", "#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    code, _, err = runevals("--base", "main")
+    ended(code, 3, err, "the base", "cannot be run", "for the skill notes, and no SKILL.md of it was found")

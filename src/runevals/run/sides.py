@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from runevals.lib import git
 from runevals.lib.text.numbers import plural
-from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.unmeasured import require_measured
@@ -74,7 +74,10 @@ def open_base(request: RunRequest, commit: str, repeat: int) -> Iterator[Measure
         with interruptible(request.budget.stop):
             prepare(settings, there, request.budget.stop)
         suites = suites_of(there)
-        of_base = _with_patterns(with_target(there, suites.suites).repeated(repeat), settings)
+        try:
+            of_base = _with_patterns(with_target(there, suites.suites).repeated(repeat), settings)
+        except InvalidSettings as error:  # of the base's commit: no usage error here
+            raise ExternalError(str(error)) from None
         if of_base.target is None and not of_base.evaluate_only:
             raise NoSuiteFound(f"the base {commit[:7]} names no target")
         with open_side(replace(request, settings=of_base, suites=suites, notices=()), f"base {commit}") as base:
