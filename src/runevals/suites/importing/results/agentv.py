@@ -124,7 +124,8 @@ def _checks(one: Json) -> Iterator[CheckResult]:
     for score in scores:
         kind = score["type"].name_or_empty or "grader"
         weight = score["weight"].amount_or_none
-        skipped = score["verdict"].value == "skip" or weight == 0  # one of weight 0 informs, and decides nothing
+        informs = weight == 0  # it decides nothing, also if it could not be made
+        skipped = score["verdict"].value == "skip" or informs
         result = check_result(
             score["name"].name_or_empty or kind,
             kind,
@@ -135,7 +136,11 @@ def _checks(one: Json) -> Iterator[CheckResult]:
             weight=weight or 1.0,
         )
         broken = score["execution_status"].value == "execution_error" or score["error"].value
-        yield errored(result, score["error"].text_or_none or "the grader failed") if broken else result
+        yield (
+            errored(result, score["error"].text_or_none or "the grader failed")
+            if broken and not informs
+            else result
+        )
 
 
 def _failures(score: Json) -> Iterator[str]:
