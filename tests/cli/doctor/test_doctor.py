@@ -96,6 +96,17 @@ def test_the_program_and_key_of_an_agent_are_looked_for(suite, runevals, variabl
     assert "sk-secret" not in out
 
 
+def test_a_skill_that_is_not_found_does_not_end_the_diagnosis(suite, runevals):
+    suite.write("evals.json", {"skill_name": "notes", "evals": [{"prompt": "Write", "assertions": ["It is"]}]})
+    suite.write("runevals.yaml", "suites: [evals.json]\ntarget: {type: codex}\n")
+    code, out, _ = runevals("doctor")
+    told = found(out)
+    assert code == 2
+    assert told["skills"][0] == "✗"
+    assert "for the skill notes, and no SKILL.md of it was found" in out
+    assert {"target", "judge", "base", "results"} <= told.keys()
+
+
 def test_a_check_that_needs_a_judge_is_found_without_one(suite, runevals):
     suite.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
     code, out, _ = runevals("doctor", *PYTHON)

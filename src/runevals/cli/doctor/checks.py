@@ -57,7 +57,10 @@ def diagnosis(raw: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
     )
     loaded, plan, finding = _suites(settings)
     yield finding
-    settings = with_target(settings, loaded.suites)
+    try:
+        settings = with_target(settings, loaded.suites)
+    except RunevalsError as error:
+        yield stopped("skills", error, "add its SKILL.md, or name its folder in `target.skills`")
     models = [*_targets(settings, raw), *_judges(settings, plan)]
     yield from models
     yield from _deprecations(settings, raw)
