@@ -110,6 +110,21 @@ def test_cases_with_one_stored_run_are_lost_if_they_are_too_many_for_chance(lost
     assert found.verdict.headline.startswith(regressed if exit_code else doubt)
 
 
+@pytest.mark.parametrize(("erring", "exit_code"), [(1, 1), (4, 3), (6, 3)])
+def test_an_error_of_a_fresh_run_leaves_open_what_without_it_is_too_much_for_chance(erring, exit_code):
+    base = {f"k{number}": "p" for number in range(6)}
+    runner = ScriptedRunner(
+        dict.fromkeys(base, "f"),
+        always(""),
+        lambda key, number: "e" if int(key[1:]) < erring and 4 <= number < 7 else "f",  # with its retries
+    )
+    runner.why_no_base = "it is deployed elsewhere"
+    found = conclusion_of(*compare_in_rounds(runner, report(base), "stored", RegressionRule()), GateRules())
+    assert found.verdict.exit_code == exit_code
+    if exit_code == 3:
+        assert "may be lost (some fresh runs errored" in found.verdict.headline
+
+
 @pytest.mark.parametrize(("stored", "warns"), [("ppp", True), ("ppf", False), ("p", False)])
 def test_a_case_that_fails_on_fresh_runs_of_both_sides_is_named_if_the_stored_base_always_passed_it(stored, warns):
     failing = always("p", k7="f")

@@ -241,13 +241,21 @@ def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) ->
 
 
 def _confirm_by_number(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) -> None:
-    """Confirms the cases that too few stored runs leave unsettled one by one, if they are too many for chance."""
+    """Confirms the cases that too few stored runs leave unsettled one by one, if they are too many for chance.
+
+    If they are so only with the fresh runs that errored, these cases stay open.
+    """
     doubts = [one for one in suspects if one.stored and one.state == "cleared" and one.reason]
-    doubts = [one for one in doubts if not one.pair.now.passes and not any(one.values(lenient=True)[1])]
-    runs = [(one.pair.before.runs, one.pair.now.runs + len(one.head)) for one in doubts]
-    p = _p_of_number(runs, cases)
-    for suspect in doubts if p <= LEVEL_OF_NUMBER * rule.alpha else ():
-        suspect.state, suspect.reason, suspect.p_value = "confirmed", "", p
+    doubts = [one for one in doubts if not one.pair.now.passes and not any(one.values(lenient=False)[1])]
+    sure = [one for one in doubts if not any(one.values(lenient=True)[1])]
+    endings: list[tuple[list[SuspectRuns], SuspectState, str]]
+    endings = [(sure, "confirmed", ""), (doubts, "open", "some fresh runs errored")]
+    for some, state, reason in endings:
+        p = _p_of_number([(one.pair.before.runs, one.pair.now.runs + len(one.head)) for one in some], cases)
+        if p <= LEVEL_OF_NUMBER * rule.alpha:
+            for suspect in some:
+                suspect.state, suspect.reason, suspect.p_value = state, reason, p
+            return
 
 
 def _p_of_number(runs: Sequence[tuple[int, int]], cases: int) -> float:
