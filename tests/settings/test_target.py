@@ -92,6 +92,9 @@ def test_in_ci_the_file_may_not_send_a_provider_another_key(settle):
     [
         "target: {type: openai, model: m, api_key_env: GITHUB_TOKEN}",
         "target: {type: openai, model: m, api_key_env: INPUT_GITHUB_TOKEN}",
+        "target: {type: openai, model: m, api_key_env: GITLAB_TOKEN}",
+        "target: {type: openai, model: m, api_key_env: CI_JOB_TOKEN}",
+        "target: {type: openai, model: m, api_key_env: SYSTEM_ACCESSTOKEN}",
         "target: {type: groq, model: m, api_key_env: GITHUB_TOKEN}",
         "judge: {model: m, api_key_env: GH_TOKEN}",
         "judge: {model: m, api_key_env: ACTIONS_RUNTIME_TOKEN}",
@@ -99,8 +102,8 @@ def test_in_ci_the_file_may_not_send_a_provider_another_key(settle):
         "target: {type: http, url: 'https://a.example', headers: {X: {env: INPUT_GITHUB_TOKEN}}}",
     ],
 )
-def test_the_jobs_token_goes_to_github_only(settle, text):
-    with pytest.raises(InvalidSettings, match="goes to GitHub only"):
+def test_no_target_or_judge_gets_a_token_of_the_job(settle, text):
+    with pytest.raises(InvalidSettings, match="no target or judge gets"):
         settle(text)
 
 

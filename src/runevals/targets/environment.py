@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from runevals.lib.text.secrets import JOB_TOKENS
+
 _OURS_OR_THE_RUNNERS = ("INPUT_", "ACTIONS_", "RUNEVALS_")
-_TOKENS = frozenset(
-    {"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE"}
-    | {"GITHUB_STEP_SUMMARY"}
-)
+_FILE_COMMANDS = frozenset({"GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"})
 
 
 _PLAIN = frozenset({
@@ -32,5 +31,5 @@ def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in environment.items()
-        if name not in _TOKENS and not name.startswith(_OURS_OR_THE_RUNNERS)
+        if name not in JOB_TOKENS | _FILE_COMMANDS and not name.startswith(_OURS_OR_THE_RUNNERS)
     }

@@ -20,6 +20,7 @@ SHAPES = [
     "ghp_" + "a1B2" * 6,
     "github_pat_" + "a1B2" * 6,
     "AKIA" + "A1B2" * 4,
+    "glpat-" + "a1B2_" * 4,
 ]
 
 
@@ -44,6 +45,7 @@ def test_short_values_and_values_of_other_names_are_not_redacted():
     assert redactor({"A_KEY": "short", "NAME": "long-enough-value"})("short long-enough-value") == (
         "short long-enough-value"
     )
+    assert redactor({"SYSTEM_ACCESSTOKEN": "token-of-a-job"})("token-of-a-job") == "[redacted SYSTEM_ACCESSTOKEN]"
     assert redactor({"NAME": "long-enough-value"}, ["NAME"])("long-enough-value") == "[redacted NAME]"
 
 

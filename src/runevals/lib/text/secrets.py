@@ -18,15 +18,23 @@ from runevals.lib.text.encoded_secrets import forms_of, without_encoded
 T = TypeVar("T")
 
 SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+# Tokens that a CI system makes for a job, or that we use there; no program under test gets them.
+JOB_TOKENS = frozenset(
+    {"GITHUB_TOKEN", "GH_TOKEN"}
+    | {"GITLAB_TOKEN", "CI_JOB_TOKEN", "CI_BUILD_TOKEN", "CI_JOB_JWT", "CI_JOB_JWT_V1", "CI_JOB_JWT_V2"}
+    | {"CI_REPOSITORY_URL", "CI_REGISTRY_PASSWORD", "CI_DEPENDENCY_PROXY_PASSWORD", "CI_DEPLOY_PASSWORD"}
+    | {"SYSTEM_ACCESSTOKEN", "BITBUCKET_STEP_OIDC_TOKEN", "CIRCLE_OIDC_TOKEN", "CIRCLE_OIDC_TOKEN_V2"}
+    | {"BUILDKITE_AGENT_ACCESS_TOKEN", "BUILDKITE_AGENT_JOB_API_TOKEN"}
+)
 NAME = 64  # characters, at most
 SHORTEST = 8  # shorter values would eat ordinary words
 KEY_SHAPES = (
-    r"\b(?:sk-[A-Za-z0-9_-]{16,}|gh[opusr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|xox[abprs]-[\w-]{10,}"
-    r"|AKIA[0-9A-Z]{16}|AIza[\w-]{30,})"
+    r"\b(?:sk-[A-Za-z0-9_-]{16,}|gh[opusr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}"
+    r"|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,})"
 )
 
 
-KEY_BEGINNINGS = ("sk-", "gho_", "ghp_", "ghu_", "ghs_", "ghr_", "github_pat_", "xox", "AKIA", "AIza")
+KEY_BEGINNINGS = ("sk-", "gho_", "ghp_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "AKIA", "AIza")
 _extra_secrets: dict[str, str] = {}  # secrets that are no longer in the environment: name → value
 
 
@@ -41,7 +49,7 @@ def secret_values(environment: Mapping[str, str], more_names: Iterable[str] = ()
     secret_names = set(more_names)
     values_: dict[str, str] = {}
     for name, value in sorted({**_extra_secrets, **environment}.items()):
-        if name in secret_names or name.upper().endswith(SECRET_NAMES):
+        if name in secret_names or name in JOB_TOKENS or name.upper().endswith(SECRET_NAMES):
             for line in value.splitlines():
                 if len(line) >= SHORTEST:
                     values_[line] = name
