@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runevals.evaluators.text.ngrams import bleu, rouge_recall
+from runevals.evaluators.text.rouge_n_min import RougeNMin
 from runevals.evaluators.text.tokens import tokens
 
 WORDS = "the a cat dog sat ran on in mat house and then it was 30 days refund policy".split()  # noqa: SIM905 - words
@@ -37,6 +38,12 @@ def test_rouge_agrees_with_googles_implementation(n):
 
 def test_rouge_of_a_reference_shorter_than_n_is_never_reached():
     assert rouge_recall(tokens("hello"), tokens("hi"), 2) == 0.0
+
+
+def test_a_reference_with_gigabytes_of_ngrams_is_a_problem_of_the_suite():
+    [(option, problem)] = RougeNMin(reference="w " * 20_000, n=10_000).problems()
+    assert (option, "too many to compare" in problem) == ("reference", True)
+    assert not list(RougeNMin(reference="w " * 20_000, n=4).problems())
 
 
 def test_bleu_agrees_with_sacrebleu():

@@ -9,8 +9,9 @@ from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.edit_distance import similarity
 from runevals.evaluators.text.tokens import bigram_tokens
-from runevals.records import Verdict
+from runevals.records import Problem, Verdict
 
 
 @evaluator("preset-similarity", "similarity")
@@ -37,18 +38,18 @@ class PresetSimilarity(Check):
 
     algorithm: Literal["levenshtein", "cosine", "jaccard"] = "levenshtein"
 
-    def check(self, subject: Subject) -> Verdict:
+    def check(self, subject: Subject) -> Verdict | Problem:
         if subject.expected is None:
             return Verdict.skipped("no expected text")
         score = self._score(subject.response.text, subject.expected)
+        if isinstance(score, Problem):
+            return score
         return Verdict(score, f"{self.algorithm} similarity {score:.2f}")
 
-    def _score(self, text: str, expected: str) -> float:
+    def _score(self, text: str, expected: str) -> float | Problem:
         match self.algorithm:
             case "levenshtein":
-                from rapidfuzz.distance import Levenshtein  # loaded when first used
-
-                return Levenshtein.normalized_similarity(text, expected)
+                return similarity(text, expected)
             case "cosine":
                 return _cosine(Counter(bigram_tokens(text)), Counter(bigram_tokens(expected)))
             case "jaccard":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.ngrams import bleu, too_short
+from runevals.evaluators.text.ngrams import bleu, unusable
 from runevals.evaluators.text.tokens import tokens
 from runevals.records import Verdict
 
@@ -33,7 +33,7 @@ class BleuMin(Check):
     reference: str
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
-        if (reason := too_short(self.reference, 4, "BLEU-4")) is not None:
+        if (reason := unusable(self.reference, 4, "BLEU-4")) is not None:
             yield "reference", reason
 
     def check(self, subject: Subject) -> Verdict:

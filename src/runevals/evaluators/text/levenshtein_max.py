@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.records import Verdict
+from runevals.evaluators.text.edit_distance import too_long
+from runevals.records import Problem, Verdict
 
 
 @evaluator("levenshtein_max")
@@ -37,9 +38,11 @@ class LevenshteinMax(Check):
             return None
         return f"any text of up to {self.value} characters is within so many edits of the reference"
 
-    def check(self, subject: Subject) -> Verdict:
+    def check(self, subject: Subject) -> Verdict | Problem:
         from rapidfuzz.distance import Levenshtein  # loaded when first used
 
+        if (problem := too_long(subject.response.text, self.reference, self.value)) is not None:
+            return problem
         distance = Levenshtein.distance(subject.response.text, self.reference, score_cutoff=self.value)
         if distance <= self.value:
             return Verdict(1.0, f"{distance} edits, at most {self.value} wanted")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import exp, fsum, log
 
 from runevals.evaluators.text.tokens import tokens
 from runevals.lib.text.numbers import plural
+
+MOST_NGRAM_WORDS = 10_000_000  # words of all n-grams of a reference together: less than a gigabyte
 
 
 def rouge_recall(response: Sequence[str], reference: Sequence[str], n: int) -> float:
@@ -15,7 +17,8 @@ def rouge_recall(response: Sequence[str], reference: Sequence[str], n: int) -> f
 
     0 for a reference without n-grams, as in Google's implementation: nothing of it can be found.
     """
-    reference_ngrams, response_ngrams = ngrams(reference, n), ngrams(response, n)
+    reference_ngrams = ngrams(reference, n)
+    response_ngrams = Counter(ngram for ngram in _runs(response, n) if ngram in reference_ngrams)
     return sum((reference_ngrams & response_ngrams).values()) / max(1, reference_ngrams.total())
 
 
@@ -36,9 +39,11 @@ def bleu(response: Sequence[str], reference: Sequence[str]) -> float:
     return min(1.0, brevity * exp(fsum(log(precision) for precision in precisions) / 4))
 
 
-def too_short(reference: str, n: int, measure: str) -> str | None:
-    """What is wrong with a reference without n-grams, which no response can score on; None if it has some."""
+def unusable(reference: str, n: int, measure: str) -> str | None:
+    """What is wrong with a reference without n-grams, which no response can score on, or with too many."""
     words = len(tokens(reference))
+    if words * n > MOST_NGRAM_WORDS:
+        return f"reference has {words:,} words, which are too many to compare in runs of {n}; use a smaller n"
     if words >= n:
         return None
     return (
@@ -49,4 +54,8 @@ def too_short(reference: str, n: int, measure: str) -> str | None:
 
 def ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     """How often each run of n tokens occurs."""
-    return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))
+    return Counter(_runs(words, n))
+
+
+def _runs(words: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
+    return (tuple(words[start : start + n]) for start in range(len(words) - n + 1))

@@ -8,8 +8,9 @@ from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.edit_distance import similarity, too_long
 from runevals.evaluators.text.tokens import answer_tokens
-from runevals.records import Verdict
+from runevals.records import Problem, Verdict
 
 
 @evaluator("PartialMatch")
@@ -38,25 +39,28 @@ class PartialMatch(Check):
     case_sensitive: bool = False
     algorithm: Literal["f1", "levenshtein", "token_set"] = "f1"
 
-    def check(self, subject: Subject) -> Verdict:
+    def check(self, subject: Subject) -> Verdict | Problem:
         if subject.expected is None:
             return Verdict.skipped("no expected text")
         score = self._score(subject.response.text, subject.expected)
+        if isinstance(score, Problem):
+            return score
         return Verdict(score, f"{self.algorithm} similarity {score:.2f}")
 
-    def _score(self, text: str, expected: str) -> float:
+    def _score(self, text: str, expected: str) -> float | Problem:
         if self.algorithm == "f1":
             return _f1(
                 Counter(answer_tokens(text, case_sensitive=self.case_sensitive)),
                 Counter(answer_tokens(expected, case_sensitive=self.case_sensitive)),
             )
-        from rapidfuzz import fuzz  # loaded when first used
-        from rapidfuzz.distance import Levenshtein
-
         if not self.case_sensitive:
             text, expected = text.casefold(), expected.casefold()
         if self.algorithm == "levenshtein":
-            return Levenshtein.normalized_similarity(text, expected)
+            return similarity(text, expected)
+        if (problem := too_long(text, expected)) is not None:
+            return problem
+        from rapidfuzz import fuzz  # loaded when first used
+
         return fuzz.token_set_ratio(text, expected) / 100
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.ngrams import rouge_recall, too_short
+from runevals.evaluators.text.ngrams import rouge_recall, unusable
 from runevals.evaluators.text.tokens import tokens
 from runevals.records import Verdict
 
@@ -37,7 +37,7 @@ class RougeNMin(Check):
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if self.n < 1:
             yield "n", f"n is {self.n}; it must be at least 1"
-        elif (reason := too_short(self.reference, self.n, f"ROUGE-{self.n}")) is not None:
+        elif (reason := unusable(self.reference, self.n, f"ROUGE-{self.n}")) is not None:
             yield "reference", reason
 
     def check(self, subject: Subject) -> Verdict:

@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import Any
 
 from runevals.evaluators.text.blank import is_blank
-from runevals.evaluators.text.ngrams import too_short
+from runevals.evaluators.text.ngrams import unusable
 from runevals.lib.parsing.source import read_yaml
 from runevals.records.errors import UsageError
 from runevals.records.quick_dataclass import dataclass
@@ -327,7 +327,7 @@ class Assertions:
     def _overlap(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
         kind = assertion["type"].removeprefix("not-")
         name, n, default = ("rouge_n_min", 1, 0.75) if kind == "rouge-n" else ("bleu_min", 4, 0.5)
-        if (reason := too_short(_text(assertion), n, name)) is not None:
+        if (reason := unusable(_text(assertion), n, name)) is not None:
             raise NoEquivalent(reason)
         self.remarks.differs(at, f"{name} counts in its own way; look at its threshold")
         return {"type": name, "reference": _text(assertion), "threshold": assertion.get("threshold", default)}
