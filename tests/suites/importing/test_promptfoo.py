@@ -15,6 +15,7 @@ from tests.ending import ended
 
 VALUES = ", ".join(f"{name}: {list(range(10))}" for name in "abcdef")
 MANY = f"prompts: [hi]\ntests: [{{vars: {{{VALUES}}}}}]\n"
+TWENTY_THOUSAND = {f"v{number}": ["a", "b"] for number in range(20_000)}
 HERE = Path(__file__).parent / "promptfoo"
 ALL = sorted(path.parent.name for path in HERE.glob("*/promptfooconfig.yaml"))
 
@@ -93,14 +94,40 @@ def test_a_converted_javascript_check_gives_the_same_verdicts(imported, project,
         ("prompts: ['{{x}}']\ntests: [{vars: {x: ''}}]\n", "nothing of it can be converted"),
         ("prompts: [file://../../secret.txt]\ntests: [{}]\n", "is outside the repository"),
         ("prompts: [hi]\ntests: [{vars: 5}]\n", "its variables or options are no object"),
-        (MANY, "make 1000000 cases"),
+        (MANY, "make more than 100000 cases"),
+        ("prompts: [hi]\ntests: file:///etc/*.json\n", "is outside the repository"),
+        ("prompts: [hi]\ntests: file://../**/*.json\n", "is outside the repository"),
+        ("prompts: [hi]\ntests: file://**x*.json\n", "no file matches"),
+        (f"prompts: [hi]\ntests: file://{'**/' * 40}*.jsonl\n", "no file matches"),
+        ("prompts: [hi]\ntests: file://wide.csv\n", "more than 1000 columns"),
+        ("prompts: [hi]\ntests: file://ragged.csv\n", "more cells than the header has columns"),
+        (f"prompts: [hi]\ntests: [{{vars: {TWENTY_THOUSAND}}}]\n", "make more than 100000 cases"),
         ("prompts: 7\nproviders: 8\ntests: 9\ndefaultTest: 3\nscenarios: [1]\nassertionTemplates: 1\n", "is no"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_not_a_promptfoo_configuration_is_reported(project, runevals, config, told):
     project.write("p.yaml", config)
+    project.write("wide.csv", ",".join(f"c{number}" for number in range(1001)))
+    project.write("ragged.csv", "q,__expected\na,b,c\n")
+    project.write("/".join("d" * 40) + "/x.txt", "")
     code, _, err = runevals("import", "promptfoo", "p.yaml")
     ended(code, 2, err, told)
+
+
+def test_a_cell_may_be_long_and_code_may_have_many_blank_lines(project, runevals):
+    """In time proportional to their length: blank lines took hours."""
+    assertion = {"type": "javascript", "value": f"// x{chr(10) * 200_000}return output === 'y'"}
+    project.write("p.json", {"prompts": ["{{q}}"], "tests": ["file://t.csv", {"assert": [assertion]}]})
+    project.write("t.csv", f"q\n{'x' * 200_000}\n")
+    code, out, err = runevals("import", "promptfoo", "p.json")
+    ended(code, 0, out + err, "1 case, 0 checks", "check-1.mjs", without=["Traceback"])
+
+
+def test_scenarios_of_millions_of_cases_are_refused_at_once(project, runevals):
+    many = [{"vars": {"q": str(number)}} for number in range(3000)]
+    project.write("p.json", {"prompts": ["{{q}}"], "scenarios": [{"config": many, "tests": many}]})
+    code, _, err = runevals("import", "promptfoo", "p.json")
+    ended(code, 2, err, "more than 100000 cases")
 
 
 def test_converted_settings_are_readable_yaml(imported, project):

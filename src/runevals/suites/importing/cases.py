@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from runevals.records.errors import UsageError
@@ -46,9 +46,8 @@ def read_tests(config: Mapping[str, Any], files: Files, remarks: Remarks) -> lis
         remarks.not_converted("defaultTest", "is not a test")
         default = {}
     tests: list[Test] = []
-    for location, raw in (
-        *_test_entries(config.get("tests", []), "test", files, remarks),
-        *_scenarios(config, files, remarks),
+    for location, raw in chain(
+        _test_entries(config.get("tests", []), "test", files, remarks), _scenarios(config, files, remarks)
     ):
         try:
             tests += _expanded(_merge(default, raw), location, files)
@@ -148,8 +147,8 @@ def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test
     several = 1
     for values in choices.values():
         several *= len(values)
-    if several > MOST_CASES:
-        raise UsageError(f"its variables make {several} cases")
+        if several > MOST_CASES:
+            raise UsageError(f"its variables make more than {MOST_CASES} cases")
     prompts = test.get("prompts")
     rest = frozenset(test.keys() - _READ) | (
         {"threshold"} if test.get("threshold") not in (None, 1) else frozenset()

@@ -26,9 +26,9 @@ _READS_FIELDS = re.compile(
     rf"\boutput\??\.(?!(?:{_OF_TEXT})\b)\w|\boutput(?:\?\.)?\[|\btypeof output\s*={{2,3}}\s*['\"]object"
     r"|\bisinstance\(output, *(?:dict|list)"
 )
-_LOGS = re.compile(r"(?m)^\s*(?:console\.\w+|print)\(.*\);?\s*$")
+_LOGS = re.compile(r"(?m)^[^\S\n]*(?:console\.\w+|print)\(.*\);?[^\S\n]*$")
 _MORE_CONTEXT = re.compile(r"\bcontext(?:\??\.(?!vars\b)\w|\[['\"](?!vars\b)|\.get\(['\"](?!vars\b))")
-_OUTSIDE = re.compile(r"\brequire\(|\bprocess\.|\bimport\(|(?m:^\s*import\b)")
+_OUTSIDE = re.compile(r"\brequire\(|\bprocess\.|\bimport\(|(?m:^[^\S\n]*import\b)")
 _TRIMS = re.compile(r"output(?:\.trim(?:Start|End)?\(\))?;?")
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
-from runevals.lib.parsing.source import parse_source, path_inside, read_line
+from runevals.lib.parsing.source import MAX_BYTES, lies_inside, parse_source, path_inside, read_line, read_text
+from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records.errors import UsageError
 from runevals.records.quick_dataclass import dataclass
+from runevals.suites.dialects.rows import MOST_COLUMNS
 
 PREFIX = "file://"
 DATA = (".json", ".yaml", ".yml", ".jsonl", ".csv")
@@ -27,22 +30,27 @@ class Files:
         name = reference.removeprefix(PREFIX).removeprefix("./")
         if "*" not in name:
             return [path_inside(self.root, name, base=self.folder, what=reference)]
-        paths = sorted(path for path in self.folder.glob(name) if path.is_file())
-        if not paths:
+        cut = name.rfind("/", 0, re.search(r"[*?[]", name).start()) + 1  # type: ignore[union-attr] # it has a *
+        start, pattern = name[:cut], name[cut:]
+        if not lies_inside(self.root, self.folder / start):
+            raise UsageError(f"{reference} is outside the repository ({self.root})")
+        try:
+            paths = sorted(path for path, _ in matching(FolderTree(self.folder / start), pattern))
+        except CannotFollow as why:
+            raise UsageError(f"{reference}: {why}") from None
+        files = [start + path for path in paths if (self.folder / start / path).is_file()]
+        if not files:
             raise UsageError(f"{reference}: no file matches")
-        return [path_inside(self.root, str(path), base=self.folder, what=reference) for path in paths]
+        return [path_inside(self.root, name, base=self.folder, what=reference) for name in files]
 
     def text(self, path: Path) -> str:
         """A file's text. Raises UsageError."""
-        try:
-            return path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise UsageError(f"{path.name} is not UTF-8 text") from None
+        return read_text(path, path.name)
 
     def value(self, path: Path) -> Any:
         """What a JSON, YAML, JSON Lines or CSV file holds. Raises UsageError."""
         if path.suffix == ".csv":
-            return list(csv.DictReader(io.StringIO(self.text(path), newline="")))
+            return _rows(self.text(path), path.name)
         if path.suffix == ".jsonl":
             try:
                 return [read_line(line) for line in self.text(path).splitlines() if line.strip()]
@@ -50,4 +58,18 @@ class Files:
                 raise UsageError(f"{path.name} is not JSON Lines: {error}") from None
         if path.suffix not in DATA:
             raise UsageError(f"{path.name} is not a data file ({', '.join(DATA)})")
-        return parse_source(path.read_bytes(), path.suffix, path.name).value
+        return parse_source(self.text(path).encode(), path.suffix, path.name).value
+
+
+def _rows(text: str, name: str) -> list[dict[str, str]]:
+    csv.field_size_limit(MAX_BYTES)
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        if len(reader.fieldnames or ()) > MOST_COLUMNS:
+            raise UsageError(f"{name} has more than {MOST_COLUMNS} columns")
+        rows = list(reader)
+    except csv.Error as error:
+        raise UsageError(f"{name} is not CSV: {error}") from None
+    if any(None in row for row in rows):
+        raise UsageError(f"{name} has a row with more cells than the header has columns")
+    return rows
