@@ -9,7 +9,7 @@ import pytest
 
 from runevals.lib.chat.providers import PROVIDERS, ProviderName
 from runevals.lib.parsing.schema import schema
-from runevals.records.errors import InvalidSettings, InvalidSuite
+from runevals.records.errors import InvalidSettings, InvalidSuite, UsageError
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.settings.target import JudgeType, TargetType
 
@@ -105,6 +105,20 @@ def test_in_ci_the_file_may_not_send_a_provider_another_key(settle):
 def test_no_target_or_judge_gets_a_token_of_the_job(settle, text):
     with pytest.raises(InvalidSettings, match="no target or judge gets"):
         settle(text)
+
+
+@pytest.mark.parametrize("name", ["", "A B", "A }}\\n      - run: evil", "${{ secrets.X }}", "1A", "\u00dcA"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "target: {type: openai, model: m, api_key_env: %s}",
+        "target: {type: http, url: 'https://a.example', headers: {X: {env: %s}}}",
+    ],
+)
+def test_a_key_is_named_by_a_variable_not_by_lines_of_a_workflow(settle, text, name):
+    """`init --github` writes the name into a workflow."""
+    with pytest.raises(UsageError):
+        settle(text % f'"{name}"')
 
 
 def test_a_model_is_named_by_the_settings_or_by_the_suite(project, runevals, monkeypatch):
