@@ -155,6 +155,15 @@ def test_upgrade_writes_the_current_shape_and_keeps_the_old_file(project, runeva
     assert "is current" in runevals("upgrade", "evals.json")[1]
 
 
+def test_the_settings_show_addresses_without_credentials(runevals, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://ann:password@models.example/v1?key=secret")
+    signed = "https://ann:password@store.example/base.json?signature=secret"
+    code, out, err = runevals("settings", "--target", "openai:m", "--baseline", signed)
+    ended(
+        code, 0, out + err, "=https://models.example/v1 ", "https://store.example/base.json  (", without=["secret"]
+    )
+
+
 def test_settings_tell_values_and_where_they_came_from(project, runevals, monkeypatch):
     project.write("evals.json", SUITE)
     project.write("runevals.yaml", "version: 1\nconcurrency: 3\nrepeat: 2\ntarget: {type: openai, model: m}\n")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
 
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, resolved_settings, settings_options
+from runevals.lib.http.origin import without_credentials
 from runevals.lib.terminal import say
 from runevals.records.rules import SuiteEntry
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
 from runevals.settings.target import judges_label
+
+_ADDRESS = re.compile(r"[a-z0-9]+://\S+$")
 
 
 @click.command("settings", cls=GroupedCommand)
@@ -78,5 +82,14 @@ def _display_value(value: object) -> str:
         prompt = getattr(value, "prompt", None)
         if prompt is not None:
             fields["prompt_file"] = prompt.display_path
-        return f"{value.type} " + " ".join(f"{name}={item}" for name, item in fields.items())
-    return str(value)
+        return f"{value.type} " + " ".join(f"{name}={_display_text(item)}" for name, item in fields.items())
+    return _display_text(value)
+
+
+def _display_text(value: object) -> str:
+    """An address without credentials, anything else as it is."""
+    text = str(value)
+    try:
+        return without_credentials(text) if _ADDRESS.match(text) else text
+    except ValueError:
+        return "an invalid address"

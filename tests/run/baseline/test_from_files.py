@@ -10,7 +10,7 @@ from http.server import SimpleHTTPRequestHandler
 import pytest
 
 from runevals.records import ModelIdentity
-from runevals.records.errors import ExternalError, InvalidSettings
+from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings
 from runevals.reports import results_document as document
 from runevals.run.baseline.from_files import read_baseline
 from runevals.settings.resolve import RawSettings, resolve
@@ -166,6 +166,30 @@ def test_an_address_is_fetched(named, store, monkeypatch):
             read_baseline(named(f"{address}/absent.json"))
     with pytest.raises(ExternalError, match="cannot be fetched"):
         read_baseline(named(f"{address}/base.json"))
+
+
+def test_no_password_and_no_signature_of_an_address_is_shown(named, store, monkeypatch):
+    """The source of the base is in the comment on the pull request."""
+    path = store("base.json", {"a": "p"})
+    path.with_name("none.json").write_text("[]", encoding="utf-8")
+    monkeypatch.chdir(path.parent)
+
+    class Handler(Quiet, SimpleHTTPRequestHandler):
+        pass
+
+    with serving(Handler) as address:
+        signed = f"{address.replace('//', '//ann:password@')}/%s.json?signature=secret"
+        found, _ = read_baseline(named(signed % "base"))
+        assert found.source.startswith(f"{address}/base.json of c0c0c0c")
+        told = [str(_refused(read_baseline, named(signed % name))) for name in ("absent", "none")]
+    told.append(str(_refused(read_baseline, named(signed % "base"))))
+    assert not [text for text in told if "password" in text or "secret" in text]
+
+
+def _refused(call, *arguments):
+    with pytest.raises((ExternalError, InvalidDocument)) as raised:
+        call(*arguments)
+    return raised.value
 
 
 def test_a_baseline_that_arrives_byte_by_byte_does_not_hold_the_job(named, monkeypatch):

@@ -8,11 +8,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from runevals.lib.chat.prices import Prices
 from runevals.lib.chat.providers import PROVIDERS, Provider
-from runevals.lib.http.origin import OPENAI_URL
+from runevals.lib.http.origin import OPENAI_URL, without_credentials
 from runevals.lib.http.slot import Slot
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
 from runevals.lib.nullable import total, whole_total
@@ -91,8 +90,7 @@ class Endpoint:
     @property
     def display_url(self) -> str:
         """Its address without credentials."""
-        parts = urlsplit(self.base_url or OPENAI_URL)
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+        return without_credentials(self.base_url or OPENAI_URL)
 
 
 class Chat:

@@ -19,6 +19,12 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{host_text}" if usual else f"{parts.scheme}://{host_text}:{parts.port}"
 
 
+def without_credentials(url: str) -> str:
+    """An address without user, password, query and fragment, which may be secrets. Raises ValueError for none."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
 def is_at(url: str, place: str) -> bool:
     """Whether an address is that of `place`, or plainly below its path. Raises ValueError for none.
 

@@ -10,8 +10,10 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 from runevals.lib import git
+from runevals.lib.http.origin import without_credentials
 from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
 from runevals.records import RunReport
@@ -61,9 +63,12 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
     if source is None:
         return None, ()
     if is_remote(source):
-        report = _in_bucket(source) if is_in_bucket(source) else parse_report(_fetched(source).encode(), source)
-        require_whole(report, source)
-        return Baseline(report=report, source=_source(source, report)), ()
+        name = _display_address(source)
+        report = (
+            _in_bucket(source) if is_in_bucket(source) else parse_report(_fetched(source, name).encode(), name)
+        )
+        require_whole(report, name)
+        return Baseline(report=report, source=_source(name, report)), ()
     path = Path(source)
     side = settings.base_side
     here = path.is_dir() and (side is None or settings.compare.baseline_named)
@@ -232,7 +237,14 @@ def _source(name: str, report: RunReport) -> str:
     return f"{name}{commit}, run {report.run.started_at:%Y-%m-%d %H:%M} UTC"
 
 
-def _fetched(address: str) -> str:
+def _display_address(address: str) -> str:
+    try:
+        return without_credentials(address)
+    except ValueError:
+        raise InvalidSettings("the baseline is not an address that can be read") from None
+
+
+def _fetched(address: str, name: str) -> str:
     """The text at an address. Raises ExternalError if there is no response or it is too large."""
     import requests  # only a baseline elsewhere needs it
     import urllib3
@@ -242,12 +254,17 @@ def _fetched(address: str) -> str:
         with requests.get(address, timeout=TIMEOUT_S, stream=True) as answer:
             answer.raise_for_status()
             content = read_limited(pieces(answer.raw), MAX_BYTES, deadline)
-            return document.content_of(content, address).decode("utf-8")
+            return document.content_of(content, name).decode("utf-8")
     except TooLarge:
-        raise ExternalError(f"the baseline {address} is larger than {MAX_BYTES // 1024**2} MiB") from None
+        raise ExternalError(f"the baseline {name} is larger than {MAX_BYTES // 1024**2} MiB") from None
     except TooSlow:
-        raise ExternalError(f"the baseline {address} was not complete within {TOTAL_S:g} s") from None
+        raise ExternalError(f"the baseline {name} was not complete within {TOTAL_S:g} s") from None
+    except requests.HTTPError as error:  # whose text has the whole address
+        raise ExternalError(
+            f"the baseline {name} cannot be fetched: status {error.response.status_code}"
+        ) from None
     except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-        raise ExternalError(f"the baseline {address} cannot be fetched: {error}") from error
+        reason = str(error).replace(address, name).replace(f"?{urlsplit(address).query}", "")
+        raise ExternalError(f"the baseline {name} cannot be fetched: {reason}") from None
     except UnicodeDecodeError:
-        raise InvalidDocument(f"the baseline {address} is not UTF-8 text") from None
+        raise InvalidDocument(f"the baseline {name} is not UTF-8 text") from None
