@@ -88,6 +88,64 @@ def test_a_failed_teardown_and_an_early_end_are_no_pass(project, pytest_in):
     assert not (project.path / "head.json").exists(), "nothing was recorded"
 
 
+MANY = """
+import os, pytest
+
+def agent(number):
+    if number in (3, 4):
+        BREAK
+    return "30 days"
+
+@pytest.fixture
+def served(request):
+    if request.node.callspec.params["number"] == 5:
+        SETUP
+    yield
+
+@pytest.mark.parametrize("number", range(24))
+def test_refund(evals, served, number):
+    answer = agent(number)
+    evals.record(f"refund-{number}", answer)
+    assert "30" in answer
+"""
+
+
+XDIST = ("-p", "xdist", "-n", "2")
+ERROR = 'raise RuntimeError("no server")'
+
+
+@pytest.mark.parametrize(
+    ("place", "crash", "words", "reason"),
+    [
+        pytest.param("BREAK", ERROR, (), "could not be measured", id="in the test"),
+        pytest.param("SETUP", ERROR, (), "could not be measured", id="in its fixture"),
+        pytest.param("BREAK", "os._exit(1)", XDIST, "a worker of pytest crashed", id="a worker"),
+    ],
+)
+def test_a_crash_before_an_answer_is_recorded_is_no_pass(  # noqa: PLR0917 - a table
+    project, pytest_in, runevals, place, crash, words, reason
+):
+    """Its case was missing, and `compare` showed no regression."""
+    project.write("test_support.py", MANY.replace("BREAK", "pass").replace("SETUP", "pass"))
+    assert pytest_in("--evals-output", "base.json")[0] == 0
+    broken = MANY.replace(place, crash)
+    project.write("test_support.py", broken.replace("BREAK", "pass").replace("SETUP", "pass"))
+    assert pytest_in(*words, "--evals-output", "head.json")[0] == 1
+    code, out, err = runevals("compare", "base.json", "head.json")
+    ended(code, 3, out + err, reason)
+
+
+def test_a_file_that_cannot_be_collected_is_no_pass(project, pytest_in, runevals):
+    one = 'def test_{0}(evals):\n    evals.record("{0}", "30 days")\n'
+    project.write("test_support.py", "".join(one.format(f"case_{number}") for number in range(24)))
+    project.write("test_refund.py", one.format("refund"))
+    assert pytest_in("--evals-output", "base.json")[0] == 0
+    project.write("test_refund.py", "import no_such_module\n")
+    pytest_in("--continue-on-collection-errors", "--evals-output", "head.json")
+    code, out, err = runevals("compare", "base.json", "head.json")
+    ended(code, 3, out + err, "pytest cannot collect test_refund.py")
+
+
 def test_cases_of_suites_are_tests_that_can_be_selected(project, pytest_in):
     project.write("evals/kb.json", SUITE)
     project.write("answers.jsonl", ANSWERS)

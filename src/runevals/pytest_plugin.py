@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SUITES = "evals_suites"  # the setting of pytest that names suites
 RECORDS = "runevals_records"  # the field of a pytest report that brings records from a worker
+FIXTURE = "evals"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,11 +73,20 @@ def evals(request: pytest.FixtureRequest) -> Evals:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Hands the records of a test over with its report: a worker's reports are sent to the main process."""
+    """Hands the records of a test over with its report: a worker's reports are sent to the main process.
+
+    A test that fails before it has recorded anything is a case without an answer, not one that is gone.
+    """
     result = yield
+    report = result.get_result()  # type: ignore[attr-defined]
     recorded = item.stash.get(_EVALS, None)
-    if call.when == "call" and recorded is not None:
-        setattr(result.get_result(), RECORDS, recorded.records)  # type: ignore[attr-defined]
+    records = [] if recorded is None else recorded.records
+    if call.when == "call" and records:
+        setattr(report, RECORDS, records)
+    elif call.when != "teardown" and report.failed and FIXTURE in getattr(item, "fixturenames", ()):
+        setattr(
+            report, RECORDS, [{"key": item.nodeid, "output": "", "prompt": "", "tool_calls": [], "error": True}]
+        )
 
 
 class _Writer:
@@ -93,7 +103,11 @@ class _Writer:
             for row in self._rows:
                 if row["test"] == report.nodeid and row["passed"]:
                     row.update(passed=False, reason=report.longreprtext[-2000:])
+        if report.when not in ("setup", "call", "teardown"):
+            self._stopped = f"a worker of pytest crashed in {report.nodeid}"
         for record in getattr(report, RECORDS, ()):
+            if record.get("error") and not report.failed:  # it is run again
+                continue
             reason = "" if report.passed else report.longreprtext[-2000:]
             row = {**record, "suite": suite, "test": report.nodeid, "passed": report.passed, "reason": reason}
             self._rows.append(row)
@@ -104,6 +118,10 @@ class _Writer:
 
             stopped = str(session.shouldfail or session.shouldstop or "")
             write_records(self._rows, self._path, stopped="pytest ended early" if stopped else self._stopped)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._stopped = f"pytest cannot collect {report.nodeid}"
 
     def pytest_keyboard_interrupt(self) -> None:
         self._stopped = "pytest was interrupted"

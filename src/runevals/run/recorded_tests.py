@@ -22,6 +22,7 @@ from runevals.suites.importing.results.records import (
     ImportedRun,
     check_result,
     joined,
+    unanswered,
 )
 from runevals.verdict.decide import decision
 
@@ -54,11 +55,13 @@ def _case(row: Mapping[str, Any]) -> ImportedCase:
         ToolCall(name=str(call.get("name", "tool")), input=call.get("input"), output=_text(call.get("output")))
         for call in row["tool_calls"]
     )
+    failed = row.get("error", False)  # before there was an answer
     turn = TurnReport(
         prompt=row["prompt"],
         expected=None,
         output=row["output"],
-        results=(check_result("test", "test", passed=row["passed"], reason=row["reason"]),),
+        results=() if failed else (check_result("test", "test", passed=row["passed"], reason=row["reason"]),),
+        error=unanswered(row["reason"]) if failed else None,
         tool_calls=calls,
         **{name: row[name] for name in _NUMBERS if name in row},
     )
