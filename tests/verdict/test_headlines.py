@@ -125,6 +125,20 @@ def test_an_error_of_a_fresh_run_leaves_open_what_without_it_is_too_much_for_cha
         assert "may be lost (some fresh runs errored" in found.verdict.headline
 
 
+@pytest.mark.parametrize(("lost", "exit_code"), [(4, 1), (5, 1), (3, 0)])
+def test_a_case_that_lacks_fresh_runs_does_not_hide_that_others_are_lost(lost, exit_code):
+    base = {f"k{number}": "p" for number in range(20)}
+    runner = ScriptedRunner(
+        {**base, **{f"k{number}": "f" for number in (*range(lost), 19)}},
+        always(""),
+        lambda key, number: "" if key == "k19" and number else "f",
+    )
+    runner.why_no_base = "it is deployed elsewhere"
+    rule = RegressionRule(max_fresh_runs=200)
+    found = conclusion_of(*compare_in_rounds(runner, report(base), "stored", rule), GateRules())
+    assert found.verdict.exit_code == exit_code
+
+
 @pytest.mark.parametrize(("stored", "warns"), [("ppp", True), ("ppf", False), ("p", False)])
 def test_a_case_that_fails_on_fresh_runs_of_both_sides_is_named_if_the_stored_base_always_passed_it(stored, warns):
     failing = always("p", k7="f")

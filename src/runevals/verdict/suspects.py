@@ -248,8 +248,10 @@ def _confirm_by_number(suspects: Sequence[SuspectRuns], cases: int, rule: Regres
     doubts = [one for one in suspects if one.stored and one.state == "cleared" and one.reason]
     doubts = [one for one in doubts if not one.pair.now.passes and not any(one.values(lenient=False)[1])]
     sure = [one for one in doubts if not any(one.values(lenient=True)[1])]
+    most = max((len(one.head) for one in sure), default=0)
+    full = [one for one in sure if len(one.head) == most]  # not hidden by one of which runs are missing
     endings: list[tuple[list[SuspectRuns], SuspectState, str]]
-    endings = [(sure, "confirmed", ""), (doubts, "open", "some fresh runs errored")]
+    endings = [(full, "confirmed", ""), (sure, "confirmed", ""), (doubts, "open", "some fresh runs errored")]
     for some, state, reason in endings:
         p = _p_of_number([(one.pair.before.runs, one.pair.now.runs + len(one.head)) for one in some], cases)
         if p <= LEVEL_OF_NUMBER * rule.alpha:
