@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from runevals.cli.run_targets import of_target
+from tests.ending import ended
 from tests.sample_suites import SUITE
 
 
@@ -33,3 +34,15 @@ def test_results_are_stored_without_an_output_too(project, runevals):
     names = sorted(path.name.partition(".")[2] for path in (project.path / ".evals/results").iterdir())
     assert names == ["a.html", "a.json", "b.html", "b.json", "html"]
     assert "\n== a\n" in out
+
+
+@pytest.mark.parametrize("source", ["s3://evals/base.json", "https://example.com/base.json", "bases"])
+def test_a_base_of_several_targets_is_a_file(project, runevals, source):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", "def a(prompt):\n return 'Paris'\n")
+    project.write(
+        "runevals.yaml", {"targets": {name: {"type": "python", "function": "agent.py:a"} for name in "ab"}}
+    )
+    (project.path / "bases").mkdir()
+    code, out, err = runevals("run", "--baseline", source)
+    ended(code, 2, out + err, "baseline: of several targets, it is a file (base.json means base.a.json")

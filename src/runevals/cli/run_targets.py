@@ -18,6 +18,7 @@ from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.reports import html, is_packed_name, results, side_by_side, suffix_of, summary
 from runevals.reports.publish import check_outputs, publish
 from runevals.run.acceptance import with_waiting
+from runevals.run.baseline.from_files import is_remote
 from runevals.run.export_suite import separated
 from runevals.run.projects import worst
 from runevals.run.targets import run_targets
@@ -106,7 +107,7 @@ def _with_own_baseline(settings: Settings, name: str) -> Settings:
     source = settings.compare.baseline
     if source is None:
         return settings
-    if source.startswith(("http://", "https://")) or Path(source).is_dir():
+    if is_remote(source) or Path(source).is_dir():
         raise InvalidSettings(
             "baseline: of several targets, it is a file (base.json means "
             f"{of_target(Path('base.json'), name)} and so on); name one, or run the base itself with --base REF"
