@@ -132,6 +132,14 @@ def test_every_occurrence_is_replaced_once_and_each_address_fetched_once(web):
     assert len(found.cases[0].fetched) == 3
 
 
+def test_a_page_that_is_named_ten_thousand_times_does_not_fill_the_memory():
+    page = "https://a.example/x "
+    (found,) = inline_addresses([suite(page * 10_000)], Fetching(enabled=True), lambda _: "x" * 2_000_000)
+    assert found.cases[0].problem.message.endswith("are larger than 512 MiB")
+    (found,) = inline_addresses([suite(page * 5)], Fetching(enabled=True), lambda _: "x" * 2_000_000)
+    assert found.cases[0].problem is None
+
+
 def test_a_page_cannot_end_its_code_fence(web):
     asked = suite("look", context=f"see {web[0]}/fence")
     turn = asked.cases[0].turns[0]

@@ -29,6 +29,7 @@ TIMEOUT_S = 30.0
 MOST_REDIRECTS = 5
 MOST_BYTES = 2 * 1024 * 1024
 AT_ONCE = 8
+MOST_CHARACTERS = 512 * 1024 * 1024  # that the texts of pages add to all cases together
 _IN_URL = r"[^\s<>\"'`\\^{}|\[\]，。；：！？、（）【】《》「」『』“”]"
 _URL = re.compile(rf"https?://(?:\[[^\s\[\]]+\]{_IN_URL}*|{_IN_URL}+)", re.IGNORECASE)
 _TRAILING = ".,;:!?'\"»”’"
@@ -94,8 +95,9 @@ def inline_addresses(
     if not urls:
         return tuple(suites)
     texts = _fetch_all(sorted(urls), fetch) if fetching.enabled else {}
+    room = _Room()
     return tuple(
-        replace(suite, cases=tuple(_case(case, texts, fetching) for case in suite.cases))
+        replace(suite, cases=tuple(_case(case, texts, fetching, room) for case in suite.cases))
         if suite.dialect == DIALECT
         else suite
         for suite in suites
@@ -120,7 +122,22 @@ def _fetch_all(urls: Sequence[str], fetch: Callable[[str], str]) -> dict[str, st
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _case(case: Case, texts: dict[str, str | NotFetched], fetching: Fetching) -> Case:
+class _Room:
+    """How many characters the texts of pages may still add."""
+
+    def __init__(self) -> None:
+        self._left = MOST_CHARACTERS
+
+    def holds(self, case: Case, texts: dict[str, str]) -> bool:
+        """Whether these texts, wherever their addresses are in the case, can be added, which they then are."""
+        fields = [text for turn in case.turns for text in (turn.prompt, turn.author_prompt, turn.context) if text]
+        added = sum(len(page) * text.count(url) for text in fields for url, page in texts.items())
+        fits = added <= self._left
+        self._left -= added if fits else 0
+        return fits
+
+
+def _case(case: Case, texts: dict[str, str | NotFetched], fetching: Fetching, room: _Room) -> Case:
     urls = [url for turn in case.turns for url in _of(turn)]
     if not urls:
         return case
@@ -134,7 +151,11 @@ def _case(case: Case, texts: dict[str, str | NotFetched], fetching: Fetching) ->
         text = texts[url]
         if isinstance(text, NotFetched):
             return replace(case, problem=Problem(code="fetch_failed", message=f"{url}: {text}"))
-    fetched_texts = {url: text for url, text in texts.items() if isinstance(text, str)}
+    fetched_texts = {url: text for url in dict.fromkeys(urls) if isinstance(text := texts[url], str)}
+    if not room.holds(case, fetched_texts):
+        most = f"{MOST_CHARACTERS // 1024**2} MiB"
+        message = f"the texts of all pages, wherever they are named, are larger than {most}"
+        return replace(case, problem=Problem(code="fetch_failed", message=message))
     turns = tuple(
         replace(
             turn,
