@@ -9,7 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from runevals.gitlab.notes import without_quick_actions
+from runevals.gitlab.notes import inert
+from runevals.lib.text.escape import inert_line
 from tests.sample_suites import AGENT, SUITE
 from tests.serving import Quiet, serving
 
@@ -137,7 +138,14 @@ def test_without_trusted_it_says_whose_word_it_is(server, results, runevals):
 
 
 def test_no_line_is_a_command_to_gitlab():
-    assert without_quick_actions("a\n/merge\n /x\n/close") == "a\n&#47;merge\n /x\n&#47;close"
+    assert inert("a\n/merge\n /x\n\r/close") == "a\n&#47;merge\n /x\n&#47;close"
+
+
+def test_no_name_is_a_reference_to_another_merge_request():
+    text = inert(inert_line("see !7 ~bug &2, o/r!8; R & D!"))
+    escaped = ["<code>&#33;</code>7", "<code>&#126;</code>bug", "<code>&#38;</code>2", "r<code>&#33;</code>8"]
+    assert all(one in text for one in escaped), text
+    assert text.endswith("R &#38; D&#33;")
 
 
 @pytest.mark.parametrize("status", [403, 404, 500])

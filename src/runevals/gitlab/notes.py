@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     import gitlab
 
 TIMEOUT_S = 30.0
-_QUICK_ACTION = re.compile(r"^/", re.MULTILINE)
+_QUICK_ACTION = re.compile(r"^\r*/", re.MULTILINE)  # GitLab removes carriage returns first
+# What GitHub's escaping leaves of names: !7 ~label &2. GitLab resolves them after character references.
+_REFERENCE = re.compile(r"(&#(?:33|126|38);)(?=\w)")
 _VARIABLES = ("CI_SERVER_URL", "CI_PROJECT_ID")
 
 
@@ -71,7 +73,7 @@ def put_note(where: MergeRequest, marker: str, body: str) -> str:
         raise InvalidSettings("--gitlab needs python-gitlab: pip install 'runevals[gitlab]'") from None
     try:
         client = gitlab.Gitlab(where.server, private_token=where.token, timeout=TIMEOUT_S)
-        number = _put(client, where, marker, without_quick_actions(body))
+        number = _put(client, where, marker, inert(body))
     except (gitlab.GitlabError, requests.RequestException) as error:
         raise GitLabError(f"GitLab did not take the note: {' '.join(str(error).split())[:200]}") from None
     return f"{where.address}/-/merge_requests/{where.number}#note_{number}" if where.address else ""
@@ -100,6 +102,9 @@ def _ours(client: gitlab.Gitlab, notes: Any, marker: str) -> Any | None:
     return latest
 
 
-def without_quick_actions(body: str) -> str:
-    """The text in which no line begins with `/`, which GitLab takes for a command such as /merge."""
-    return _QUICK_ACTION.sub("&#47;", body)
+def inert(body: str) -> str:
+    """The text without references to merge requests, labels and epics, and without lines that begin with `/`.
+
+    GitLab takes such a line for a command, such as /merge, and tells others that they were mentioned.
+    """
+    return _REFERENCE.sub(r"<code>\1</code>", _QUICK_ACTION.sub("&#47;", body))
