@@ -132,6 +132,19 @@ def test_it_is_found_on_a_later_page_and_never_another_persons(server, results, 
     assert [one["body"] == body for one in server.notes] == [False, False, False, True, False]
 
 
+def test_results_that_the_change_has_committed_are_not_the_jobs(server, repository, runevals, monkeypatch):
+    """If the run ends early, its `-o results.json` is what the change has put there."""
+    assert runevals("-o", "results.json")[0] == 0
+    repository.git("add", "-f", "results.json")
+    repository.git("commit", "-q", "-m", "results of ours")
+    monkeypatch.setenv("CI_COMMIT_SHA", repository.git("rev-parse", "HEAD"))
+    code, _, err = runevals("comment", "results.json", "--gitlab", "--trusted")
+    assert (code, server.notes) == (2, []), err
+    assert "not of its run" in err
+    assert runevals("-o", "results.json")[0] == 0
+    assert runevals("comment", "results.json", "--gitlab", "--trusted")[0] == 0
+
+
 def test_without_trusted_it_says_whose_word_it_is(server, results, runevals):
     assert runevals("comment", results, "--gitlab", "--comment-id", "nightly")[0] == 0
     assert server.notes[0]["body"].startswith("<!-- runevals-unverified nightly -->")

@@ -81,11 +81,20 @@ def _note(conclusion: Conclusion, where: MergeRequest, comment_id: str | None, *
     """Puts the results on a merge request → the address of the note."""
     links = where.links(os.environ)
     if trusted:
+        _require_of_this_commit(conclusion, links.head)
         mark = marker(comment_id or "results")
         return put_note(where, mark, comment.render(conclusion, links, mark))
     mark = unverified_marker(comment_id)
     body = unverified_comment.render([conclusion.report], links, mark, "the fork")
     return put_note(where, mark, body)
+
+
+def _require_of_this_commit(conclusion: Conclusion, head: str | None) -> None:
+    """Raises InvalidDocument for results that a change may have committed: no commit contains its own name."""
+    commit = conclusion.report.run.commit
+    if head is not None and commit != head:
+        of = "an unknown commit" if commit is None else f"the commit {commit[:7]}"
+        raise InvalidDocument(f"the results are of {of}, not of this job's, {head[:7]}: they are not of its run")
 
 
 def comment_on(settings: Settings, here: JobContext) -> int:
