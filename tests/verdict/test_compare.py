@@ -26,6 +26,25 @@ def test_deterministic_one_flip_is_a_confirmed_regression():
     assert [(c.key, c.change, c.label) for c in found.changes] == [("a", "regressed", "confirmed")]
 
 
+@pytest.mark.parametrize(
+    ("base", "head", "verdict"),
+    [
+        pytest.param("pp", "pf", V.INCONCLUSIVE, id="the same test of two jobs fails in one"),
+        pytest.param("ppp", "pfp", V.INCONCLUSIVE, id="one of three"),
+        pytest.param("pp", "pff", V.REGRESSION, id="most runs fail"),
+        pytest.param("p", "fp", V.NO_CHANGE, id="run again and passed"),
+        pytest.param("pf", "pf", V.NO_CHANGE, id="so was the base"),
+    ],
+)
+def test_deterministic_a_case_that_now_fails_in_some_of_as_many_runs_may_be_lost(base, head, verdict):
+    others = {"b": "p", "c": "p"}
+    found = compared({"a": head, **others}, {"a": base, **others}, deterministic=True)
+    assert found.verdict is verdict
+    if verdict is V.INCONCLUSIVE:
+        assert found.inconclusive_by == "suspects"
+        assert found.why.startswith("a may be lost (it failed in some runs only, though")
+
+
 def test_deterministic_an_edited_case_never_regresses():
     base = report([case("a", "p"), *(case(f"k{n}", "p") for n in range(9))], deterministic=True)
     head = report([case("a", "f", fingerprint="e"), *(case(f"k{n}", "p") for n in range(9))], deterministic=True)

@@ -271,6 +271,14 @@ def test_a_deterministic_target_that_disagrees_with_itself_is_none():
     assert any("gave different answers" in caveat for caveat in found.caveats)
 
 
+def test_runs_that_differ_break_the_promise_of_a_deterministic_target_too():
+    """Each case still passes twice of three times, so none failed by itself."""
+    runner = ScriptedRunner(dict.fromkeys(SUITE, "fpp"), FINE, lambda _, n: "fp"[n % 2], deterministic=True)
+    found = held(runner)
+    assert (found.verdict, found.deterministic) == (V.REGRESSION, False)
+    assert any("gave different answers" in caveat for caveat in found.caveats)
+
+
 @pytest.mark.parametrize(
     ("limit", "ending"), [(None, (V.REGRESSION, "confirmed")), (15, (V.INCONCLUSIVE, "open"))]
 )

@@ -123,6 +123,11 @@ class Pair:
         )
 
     @property
+    def wavers(self) -> bool:
+        """Whether it passed all its runs on the base, and fails in some only now."""
+        return 0 < self.now.passes < self.now.runs and self.before.passes == self.before.runs > 0
+
+    @property
     def key(self) -> Key:
         """The case's key on the head."""
         return self.head.suite, self.head.key

@@ -120,6 +120,8 @@ class _RoundState:
 
     def after_round(self, done: int) -> Comparison | None:
         """The comparison that ends the run; None for another round."""
+        if self.runner.can_run and any(pair.wavers for pair in Sides.of(self.head, self.base).pairs):
+            self.singles.promise_broken = True
         screened = self.compared(Strictness.SCREENING if self.verifies else Strictness.FINAL)
         lost = () if screened.deterministic else lost_places(screened)
         look = self._second_look(lost) if lost and self.verifies else None

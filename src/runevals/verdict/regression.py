@@ -28,6 +28,7 @@ MIN_SHARED = 0.8  # of each suite's cases: below, they cannot be compared
 MIN_ARRIVED = 0.8  # of the values that were due
 STOP_FIRST_P = 0.30  # a first round this far from a loss ends a run; later ones at STOP_LATER_P
 STOP_LATER_P = 0.10
+_WAVERING = "it failed in some runs only, though the target is called deterministic"
 
 
 class Strictness(Enum):
@@ -104,6 +105,9 @@ def _unknown(evidence: Evidence) -> Ruling | None:
     still_open = [suspect for suspect in evidence.suspects if suspect.state == "open"]
     if still_open:
         return Ruling(ComparisonVerdict.INCONCLUSIVE, open_cases(still_open), "suspects")
+    if evidence.deterministic and (wavering := [pair for pair in evidence.pairs if _fails_in_a_place(pair)]):
+        why = f"{short_list([pair.head.key for pair in wavering])} may be lost ({_WAVERING})"
+        return Ruling(ComparisonVerdict.INCONCLUSIVE, why, "suspects")
     arrived = min(
         _arrived([pair.now for pair in evidence.pairs]), _arrived([pair.before for pair in evidence.pairs])
     )
@@ -118,6 +122,11 @@ def _unknown(evidence: Evidence) -> Ruling | None:
         why = f"what could not be measured would decide{names}"
         return Ruling(ComparisonVerdict.INCONCLUSIVE, why, "errors")
     return None
+
+
+def _fails_in_a_place(pair: Pair) -> bool:
+    """Whether some of as many runs fail now: a test in two jobs, say. One that was run again has more runs."""
+    return pair.wavers and pair.now.runs <= pair.before.runs
 
 
 def _arrived(sides: Sequence[Side]) -> float:
