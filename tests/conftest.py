@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from runevals.cli import call
 from runevals.lib.storage.cache import Cache
@@ -29,6 +31,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # With a folder on the path that this user may not enter, a missing program would be "Permission denied".
 os.environ["PATH"] = os.pathsep.join(folder for folder in os.get_exec_path() if os.access(folder, os.X_OK))
+
+# How long an example takes says nothing on a machine with other work.
+hypothesis_settings.register_profile(
+    "under load", hypothesis_settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("under load")
 
 pytest_plugins = ["tests.zoo"]
 
