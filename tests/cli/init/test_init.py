@@ -9,6 +9,7 @@ import yaml
 
 from runevals.cli.init.templates import workflow
 from tests.chat_server import Reply, chat_server
+from tests.ending import ended
 from tests.sample_suites import AGENT, SUITE
 
 PYTHON = ("--target", "python:agent.py:answer")
@@ -207,3 +208,13 @@ def test_settings_without_a_target_are_completed_by_the_next_steps(project, rune
     code, out, _ = runevals("init", "--yes", "--target", "python:agent.py:answer")
     assert code == 0
     assert ("  add to the settings file: target: python:agent.py:answer\n" in out) is told, out
+
+
+def test_a_folder_whose_name_github_would_evaluate_gets_no_workflow(repository, runevals, monkeypatch):
+    (repository.path / "runevals.yaml").unlink()
+    folder = repository.path / "${{ secrets.KEY }}"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    code, out, err = runevals("init", "--yes", *PYTHON, "--github")
+    ended(code, 2, err, "GitHub would evaluate")
+    assert (out, list(folder.iterdir()), (repository.path / ".github").exists()) == ("", [], False)

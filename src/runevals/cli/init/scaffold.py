@@ -18,6 +18,7 @@ from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal, say
+from runevals.lib.text.escape import one_line
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.records.quick_dataclass import dataclass
 from runevals.run.default_target import with_target
@@ -52,6 +53,8 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
     Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
     """
     before = resolved_settings(options)  # fails here for an invalid target or judge
+    if github and "${{" in (path := _settings_path(before)):
+        raise InvalidSettings(f"{one_line(path, 120)}: GitHub would evaluate what '${{{{' begins; rename it")
     asks = asks and at_terminal()
     is_new = before.file is None or before.file.path is None
     prompt = prompt_file(before, prompt_name, asks=asks and is_new)
@@ -176,11 +179,16 @@ def _ignore(path: Path) -> str:
     return f"✓ .gitignore: {'written' if not before else 'added'} {added}"
 
 
-def _workflow(settings: Settings) -> str:
+def _settings_path(settings: Settings) -> str:
+    """The settings file that is there or will be, relative to the repository's root."""
     settings_file = settings.cwd / starter.SETTINGS
     if settings.file is not None and settings.file.path is not None:
         settings_file = settings.file.path
-    display_path = _display_path(settings_file.resolve(), settings.repository.resolve())
+    return _display_path(settings_file.resolve(), settings.repository.resolve())
+
+
+def _workflow(settings: Settings) -> str:
+    display_path = _settings_path(settings)
     usual = display_path == ".github/runevals.yaml"
     return starter.workflow(
         branch=git.default_branch(settings.repository),
