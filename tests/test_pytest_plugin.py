@@ -135,6 +135,23 @@ def test_a_crash_before_an_answer_is_recorded_is_no_pass(  # noqa: PLR0917 - a t
     ended(code, 3, out + err, reason)
 
 
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("output=None", "output must be text, not NoneType"),
+        ("output='x', cost_usd=float('nan')", "cost_usd must be from 0 to 1e+12, not nan"),
+        ("output='x', latency_s=1e308", "latency_s must be from 0 to 1e+12, not 1e+308"),
+        ("output='x', input_tokens=1.5", "input_tokens must be a whole number, not 1.5"),
+        ("output='x', latency=3.0", "unexpected keyword argument 'latency'"),
+    ],
+)
+def test_what_no_report_can_hold_fails_the_test_that_records_it(project, pytest_in, runevals, argument, message):
+    project.write("test_it.py", f"def test_it(evals):\n    evals.record('a', {argument})\n")
+    code, said = pytest_in("--evals-output", "out.json")
+    assert (code, message in said) == (1, True), said
+    assert runevals("report", "out.json", "-o", "out.md")[0] == 0
+
+
 def test_a_file_that_cannot_be_collected_is_no_pass(project, pytest_in, runevals):
     one = 'def test_{0}(evals):\n    evals.record("{0}", "30 days")\n'
     project.write("test_support.py", "".join(one.format(f"case_{number}") for number in range(24)))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SUITES = "evals_suites"  # the setting of pytest that names suites
 RECORDS = "runevals_records"  # the field of a pytest report that brings records from a worker
 FIXTURE = "evals"
+MOST = 1e12  # seconds, dollars or tokens of an answer
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,20 +43,34 @@ class Evals:
     def __init__(self) -> None:
         self.records: list[dict[str, Any]] = []
 
-    def record(
+    def record(  # noqa: PLR0913 - what may be known of an answer
         self,
         key: str,
         output: str,
         *,
         prompt: str = "",
         tool_calls: Sequence[Mapping[str, object]] = (),
-        **numbers: float,
+        latency_s: float | None = None,
+        cost_usd: float | None = None,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
     ) -> None:
         """One answer of the case `key`; again with the same key, another attempt at it.
 
-        `tool_calls` have a `name`, and may have `input` and `output`. `numbers` are `latency_s`, `cost_usd`,
-        `input_tokens` and `output_tokens`.
+        `tool_calls` have a `name`, and may have `input` and `output`. Raises TypeError, ValueError for what no
+        report can hold: an output that is not text, a number below 0 or not finite.
         """
+        for name, text in (("key", key), ("output", output), ("prompt", prompt)):
+            if not isinstance(text, str):
+                raise TypeError(f"{name} must be text, not {type(text).__name__}")
+        amounts = {"latency_s": latency_s, "cost_usd": cost_usd}
+        counts = {"input_tokens": input_tokens, "output_tokens": output_tokens}
+        numbers = {name: number for name, number in {**amounts, **counts}.items() if number is not None}
+        for name, number in numbers.items():
+            if isinstance(number, bool) or not isinstance(number, int if name in counts else int | float):
+                raise TypeError(f"{name} must be a {'whole ' * (name in counts)}number, not {number!r}")
+            if not 0 <= number <= MOST:
+                raise ValueError(f"{name} must be from 0 to {MOST:g}, not {number!r}")
         calls = [dict(call) for call in tool_calls]
         record = {"key": key, "output": output, "prompt": prompt, "tool_calls": calls, **numbers}
         self.records.append(json.loads(json.dumps(record, default=str)))
