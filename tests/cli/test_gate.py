@@ -61,6 +61,23 @@ def test_one_lost_case_may_be_noise_unless_the_results_are_deterministic(results
     ended(code, 1, out, f"1 of {CASES} cases regressed", "deterministic target: every difference is real")
 
 
+def deepeval(score):
+    metric = {"name": "Relevancy", "threshold": 0.5, "success": True, "score": score, "evaluationModel": "gpt-5"}
+    cases = [{"name": f"k{n}", "input": "?", "success": True, "metricsData": [metric]} for n in range(12)]
+    return json.dumps({"testCases": cases, "metricsScores": []})
+
+
+def test_a_pass_without_a_score_is_not_compared_with_the_size_of_one(project, runevals):
+    scores = {"none": None, "ten": 7, "high": 0.9, "low": 0.55}
+    for name, score in scores.items():
+        project.write(f"{name}.json", deepeval(score))
+    for head, base in (("high", "none"), ("high", "ten"), ("none", "low"), ("ten", "low")):
+        code, out, _ = runevals("gate", f"{head}.json", "--baseline", f"{base}.json")
+        ended(code, 0, out, "No regression shown in 12 cases", without=["Improved"])
+    code, out, _ = runevals("gate", "low.json", "--baseline", "high.json")
+    ended(code, 1, out, "The score of 12 cases fell by 35.0 points")
+
+
 def test_a_file_that_is_named_twice_counts_once(results, runevals):
     copy = results.path / "one.xml"
     code, out, _ = runevals("gate", "one.xml", copy, "--baseline", "main.xml", "-o", "out.json")

@@ -65,9 +65,23 @@ class Side:
         return len(self.values) >= self.due
 
     @property
+    def ungraded(self) -> Side:
+        """It without the judge's scores."""
+        return replace(self, values=self.outcomes, graded=False) if self.graded else self
+
+    @property
     def outcomes(self) -> tuple[float, ...]:
         """A number for each run that was measured, in order: 0.0 failed, 1.0 passed."""
         return outcomes(self.passes, self.runs)
+
+
+def _says_only_that_it_passed(case: CaseReport) -> bool:
+    """Whether a check that passed has no score from 0 to 1, so that a share cannot be compared with it."""
+    results = (result for attempt in case.runs for turn in attempt.turns for result in turn.results)
+    return any(
+        result.passed and result.scale == (0.0, 1.0) and (result.value is None or not 0.0 <= result.value <= 1.0)
+        for result in results
+    )
 
 
 @lru_cache(1024)
@@ -110,6 +124,8 @@ class Pair:
     def of(cls, base: CaseReport, head: CaseReport) -> Pair:
         """Both sides, with what is used several times computed once."""
         before, now = Side.of(base), Side.of(head)
+        if before.graded != now.graded and _says_only_that_it_passed(head if before.graded else base):
+            before, now = before.ungraded, now.ungraded
         was, status = base.status, head.status
         return cls(
             base,

@@ -122,17 +122,18 @@ def _check(metric: Json) -> CheckResult:
     judge = metric["evaluationModel"].name_or_empty or None
     graded = judge is not None or score not in (None, 0.0, 1.0)
     flaky = metric["flaky"].value is True  # DeepEval counts it, but lets it decide nothing
+    unfinished = metric["success"].value is None and not flaky
+    error = metric["error"].text_or_none or (UNFINISHED if unfinished else "")
+    silent = not error and score is None  # it only says whether it passed
     result = check_result(
         name,
         name,
         passed=None if flaky or metric["success"].value is None else metric["success"].flag,
         score=score,
         reason=metric["reason"].text_or_none or "",
-        layer=Layer.JUDGE if graded else Layer.FACT,
+        layer=Layer.JUDGE if graded and not silent else Layer.FACT,
         threshold=metric["threshold"].number_or_none,
         judge_model=judge,
         cost_usd=metric["evaluationCost"].amount_or_none,
     )
-    unfinished = metric["success"].value is None and not flaky
-    error = metric["error"].text_or_none or (UNFINISHED if unfinished else "")
     return errored(result, error) if error else result

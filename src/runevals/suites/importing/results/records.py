@@ -105,6 +105,8 @@ def check_result(
     if share is None and passed is not None:
         share = float(passed)
     more.setdefault("layer", Layer.FACT)
+    if score not in (None, share):  # on another scale: it only says whether it passed
+        more["layer"] = Layer.FACT if more["layer"] is Layer.JUDGE else more["layer"]
     return CheckResult(id=name, evaluator=kind, outcome=outcome, score=share, value=score, reason=reason, **more)
 
 
