@@ -1,7 +1,8 @@
 """All calls of git.
 
 A checkout may be untrusted, so git never searches for a repository and uses nothing of the work tree: no
-embedded repository, no attributes, and no program that these or the repository's configuration name.
+embedded repository, no attributes, and no program that these name. Of the repository's own configuration, which
+no commit contains, git uses what brings its files: filters such as Git LFS, the transport of a partial clone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from runevals.lib.programs import as_owner
 from runevals.records.errors import ExternalError, InvalidSettings
 
-# A repository's own configuration must not start programs of its choice.
+# Of a repository's own configuration, hooks, pagers and monitors are not started.
 _QUIET = (
     "--no-pager",
     "--no-replace-objects",
