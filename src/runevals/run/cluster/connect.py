@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
 import threading
@@ -36,6 +37,7 @@ def connected(ray_address: str | None, environment: Mapping[str, str]) -> Iterat
         return
     address = ray_address or environment.get("RAY_ADDRESS") or "auto"
     _require_reachable(address)
+    os.environ.setdefault("RAY_COLOR_PREFIX", "0")  # else what Ray prints of a lost node is coloured in files too
     with _signals_kept():
         try:
             ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
