@@ -145,6 +145,16 @@ def test_results_that_the_change_has_committed_are_not_the_jobs(server, reposito
     assert runevals("comment", "results.json", "--gitlab", "--trusted")[0] == 0
 
 
+def test_results_of_a_job_whose_image_has_no_git_are_its_own(server, results, runevals, monkeypatch):
+    monkeypatch.setenv("CI_COMMIT_SHA", "1" * 40)
+    code, _, err = runevals("comment", results, "--gitlab", "--trusted")
+    assert (code, server.notes) == (2, []), err
+    monkeypatch.setenv("PATH", "")
+    assert runevals("--target", "python:agent.py:answer", "-o", "results.json")[0] == 0
+    code, _, err = runevals("comment", results, "--gitlab", "--trusted")
+    assert (code, len(server.notes)) == (0, 1), err
+
+
 def test_without_trusted_it_says_whose_word_it_is(server, results, runevals):
     assert runevals("comment", results, "--gitlab", "--comment-id", "nightly")[0] == 0
     assert server.notes[0]["body"].startswith("<!-- runevals-unverified nightly -->")

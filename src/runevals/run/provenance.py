@@ -24,8 +24,10 @@ def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
     """The commit and the settings of a run in this checkout."""
     environment = settings.environment
     return Provenance(
-        # A step may check out another commit than the one that the event is about.
-        commit=commit_of(settings.repository, "HEAD") or environment.get("GITHUB_SHA"),
+        # A step may check out another commit than the one that the event is about. The image may have no git.
+        commit=commit_of(settings.repository, "HEAD")
+        or environment.get("GITHUB_SHA")
+        or environment.get("CI_COMMIT_SHA"),
         ref=environment.get("GITHUB_REF") or branch_of(settings.repository),
         settings=settings_given(settings),
         notices=(*_of_base(settings), *notices),
