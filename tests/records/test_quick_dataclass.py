@@ -122,6 +122,23 @@ def stays_frozen_and_can_be_copied(record):
     assert copy.copy(record) == pickle.loads(pickle.dumps(record)) == record
 
 
+def test_a_standard_dataclass_inherits_if_it_is_frozen_too():
+    @dataclasses.dataclass(frozen=True)
+    class More(Quick):
+        more: float = 0.5
+
+    with pytest.raises(FrozenInstanceError, match="name"):
+        More("a").name = "b"
+    assert replace(More("a"), size=3, more=1.0) == More("a", 3, more=1.0)
+    assert More("a", more=1.0) != More("a") == More("a", more=0.5)
+    for make in (dataclasses.dataclass, dataclass(slots=True)):
+        with pytest.raises(TypeError, match="cannot inherit non-frozen dataclass from a frozen one"):
+            make(type("Set", (Quick,), {}))
+    for make in (dataclasses.dataclass(frozen=True), dataclass(slots=True, frozen=True)):
+        with pytest.raises(TypeError, match="cannot inherit frozen dataclass from a non-frozen one"):
+            make(type("Frozen", (Changing,), {}))
+
+
 def test_an_object_that_could_be_set_is_a_record_like_any_other():
     record = unfrozen(Generated)()
     record.name, record.size, record.parts, record.note, record.place = "a", 2, [], "b", ""

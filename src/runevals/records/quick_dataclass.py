@@ -30,8 +30,11 @@ else:
 
 def _quick(cls: type, *, frozen: bool = False, kw_only: bool = False) -> type:
     cls.__doc__ = cls.__doc__ or cls.__name__  # otherwise one is made of the signature
-    make: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)
+    inherits = hasattr(cls, "__dataclass_fields__")
+    options: dict[str, bool] = {"slots": True, "kw_only": kw_only, "frozen": frozen and inherits}
+    make: Any = dataclasses.dataclass(init=False, repr=False, eq=False, **options)
     record: Any = make(cls)
+    record.__dataclass_params__.frozen = frozen  # the standard one asks for it when a class inherits
     names = [field.name for field in fields(record) if field.compare]
     key: Any = attrgetter(*names) if len(names) > 1 else lambda self: tuple(getattr(self, n) for n in names)
 
