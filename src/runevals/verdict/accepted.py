@@ -19,6 +19,7 @@ from runevals.records import (
     RegressionRule,
     RunReport,
 )
+from runevals.verdict.comparability import both_deterministic
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.suspects import candidates
 from runevals.verdict.verification import not_lost
@@ -76,7 +77,7 @@ def without_accepted(
     if not Sides.of(head, base).pairs:
         return head, None
     suspects = tuple(one for one in comparison.suspects if (one.suite, one.key) not in accepted)
-    promised = report.run.target.deterministic and comparison.base.run.target.deterministic
+    promised = both_deterministic(report, comparison.base)
     fresh = FreshRuns(suspects, promise_broken=promised and not comparison.deterministic)
     rest = compare(head, base, comparison.source, rule=rule, fresh=fresh)
     verification = comparison.verification

@@ -44,6 +44,11 @@ def other_target(head: RunReport, base: RunReport) -> str:
     return "" if before == now else f"the target is of another type, {now}, than the base's, {before}"
 
 
+def both_deterministic(head: RunReport, base: RunReport) -> bool:
+    """Whether the targets of both sides are called deterministic."""
+    return head.run.target.deterministic and base.run.target.deterministic
+
+
 def without_judge(report: RunReport) -> RunReport:
     """`report` without the results of judges."""
 

@@ -19,7 +19,13 @@ from runevals.records import (
     Totals,
 )
 from runevals.records.quick_dataclass import dataclass
-from runevals.verdict.comparability import caveats_of, judges_differ, other_target, without_judge
+from runevals.verdict.comparability import (
+    both_deterministic,
+    caveats_of,
+    judges_differ,
+    other_target,
+    without_judge,
+)
 from runevals.verdict.families import families
 from runevals.verdict.matching import MatchedRuns, Pair, case_changes, change_of, match, one_sided
 from runevals.verdict.per_case import flaky_cases, flips, significant_alone
@@ -92,7 +98,7 @@ def compare(
     """
     sides = Sides.of(head, base)
     pairs, measured, same = sides.pairs, sides.measured, sides.same
-    promised = head.run.target.deterministic and base.run.target.deterministic
+    promised = both_deterministic(head, base)
     deterministic = promised and not (fresh is not None and fresh.promise_broken)
     tested = families(sides.due, level_of(head, pairs, strictness, rule))
     graded = "share" in tested.whole

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from runevals.records import Comparison, ComparisonVerdict, RegressionRule, RunReport, Suspect, Verification
 from runevals.records.quick_dataclass import dataclass
-from runevals.verdict.comparability import stale
+from runevals.verdict.comparability import both_deterministic, stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.families import Place
 from runevals.verdict.fresh_runs import CaseRunner, SingleCases
@@ -120,7 +120,7 @@ class _RoundState:
 
     def after_round(self, done: int) -> Comparison | None:
         """The comparison that ends the run; None for another round."""
-        if self.runner.can_run and any(pair.wavers for pair in Sides.of(self.head, self.base).pairs):
+        if self.runner.can_run and self._broke_promise():
             self.singles.promise_broken = True
         screened = self.compared(Strictness.SCREENING if self.verifies else Strictness.FINAL)
         lost = () if screened.deterministic else lost_places(screened)
@@ -135,6 +135,11 @@ class _RoundState:
             return None  # single cases that look lost by now may pass in the next round
         self._test_single_cases(screened, critical_only=surely)
         return self._ending(done, lost if surely or self.verifies else (), look)
+
+    def _broke_promise(self) -> bool:
+        """Whether runs of one case differ now that always passed on the base, of targets called deterministic."""
+        sides = (self.head, self.base)
+        return both_deterministic(*sides) and any(pair.wavers for pair in Sides.of(*sides).pairs)
 
     def _may_end(self, done: int, lost: Collection[Place]) -> bool:
         """Whether no further round is to be made; critical cases then still make their remaining rounds."""
