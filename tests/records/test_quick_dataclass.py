@@ -11,22 +11,20 @@ import pytest
 from runevals.records.quick_dataclass import dataclass, unfrozen
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Generated:
-    name: str
-    size: int = 1
-    parts: list[str] = field(default_factory=list)
-    note: str | None = field(default=None, kw_only=True, repr=False)
-    place: str = field(default="", compare=False)
+def made_by(decorator, name):
+    class Record:
+        name: str
+        size: int = 1
+        parts: list[str] = field(default_factory=list)
+        note: str | None = field(default=None, kw_only=True, repr=False)
+        place: str = field(default="", compare=False)
+
+    Record.__name__ = Record.__qualname__ = name
+    return decorator(frozen=True, slots=True)(Record)
 
 
-@dataclass(frozen=True, slots=True)
-class Quick:
-    name: str
-    size: int = 1
-    parts: list[str] = field(default_factory=list)
-    note: str | None = field(default=None, kw_only=True, repr=False)
-    place: str = field(default="", compare=False)
+Generated = made_by(dataclasses.dataclass, "Generated")
+Quick = made_by(dataclass, "Quick")
 
 
 @dataclass(frozen=True, slots=True)
