@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from runevals.lib.text.secrets import JOB_TOKENS
 
 _OURS_OR_THE_RUNNERS = ("INPUT_", "ACTIONS_", "RUNEVALS_")
-_FILE_COMMANDS = frozenset({"GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"})
+_HELD_BACK = JOB_TOKENS | {"GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}
 
 
 _PLAIN = frozenset({
@@ -31,5 +31,5 @@ def cleaned(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in environment.items()
-        if name not in JOB_TOKENS | _FILE_COMMANDS and not name.startswith(_OURS_OR_THE_RUNNERS)
+        if name not in _HELD_BACK and not name.startswith(_OURS_OR_THE_RUNNERS)
     }

@@ -138,8 +138,7 @@ def pointer(json_path: JsonPath) -> str:
 def read_text(path: Path, display_path: str, most_bytes: int = MAX_BYTES) -> str:
     """The text of a file, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
     try:
-        if not path.is_file():
-            raise _stop(Location(file=display_path), "is not a file" if path.exists() else "there is no such file")
+        _require_file(path, display_path)
         if path.stat().st_size > most_bytes:
             raise _stop(
                 Location(file=display_path), f"is larger than {most_bytes // 1024 // 1024} MiB, the most we read"
@@ -147,6 +146,12 @@ def read_text(path: Path, display_path: str, most_bytes: int = MAX_BYTES) -> str
         return decoded(path.read_bytes(), display_path)
     except OSError as error:
         raise _stop(Location(file=display_path), f"cannot be read: {error.strerror}") from None
+
+
+def _require_file(path: Path, display_path: str) -> None:
+    """Raises InvalidSuite if it is missing or is not a file."""
+    if not path.is_file():
+        raise _stop(Location(file=display_path), "is not a file" if path.exists() else "there is no such file")
 
 
 def decoded(content: bytes, display_path: str) -> str:
@@ -160,8 +165,7 @@ def decoded(content: bytes, display_path: str) -> str:
 def read_lines(path: Path, display_path: str) -> Iterator[str]:
     """The lines of a UTF-8 file of any size. Raises InvalidSuite."""
     try:
-        if not path.is_file():
-            raise _stop(Location(file=display_path), "is not a file" if path.exists() else "there is no such file")
+        _require_file(path, display_path)
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             yield from file
     except UnicodeDecodeError:
