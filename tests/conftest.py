@@ -119,6 +119,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             if _IN_CONTAINERS.search(nodeid):
                 return "containers"
+            if _OF_SHARDS.search(nodeid):
+                return "workflow of shards"
             file = nodeid.partition("::")[0]
             return file if file.endswith(_SHARE_MUCH) else nodeid
 
@@ -157,8 +159,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 _NOT_RUN: pytest.StashKey[list[str]] = pytest.StashKey()
 _IN_CONTAINERS = re.compile(r"/test_container\.py::|::test_nor_in_the_container|::test_an_image_is_pushed")
+_OF_SHARDS = re.compile(r"/test_workflows\.py::.*_shard")
 
-# Jobs of workflows, of which one runs at a time; a browser and large pages; a cluster.
+# Jobs of workflows; a browser and large pages; a cluster.
 _SHARE_MUCH = ("/test_workflows.py", "/test_page.py", "/test_ray.py")
 
 

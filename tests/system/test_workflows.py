@@ -90,7 +90,12 @@ def actions(image, tmp_path_factory):
 def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory):
     """Runs a workflow of the documentation for an event, in the repository → (whether it succeeded, its log)."""
     repository.write(".gitignore", ".evals/\n")
-    shutil.copytree(WORKFLOWS, repository.path / ".github" / "workflows")
+    folder = repository.path / ".github" / "workflows"
+    shutil.copytree(WORKFLOWS, folder)
+    text = (folder / "sharded.yml").read_text(
+        "utf-8"
+    )  # two workflows of one name could not run at once, see `alone`
+    (folder / "sharded.yml").write_text(text.replace("name: evals", "name: evals in shards", 1), "utf-8")
     repository.git("update-ref", "-d", "HEAD")  # so that the base is the same commit in every test
     repository.git("add", "-A")
     repository.git("commit", "-qm", "base")
@@ -100,7 +105,6 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
     node = "" if found is None else f" -v {Path(found).resolve()}:/usr/local/bin/node:ro"
 
     def run(number: int, file: str, event: str, payload: dict, **more: str) -> tuple[bool, str]:
-        folder = repository.path / ".github" / "workflows"
         (runner / "event.json").write_text(json.dumps(payload), encoding="utf-8")
         environment = {
             "GITHUB_REPOSITORY": "o/r",
@@ -118,11 +122,11 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
             *("--artifact-server-addr", "127.0.0.1", "--artifact-server-port", str(free_port())),
             *("--artifact-server-path", runner / "artifacts"),
             *(word for name, value in environment.items() for word in ("--env", f"{name}={value}")),
-            *(word for name, folder in actions.items() for word in ("--local-repository", f"{name}={folder}")),
+            *(word for name, own in actions.items() for word in ("--local-repository", f"{name}={own}")),
         ]
         secrets = {"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "not-a-real-key"}
         home = {"HOME": str(runner), "XDG_CACHE_HOME": str(runner / "cache")}
-        with alone():
+        with alone(file):
             done = subprocess.run(
                 [str(word) for word in command],
                 cwd=repository.path,
@@ -146,9 +150,9 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
 
 
 @contextmanager
-def alone():
-    """One act at a time: it names its containers by workflow and job, not by run."""
-    with (Path(tempfile.gettempdir()) / "runevals-tests-act.lock").open("w") as lock:
+def alone(file: str):
+    """One act at a time for a workflow: it names its containers by workflow and job, not by run."""
+    with (Path(tempfile.gettempdir()) / f"runevals-tests-act-{file}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
