@@ -116,6 +116,52 @@ def test_one_that_cannot_be_used_stops_the_run_and_says_why(project, tmp_path, g
         assert "Traceback" not in told[2]
 
 
+RETURNS = """
+from dataclasses import dataclass
+from runevals.evaluators import Check, Verdict, evaluator
+class Truth:
+    def __bool__(self): return False
+class Number(float):  # as numpy's, its comparisons are not bool
+    def __ge__(self, other): return Truth()
+def leave(): raise SystemExit(0)
+@evaluator("returns")
+@dataclass(frozen=True, kw_only=True)
+class Returns(Check):
+    def check(self, subject): return eval(subject.prompt)
+"""
+
+
+def test_what_an_evaluator_returns_passes_only_if_it_says_so(project, tmp_path):
+    contract = "result does not follow the contract: "
+    decided = f"{contract}'passed' must be True, False or None, not"
+    expected = {
+        "Verdict(1, 'fine')": ("passed", "fine"),
+        "Verdict(Number(0.2), 'low')": ("failed", "low"),
+        "Verdict(0.2, 'low', passed=0)": ("errored", f"{decided} int"),
+        "Verdict(0.2, '', passed=Truth())": ("errored", f"{decided} Truth"),
+        "Verdict(85, 'in per cent')": ("errored", f"{contract}its score, 85, is not on its scale, 0 to 1"),
+        "Verdict('0.2', 'low')": ("errored", f"{contract}its score is str, not a number"),
+        "Verdict(0.2, None)": ("errored", f"{contract}its reason is NoneType, not text"),
+        "Verdict(1.0, '', {'x': Truth})": (
+            "errored", f"{contract}its details are not JSON: Object of type type is not JSON serializable",
+        ),
+        "0.2": ("errored", f"{contract}it returned float, not a Verdict"),
+        "leave()": ("errored", "SystemExit: 0"),
+    }  # fmt: skip
+    rows = [{"id": prompt, "input": prompt} for prompt in expected]
+    (project / "rows.json").write_text(json.dumps({"evaluators": ["returns"], "rows": rows}))
+    (project / "answers.jsonl").write_text(
+        "".join(json.dumps({"case": each, "output": "x"}) + "\n" for each in expected)
+    )
+    place = package(tmp_path / "site", "runevals.evaluators", "returns = MODULE:Returns", RETURNS)
+    words = ("rows.json", "--target", "recorded:answers.jsonl", "-o", "out.json")
+    code, out, err = runevals(*words, cwd=project, path=place)
+    ended(code, 3, out + err, without=["Traceback"])
+    cases = json.loads((project / "out.json").read_text(encoding="utf-8"))["cases"]
+    results = {case["key"]: case["attempts"][0]["turns"][0]["results"][0] for case in cases}
+    assert {key: (result["outcome"], result["reason"]) for key, result in results.items()} == expected
+
+
 def test_two_packages_with_one_name_are_told_apart(project, tmp_path):
     place = package(
         tmp_path / "site", "runevals.evaluators", "shout = MODULE:Shout", SHOUT.replace("NAME", "shout")

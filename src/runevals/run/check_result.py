@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Real
 
 from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Evaluator, Judged
@@ -38,6 +40,37 @@ def outcome_of(verdict: Verdict, evaluator: Evaluator, threshold: float | None, 
 def share_of(verdict: Verdict, evaluator: Evaluator) -> float | None:
     """The verdict's score as a share of the evaluator's scale."""
     return None if verdict.score is None else evaluator.scale.share(verdict.score)
+
+
+def of_plugin(outcome: CheckOutcome, evaluator: Evaluator) -> CheckOutcome:
+    """What a plugin's evaluator returned, with a plain number as its score; a problem if it breaks the contract.
+
+    Comparing numbers of other libraries gives neither True nor False, so that they would always pass.
+    """
+    result: object = outcome.result
+    if isinstance(result, Problem):
+        return outcome
+    if not isinstance(result, Verdict):
+        return _bad_result(outcome, f"it returned {type(result).__name__}, not a Verdict")
+    score: object = result.score
+    if score is not None and not isinstance(score, Real):
+        return _bad_result(outcome, f"its score is {type(score).__name__}, not a number")
+    if score is not None and not evaluator.scale.holds(float(score)):
+        return _bad_result(outcome, f"its score, {float(score):g}, is not on its scale, {evaluator.scale}")
+    if not any(result.passed is allowed for allowed in (None, True, False)):
+        return _bad_result(outcome, f"'passed' must be True, False or None, not {type(result.passed).__name__}")
+    if not isinstance(result.reason, str):
+        return _bad_result(outcome, f"its reason is {type(result.reason).__name__}, not text")
+    try:
+        json.dumps(dict(result.details))
+    except (TypeError, ValueError, RecursionError) as error:
+        return _bad_result(outcome, f"its details are not JSON: {error}")
+    return replace(outcome, result=replace(result, score=None if score is None else float(score)))
+
+
+def _bad_result(outcome: CheckOutcome, reason: str) -> CheckOutcome:
+    problem = Problem(code="evaluator_bad_result", message=f"result does not follow the contract: {reason}")
+    return replace(outcome, result=problem)
 
 
 def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement]) -> CheckResult:

@@ -43,6 +43,7 @@ from runevals.run.check_result import (
     failed,
     measured,
     nothing_measured,
+    of_plugin,
     outcome_of,
     share_of,
 )
@@ -243,10 +244,11 @@ def _check(check: BuiltCheck, subject: Subject, place: _Place, world: World) -> 
 
 def _find_safely(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> CheckOutcome:
     try:
-        return _find(evaluator, subject, place, world)
+        outcome = _find(evaluator, subject, place, world)
+        return outcome if is_builtin(evaluator) else of_plugin(outcome, evaluator)
     except RunevalsError:
         raise
-    except Exception as error:  # noqa: BLE001 - an evaluator's own fault is that check's error, not the run's
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - an evaluator's own fault is its check's error
         return CheckOutcome(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
 
 
