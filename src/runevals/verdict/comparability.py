@@ -83,11 +83,18 @@ def stale(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterator[st
 
 
 def other_answers(head: RunReport, base: RunReport) -> Iterator[str]:
-    """That the provider answers with another model under the same name."""
-    same_request = head.run.target.model == base.run.target.model
-    if same_request and base.run.target.reported and head.run.target.reported != base.run.target.reported:
-        now, before = ", ".join(head.run.target.reported), ", ".join(base.run.target.reported)
-        yield f"the provider answers with another model than for the base: {before} then, {now} now"
+    """That the provider of the target or of the judge answers with another model under the same name."""
+    if head.run.target.model == base.run.target.model and base.run.target.reported:
+        yield from _other_model("the provider answers", head.run.target, base.run.target)
+    before, now = base.run.judge, head.run.judge
+    if before and now and before.reported and now.reported and not judges_differ(head, base):
+        yield from _other_model("the judge's provider answers", now, before)
+
+
+def _other_model(who: str, now: ModelIdentity, before: ModelIdentity) -> Iterator[str]:
+    if now.reported != before.reported:
+        models = f"{', '.join(before.reported)} then, {', '.join(now.reported)} now"
+        yield f"{who} with another model than for the base: {models}"
 
 
 def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterator[str]:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from runevals.records import GateRules
+from runevals.records import GateRules, ModelIdentity
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.reports import results_document as document
 from runevals.reports.sections import headline
@@ -95,13 +95,13 @@ def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
     assert headline(remarked)[0] == "⚠️"
 
 
-def of_base(days=0, reported="gpt-5-2026"):
-    """The base's run of so many days ago, which a model of this name answered."""
+def of_base(days=0, reported="gpt-5-2026", judged_by="claude-2"):
+    """The base's run of so many days ago, which models of these names answered and judged."""
     made = report({"a": "p"})
     target = replace(made.run.target, reported=(reported,))
-    return replace(
-        made, run=replace(made.run, target=target, started_at=made.run.started_at - timedelta(days=days))
-    )
+    judge = ModelIdentity(type="anthropic", model="claude", reported=(judged_by,))
+    started_at = made.run.started_at - timedelta(days=days)
+    return replace(made, run=replace(made.run, target=target, judge=judge, started_at=started_at))
 
 
 @pytest.mark.parametrize(
@@ -114,6 +114,12 @@ def of_base(days=0, reported="gpt-5-2026"):
             "⚠️",
             " – the provider answers with another model than for the base: gpt-5-2025 then, gpt-5-2026 now",
             id="another model under the same name",
+        ),
+        pytest.param(
+            of_base(judged_by="claude-1"),
+            "⚠️",
+            " – the judge's provider answers with another model than for the base: claude-1 then, claude-2 now",
+            id="another judge under the same name",
         ),
     ],
 )
