@@ -10,6 +10,7 @@ from runevals.records import ComparisonVerdict as V
 from runevals.records import Layer, ModelIdentity, Outcome
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.decide import decide
+from runevals.verdict.headlines import loss
 from runevals.verdict.regression import Strictness, settled_early
 from runevals.verdict.score import over_attempts, over_turns
 from runevals.verdict.suspects import unrun
@@ -272,6 +273,27 @@ def test_another_judge_is_left_out_of_the_comparison_and_named(before, now):
     assert found.base_totals.composite == found.head_totals.composite == 5.0  # as they are without a judge
     same = compare(run("big", 3.0), run("big", 5.0), "b")
     assert (same.verdict, same.metric, same.caveats) == (V.REGRESSION, "share", ())
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "cases", "verdict"),
+    [
+        pytest.param(5.0, 3.0, 20, V.REGRESSION, id="every answer is worse"),
+        pytest.param(5.0, 4.95, 20, V.SMALL, id="below the smallest drop that blocks"),
+        pytest.param(5.0, 3.0, 4, V.INCONCLUSIVE, id="too few cases to be sure"),
+        pytest.param(3.0, 5.0, 20, V.IMPROVED, id="every answer is better"),
+        pytest.param(5.0, 5.0, 20, V.NO_CHANGE, id="the same"),
+    ],
+)
+def test_deterministic_a_fall_of_the_judges_scores_is_a_loss_though_every_case_passes(before, now, cases, verdict):
+    base, head = (
+        with_judge(report([judged_case(f"k{n}", "p", score) for n in range(cases)], deterministic=True), "big")
+        for score in (before, now)
+    )
+    found = compare(head, base, "b")
+    assert (found.verdict, found.deterministic, found.metric) == (verdict, True, "share")
+    if verdict is V.REGRESSION:
+        assert loss(found) == "The score of 20 cases fell by 25.0 points (p < 0.0001)"
 
 
 def test_skipped_cases_are_not_missing_ones():

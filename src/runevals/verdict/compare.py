@@ -26,7 +26,7 @@ from runevals.verdict.comparability import (
     other_target,
     without_judge,
 )
-from runevals.verdict.families import families
+from runevals.verdict.families import deciding, families
 from runevals.verdict.matching import MatchedRuns, Pair, case_changes, change_of, match, one_sided
 from runevals.verdict.per_case import flaky_cases, flips, significant_alone
 from runevals.verdict.regression import (
@@ -109,7 +109,7 @@ def compare(
     not_comparable = other_target(head, base) or (few if pairs else "no case is left")
     evidence = Evidence(
         pairs=pairs,
-        hypotheses=tested.hypotheses,
+        hypotheses=deciding(tested.hypotheses, deterministic=deterministic),
         suspects=suspects,
         removed_critical=[case for case in sides.matched.removed if is_critical_case(case)],
         not_comparable=not_comparable,

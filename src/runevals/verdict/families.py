@@ -66,6 +66,11 @@ def families(pairs: Sequence[Pair], level: Level, *, only: Collection[Place] | N
     )
 
 
+def deciding(hypotheses: Sequence[Hypothesis], *, deterministic: bool) -> list[Hypothesis]:
+    """Those that can block: of a deterministic target the judge's scores; outcomes are compared case by case."""
+    return [hypothesis for hypothesis in hypotheses if not deterministic or hypothesis.metric == "share"]
+
+
 def metrics_of(pairs: Sequence[Pair]) -> tuple[MetricName, ...]:
     """The metrics to compare: the pass rate, and the share if a judge graded any answer."""
     graded = any(pair.before.graded or pair.now.graded for pair in pairs)

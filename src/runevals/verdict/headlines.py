@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from runevals.lib.text.numbers import capitalised, p_value, plural, points, short_list
 from runevals.records import Comparison, ComparisonVerdict, Hypothesis
+from runevals.verdict.families import deciding
 from runevals.verdict.wording import unsettled
 
 _METRICS = {"pass_rate": "pass rate", "share": "score"}
@@ -27,7 +28,7 @@ def loss(comparison: Comparison) -> str:
     if comparison.critical_lost:
         word = "a critical case is" if len(comparison.critical_lost) == 1 else "critical cases are"
         parts.append(f"{word} lost: {short_list(comparison.critical_lost)}")
-    if not comparison.deterministic:
+    if not comparison.deterministic or not parts:
         parts += [dropped(hypothesis) for hypothesis in _clearest(comparison)]
     text = "; ".join(parts) or f"{_METRICS[comparison.metric]} dropped"
     return capitalised(text)
@@ -35,7 +36,8 @@ def loss(comparison: Comparison) -> str:
 
 def _clearest(comparison: Comparison) -> Sequence[Hypothesis]:
     """Of the lost hypotheses the whole's, or else the clearest of a part."""
-    lost = [hypothesis for hypothesis in comparison.hypotheses if hypothesis.finding == "lost"]
+    deciders = deciding(comparison.hypotheses, deterministic=comparison.deterministic)
+    lost = [hypothesis for hypothesis in deciders if hypothesis.finding == "lost"]
     lost.sort(key=lambda hypothesis: (hypothesis.family != "whole", hypothesis.corrected_p))
     return lost[:1]
 

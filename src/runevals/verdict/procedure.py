@@ -123,7 +123,7 @@ class _RoundState:
         if self.runner.can_run and self._broke_promise():
             self.singles.promise_broken = True
         screened = self.compared(Strictness.SCREENING if self.verifies else Strictness.FINAL)
-        lost = () if screened.deterministic else lost_places(screened)
+        lost: Collection[Place] = lost_places(screened)
         look = self._second_look(lost) if lost and self.verifies else None
         if self.moved and look is not None and not look.confirmed:
             lost = lost_places(self.compared(Strictness.SCREENING))

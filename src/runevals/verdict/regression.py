@@ -58,7 +58,7 @@ class Evidence:
     """What a verdict is made from."""
 
     pairs: Sequence[Pair]
-    hypotheses: Sequence[Hypothesis]
+    hypotheses: Sequence[Hypothesis]  # those that can block
     suspects: Sequence[Suspect]
     removed_critical: Sequence[CaseReport]
     not_comparable: str  # why the runs cannot be compared; empty if they can
@@ -85,10 +85,11 @@ def ruling(evidence: Evidence) -> Ruling:
     unknown = _unknown(evidence)
     if unknown is not None:
         return unknown
-    if evidence.deterministic:
+    by_size = _by_size(evidence)
+    if evidence.deterministic and by_size.verdict is ComparisonVerdict.NO_CHANGE:
         fixed = any(pair.fixed for pair in evidence.pairs)
         return Ruling(ComparisonVerdict.IMPROVED if fixed else ComparisonVerdict.NO_CHANGE)
-    return _by_size(evidence)
+    return by_size
 
 
 def _lost(evidence: Evidence) -> bool:
@@ -96,7 +97,8 @@ def _lost(evidence: Evidence) -> bool:
         return True
     if evidence.deterministic:
         unsettled = {(s.suite, s.key) for s in evidence.suspects if s.state != "confirmed"}
-        return any(p.regressed and p.key not in unsettled for p in evidence.pairs)
+        if any(p.regressed and p.key not in unsettled for p in evidence.pairs):
+            return True
     return any(hypothesis.finding == "lost" for hypothesis in evidence.hypotheses)
 
 
@@ -117,7 +119,7 @@ def _unknown(evidence: Evidence) -> Ruling | None:
     if evidence.deterministic:
         run_again = {(suspect.suite, suspect.key) for suspect in evidence.suspects}
         torn += [p for p in evidence.pairs if fails_after_errors(p) and p.key not in run_again]
-    if torn or (not evidence.deterministic and any(h.finding == "errors" for h in evidence.hypotheses)):
+    if torn or any(hypothesis.finding == "errors" for hypothesis in evidence.hypotheses):
         names = f" ({short_list([pair.head.key for pair in torn])})" if torn else ""
         why = f"what could not be measured would decide{names}"
         return Ruling(ComparisonVerdict.INCONCLUSIVE, why, "errors")

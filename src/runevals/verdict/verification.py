@@ -18,7 +18,7 @@ from runevals.records import (
 )
 from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.compare import Sides, compare
-from runevals.verdict.families import WHOLE, Level, Place, families, metric_test
+from runevals.verdict.families import WHOLE, Level, Place, deciding, families, metric_test
 from runevals.verdict.headlines import loss
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.regression import MIN_ARRIVED, open_cases
@@ -52,7 +52,8 @@ class SecondLook:
 
 def lost_places(comparison: Comparison) -> tuple[Place, ...]:
     """What would block: the whole, or parts."""
-    return tuple(dict.fromkeys((h.family, h.name) for h in comparison.hypotheses if h.finding == "lost"))
+    hypotheses = deciding(comparison.hypotheses, deterministic=comparison.deterministic)
+    return tuple(dict.fromkeys((h.family, h.name) for h in hypotheses if h.finding == "lost"))
 
 
 def pairs_in(pairs: Sequence[Pair], places: Collection[Place]) -> Sequence[Pair] | None:
