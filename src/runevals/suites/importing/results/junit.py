@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -48,6 +49,10 @@ _PARAMETERS = re.compile(r"\s*[\[(][^\[\]()]*[\])]$")
 # Maven Surefire: the runs of a test before it passed, and those after it failed.
 _EARLIER = {"flakyFailure": Outcome.FAILED, "flakyError": Outcome.ERRORED}
 _LATER = {"rerunFailure": Outcome.FAILED, "rerunError": Outcome.ERRORED}
+# Failures outside of tests, as Mocha, jest-junit and node:test name them; Vitest names the file or group.
+_HOOK = re.compile(r'"(before|after) (all|each)" hook\b|\s*Test execution failure: could be caused by test hooks')
+_NODE_FILE = re.compile(r"\bcause: 'test failed',\s+exitCode: ")
+_SCRIPT = re.compile(r"(?<!-d)\.[cm]?[jt]sx?$")  # Vitest does not time what it only compiles: `x.test-d.ts`
 _ERRORS = ("error", "flakyError", "rerunError")
 _FAILURES = ("failure", "flakyFailure", "rerunFailure")
 
@@ -88,8 +93,13 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
 def _failure_outside_tests(suite: XmlElement) -> str:
     """Why a suite was not run to its end, if it has an error or a failure, or counts some that no test has.
 
-    So jest-junit tells of a file that cannot be loaded. Some tools count the one kind as the other.
+    So jest-junit tells of a file that cannot be loaded. Some tools count the one kind as the other. Others
+    write a test case for a hook or a file that failed, and none for the tests that therefore did not run.
     """
+    if any(map(_is_interrupted, suite.children)):
+        return "pytest was interrupted"
+    if name := next(_outside_tests(suite), ""):
+        return f"{cut_name(name)} failed: a hook, a file or a group, not a test"
     if suite.name != "testsuite":
         return ""
     is_own = any(child.name in ("error", "failure") for child in suite.children)
@@ -100,6 +110,25 @@ def _failure_outside_tests(suite: XmlElement) -> str:
     if not (is_own or no_error or no_failure):
         return ""
     return f"the suite {cut_name(suite.attributes.get('name', NAME))} has a failure outside of its tests"
+
+
+def _outside_tests(suite: XmlElement) -> Iterator[str]:
+    """The names of test cases that failed and are no tests: a hook, or a file or group as a whole."""
+    own = suite.attributes.get("name", "")
+    cases = [child for child in suite.children if child.name == "testcase"]
+    names = sorted(case.attributes.get("name", "") for case in cases) if _SCRIPT.search(own) else []
+    for case in cases:
+        failures = [child.text for child in case.children if child.name in ("failure", "error")]
+        name = case.attributes.get("name", "")
+        place = bisect(names, f"{name} > ")
+        is_group = bool(names) and (name == own or "".join(names[place : place + 1]).startswith(f"{name} > "))
+        if failures and (is_group or _HOOK.search(name) or any(map(_NODE_FILE.search, failures))):
+            yield name.strip()
+
+
+def _is_interrupted(case: XmlElement) -> bool:
+    """Whether it is what pytest writes for the test that Ctrl-C or `pytest.exit` ended."""
+    return case.name == "testcase" and case.attributes.keys() <= {"time"} and not case.children
 
 
 def _counts(suite: XmlElement, kind: str) -> float:
@@ -119,6 +148,7 @@ class _Test:
     classname: str
     name: str
     reran: bool = False  # the report does not say how it ended, but that it was run again
+    unended: bool = False  # Vitest: the process that ran its file crashed before this test ended
 
     @property
     def place(self) -> str:
@@ -139,7 +169,7 @@ def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Ite
     for child in element.children:
         if child.name == "testsuite":
             yield from _tests(child, display_path, suite, file)
-        elif child.name == "testcase":
+        elif child.name == "testcase" and not _is_interrupted(child):
             name = " ".join(child.attributes.get("name", "").split())
             if not name:
                 raise InvalidDocument(f"{display_path}:{child.line}: this <testcase> has no name")
@@ -150,6 +180,8 @@ def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Ite
                 file=child.attributes.get("file", "") or file,
                 classname=child.attributes.get("classname", "").strip(),
                 name=name,
+                unended=_SCRIPT.search(suite) is not None
+                and element.attributes.get("time") == child.attributes.get("time") == "0",
             )
 
 
@@ -221,6 +253,8 @@ def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
         yield _attempt(test, Outcome.FAILED, _reason(ends["failure"]))
     elif "skipped" in ends:
         yield _attempt(test, Outcome.SKIPPED, _reason(ends["skipped"]))
+    elif test.unended:
+        yield _attempt(test, Outcome.ERRORED, "it has not ended: its file was not run to the end")
     elif test.reran:
         yield _attempt(test, Outcome.FAILED, "it was run again; the report does not say why")
     else:
