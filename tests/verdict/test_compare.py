@@ -34,6 +34,9 @@ def test_deterministic_one_flip_is_a_confirmed_regression():
         pytest.param("ppp", "pfp", V.INCONCLUSIVE, id="one of three"),
         pytest.param("pp", "pff", V.REGRESSION, id="most runs fail"),
         pytest.param("p", "fp", V.NO_CHANGE, id="run again and passed"),
+        pytest.param("pp", "fpp", V.NO_CHANGE, id="run again in one of two jobs"),
+        pytest.param("p", "pf", V.INCONCLUSIVE, id="no tool runs again what passed"),
+        pytest.param("p", "fpp", V.INCONCLUSIVE, id="one of three, of one on the base"),
         pytest.param("pf", "pf", V.NO_CHANGE, id="so was the base"),
     ],
 )
@@ -44,6 +47,16 @@ def test_deterministic_a_case_that_now_fails_in_some_of_as_many_runs_may_be_lost
     if verdict is V.INCONCLUSIVE:
         assert found.inconclusive_by == "suspects"
         assert found.why.startswith("a may be lost (it failed in some runs only, though")
+
+
+def test_deterministic_many_cases_that_passed_only_when_run_again_are_no_chance():
+    """One of three runs fails: for each case alone, that has two chances of three."""
+    some, all_ = ({f"k{n}": "fp" if n < many else "p" for n in range(20)} for many in (8, 20))
+    base = {f"k{n}": "p" for n in range(20)}
+    assert compared(some, base, deterministic=True).verdict is V.NO_CHANGE
+    found = compared(all_, base, deterministic=True)
+    assert (found.verdict, found.inconclusive_by) == (V.INCONCLUSIVE, "suspects")
+    assert found.why.startswith("k0, k1")
 
 
 def test_deterministic_an_edited_case_never_regresses():

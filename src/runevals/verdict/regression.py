@@ -107,7 +107,7 @@ def _unknown(evidence: Evidence) -> Ruling | None:
     still_open = [suspect for suspect in evidence.suspects if suspect.state == "open"]
     if still_open:
         return Ruling(ComparisonVerdict.INCONCLUSIVE, open_cases(still_open), "suspects")
-    if evidence.deterministic and (wavering := [pair for pair in evidence.pairs if _fails_in_a_place(pair)]):
+    if evidence.deterministic and (wavering := _wavering(evidence)):
         why = f"{short_list([pair.head.key for pair in wavering])} may be lost ({_WAVERING})"
         return Ruling(ComparisonVerdict.INCONCLUSIVE, why, "suspects")
     arrived = min(
@@ -126,9 +126,18 @@ def _unknown(evidence: Evidence) -> Ruling | None:
     return None
 
 
-def _fails_in_a_place(pair: Pair) -> bool:
-    """Whether some of as many runs fail now: a test in two jobs, say. One that was run again has more runs."""
-    return pair.wavers and pair.now.runs <= pair.before.runs
+def _wavering(evidence: Evidence) -> list[Pair]:
+    """The cases that fail in some runs only: without those run again until they passed, unless these are many."""
+    wavering = [pair for pair in evidence.pairs if pair.wavers]
+    if evidence.test is not None and evidence.test.p_value <= evidence.rule.alpha:
+        return wavering
+    return [pair for pair in wavering if not _passed_when_run_again(pair)]
+
+
+def _passed_when_run_again(pair: Pair) -> bool:
+    """Whether runs were added only after failures: it passed as often as on the base, and in the end."""
+    last = [attempt.status for attempt in pair.head.runs if attempt.status.measured][-1]
+    return last is Outcome.PASSED and pair.now.passes <= pair.before.runs < pair.now.runs
 
 
 def _arrived(sides: Sequence[Side]) -> float:
