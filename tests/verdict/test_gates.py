@@ -307,6 +307,39 @@ def test_cost_change_is_of_the_cases_that_have_the_same_content_on_both_sides(ru
     assert states(found)["mine"] == state
 
 
+def at_cost(cost, **letters):
+    """Ten cases that pass, but for these, whose answers have this cost."""
+    made = [case(key, letter) for key, letter in {**{f"k{n}": "p" for n in range(10)}, **letters}.items()]
+    return [
+        replace(
+            each, attempts=tuple(replace(a, turns=(replace(a.turns[0], cost_usd=cost),)) for a in each.attempts)
+        )
+        for each in made
+    ]
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "state"),
+    [
+        pytest.param(at_cost(1.0, k0="e"), at_cost(1.0), "passed", id="errored on the base only"),
+        pytest.param(at_cost(1.0, k0="e"), at_cost(2.0, k0="e"), "failed", id="errored on both sides, and dearer"),
+        pytest.param(at_cost(1.0), at_cost(2.0, k0="ppe"), "failed", id="a run that errored is not a cheap one"),
+        pytest.param(
+            at_cost(1.0, k0="e"), at_cost(None, k0="e"), "failed", id="the cost of the others is unknown"
+        ),
+    ],
+)
+def test_errors_decide_no_gate_on_the_change_of_the_cost(rules, base, head, state):
+    gated = replace(own(rules, metric="cost_change", op="<=", limit=0.95), errors_limit=0.2)
+    assert states(decided(gated, head, base))["mine"] == state
+
+
+def test_a_cost_that_the_target_does_not_report_fails_its_gate_also_beside_an_error(rules):
+    gated = replace(own(rules, metric="cost_usd", op="<=", limit=5), errors_limit=0.2)
+    assert states(decided(gated, at_cost(None, k0="e")))["mine"] == "failed"
+    assert states(decided(gated, [case("a", "e")]))["mine"] == "not_applicable"
+
+
 def test_weakening_looks_at_its_scope(rules):
     base = [case("a", "p", category="x"), *(case(f"k{n}", "p") for n in range(9))]
     for category, state in (("x", "failed"), (None, "failed"), ("y", "failed")):

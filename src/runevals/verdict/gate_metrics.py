@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import fsum
 
+from runevals.lib.nullable import total
 from runevals.records import (
+    AttemptReport,
     CaseReport,
     CheckResult,
     Comparison,
@@ -148,20 +150,26 @@ def _new_failures(comparison: Comparison, scope: Scope, cases: Sequence[CaseRepo
 
 
 def _cost_change(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float | None:
-    """By which share a run of the cases that both sides have became dearer; how often each was run is left out."""
+    """By which share a run of the cases that both sides answered became dearer.
+
+    How often each was run is left out, and so is every run without an answer.
+    """
     matched = match(in_scope(comparison.base.cases, scope), cases).both
-    pairs = [pair for pair in matched if pair.same_content]
-    before = [_cost_of_a_run(pair.base) for pair in pairs]
-    now = [_cost_of_a_run(pair.head) for pair in pairs]
-    known = [(old, new) for old, new in zip(before, now, strict=True) if old is not None and new is not None]
-    spent = fsum(old for old, _ in known)
-    return (fsum(new for _, new in known) - spent) / spent if spent and len(known) == len(pairs) else None
+    pairs = [(_answered(pair.base), _answered(pair.head)) for pair in matched if pair.same_content]
+    answered = [(old, new) for old, new in pairs if old and new]
+    before = total(_cost_of_a_run(old) for old, _ in answered)
+    now = total(_cost_of_a_run(new) for _, new in answered)
+    return (now - before) / before if before and now is not None else None
 
 
-def _cost_of_a_run(case: CaseReport) -> float | None:
-    cost = totals([case]).cost_usd
-    runs = sum(attempt.status is not Outcome.SKIPPED for attempt in case.attempts)
-    return None if cost is None or not runs else cost / runs
+def _answered(case: CaseReport) -> list[AttemptReport]:
+    """Its runs in which every turn was answered."""
+    return [each for each in case.attempts if each.turns and all(turn.error is None for turn in each.turns)]
+
+
+def _cost_of_a_run(attempts: Sequence[AttemptReport]) -> float | None:
+    cost = total(turn.cost_usd for attempt in attempts for turn in attempt.turns)
+    return None if cost is None else cost / len(attempts)
 
 
 def _same_path(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float | None:

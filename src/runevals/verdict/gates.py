@@ -23,7 +23,7 @@ from runevals.records import (
     Scope,
 )
 from runevals.verdict.base_labels import labelled_as_on_base
-from runevals.verdict.gate_metrics import COMPARED, MetricRange, in_scope, mark_drop, measure
+from runevals.verdict.gate_metrics import COMPARED, EVALUATOR, MetricRange, in_scope, mark_drop, measure
 from runevals.verdict.headlines import loss
 from runevals.verdict.wording import about_drop_bound, since_mark
 
@@ -164,12 +164,18 @@ def _of_target(gate: Gate, against: AgainstComparison | None) -> GateResult:
 
 
 def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
-    """The result without a number: failed, unless there is no base or the reason is an error."""
+    """The result without a number: failed, unless there is no base or the reason is an error.
+
+    What the measured cases do not report, such as costs, is no error's fault.
+    """
+    cases = in_scope(report.cases, gate.scope)
     state = GateState.PASSED if gate.on_missing == "pass" else GateState.FAILED
     missing = "nothing to measure it on"
     if gate.metric in COMPARED and comparison is None:
         state, missing = GateState.NOT_APPLICABLE, "there is no base"
-    elif any(case.unmeasured for case in in_scope(report.cases, gate.scope)):
+    elif any(case.unmeasured for case in cases) and (
+        gate.metric.startswith(EVALUATOR) or not any(case.values for case in cases)
+    ):
         state, missing = GateState.NOT_APPLICABLE, "nothing of it could be measured"
     return GateResult(
         name=gate.name, state=state, reason=f"{gate.metric}: {missing}", limit=gate.limit, metric=gate.metric
