@@ -71,6 +71,17 @@ def test_every_value_may_be_another(document, kind):
     assert read  # some of these are what may be there
 
 
+@pytest.mark.parametrize("packed", [False, True], ids=["as it is", "packed"])
+def test_a_document_with_a_case_twice_is_refused(tmp_path, document, packed):
+    """Only one of them would be compared: the other may have failed."""
+    text = json.dumps({**document, "cases": document["cases"] * 2}, indent=1)
+    path = tmp_path / ("results.json.gz" if packed else "results.json")
+    path.write_bytes(b"".join(pack([text])) if packed else text.encode())
+    key = document["cases"][0]["key"]
+    with pytest.raises(InvalidDocument, match=f"results document: the case '{key}' of .* is there twice"):
+        read(path)
+
+
 def test_a_small_file_does_not_become_many_values(tmp_path):
     """An empty object takes 30 times the memory of its text: half a GiB of them, more than a runner has."""
     path = tmp_path / "results.json.gz"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -57,6 +57,10 @@ AT_ONCE = 100  # cases
 MOST_VALUES = 30_000_000  # of one JSON text, roughly: each takes up to 30 times the memory of its text
 
 Json = dict[str, Any]
+
+
+class DuplicateCase(ValueError):
+    """A document has two cases of one key."""
 
 
 def write(conclusion: Conclusion) -> str:
@@ -140,7 +144,8 @@ def parse(text: str, display_name: str) -> Conclusion:
     try:
         return _conclusion(document, _structured(document["cases"], tuple[CaseReport, ...]))
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise InvalidDocument(f"{display_name} is not a valid results document: {one_line(repr(error))}") from None
+        why = str(error) if isinstance(error, DuplicateCase) else repr(error)
+        raise InvalidDocument(f"{display_name} is not a valid results document: {one_line(why)}") from None
 
 
 def _read_quickly(document: Any) -> Conclusion:
@@ -216,9 +221,19 @@ def _head(report: RunReport) -> Json:
     }
 
 
+def _require_each_once(cases: Sequence[CaseReport]) -> None:
+    """Raises DuplicateCase; of two cases with one key, only one would be compared."""
+    keys: set[tuple[str, str]] = set()
+    for case in cases:
+        if (case.suite, case.key) in keys:
+            raise DuplicateCase(f"the case {case.key!r} of {case.suite} is there twice")
+        keys.add((case.suite, case.key))
+
+
 def _report(document: Json, cases: tuple[CaseReport, ...]) -> RunReport:
     build = _structured
     totals = document["totals"]
+    _require_each_once(cases)
     return RunReport(
         tool_version=document["tool"]["version"],
         run=build(document["run"], RunInfo),
