@@ -234,6 +234,29 @@ def test_gates_of_the_rules(rules, gate, state):
 
 
 @pytest.mark.parametrize(
+    ("gate", "state"),
+    [
+        ({}, "failed"),
+        ({"op": ">"}, "failed"),
+        ({"on_missing": "pass"}, "passed"),
+        ({"name": "redteam"}, "failed"),
+    ],
+)
+def test_a_gate_whose_cases_are_all_skipped_has_nothing_to_measure(rules, gate, state):
+    cases = [case("a", "p"), case("b", "s", category="eu"), case("c", "s", category="redteam")]
+    found = decided(own(rules, metric="pass_rate", scope=Scope(category="eu"), **gate), cases)
+    assert states(found)[gate.get("name", "mine")] == state
+    if state == "failed":
+        assert "pass_rate: nothing to measure it on" in {one.reason for one in found.gates}
+
+
+def test_the_gate_of_a_category_does_not_apply_if_its_cases_are_all_skipped(rules):
+    assert (
+        states(decided(rules, [case("a", "p"), case("b", "s", category="redteam")]))["redteam"] == "not_applicable"
+    )
+
+
+@pytest.mark.parametrize(
     ("metric", "limit", "state"),
     [
         ("composite", 3.0, "passed"),  # 9 of 10 at 4.56, the errored one at worst 1: 4.2

@@ -52,7 +52,7 @@ class Gate:
     op: Literal[">=", ">", "<=", "<", "=="]
     limit: float
     scope: Scope = Scope()
-    on_missing: Literal["fail", "pass"] = "fail"
+    on_missing: Literal["fail", "pass", "not_applicable"] = "fail"  # the last: only of ours
     bound: Literal["point", "wilson"] = "point"  # wilson: fails only below the 99 % Wilson bound
     level: Literal["block", "warn"] = "block"
 

@@ -28,6 +28,7 @@ from runevals.verdict.headlines import loss
 from runevals.verdict.wording import about_drop_bound, since_mark
 
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
+_PRESET = Gate(name="", metric="pass_rate", op=">=", limit=1.0, on_missing="not_applicable")
 _BADNESS = {GateState.PASSED: 0, GateState.WARNED: 1, GateState.NOT_APPLICABLE: 2, GateState.FAILED: 3}
 _TOLERANCE = 1e-9  # shares are sums of fractions
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
@@ -100,10 +101,10 @@ def _gates(rules: GateRules, report: RunReport, comparison: Comparison | None) -
     in_sight = _without_quarantined(report)
     for category, limit in CATEGORY_GATES:
         if any(case.category == category for case in in_sight.cases):
-            preset = Gate(name=category, metric="pass_rate", op=">=", limit=limit, scope=Scope(category=category))
+            preset = replace(_PRESET, name=category, limit=limit, scope=Scope(category=category))
             yield _of_groups(preset, in_sight, comparison)
     if rules.min_pass_rate is not None:
-        floor = Gate(name="min_pass_rate", metric="pass_rate", op=">=", limit=rules.min_pass_rate)
+        floor = replace(_PRESET, name="min_pass_rate", limit=rules.min_pass_rate)
         yield _pass_rate(floor, in_sight, in_sight.cases, comparison)
     yield measured(in_sight, rules.errors_limit)
 
@@ -169,7 +170,8 @@ def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> Ga
     What the measured cases do not report, such as costs, is no error's fault.
     """
     cases = in_scope(report.cases, gate.scope)
-    state = GateState.PASSED if gate.on_missing == "pass" else GateState.FAILED
+    states = {"pass": GateState.PASSED, "not_applicable": GateState.NOT_APPLICABLE}
+    state = states.get(gate.on_missing, GateState.FAILED)
     missing = "nothing to measure it on"
     if gate.metric in COMPARED and comparison is None:
         state, missing = GateState.NOT_APPLICABLE, "there is no base"
@@ -253,13 +255,7 @@ def _pass_rate(
     passed = sum(a.status is Outcome.PASSED for a in attempts)
     errored = sum(a.status is Outcome.ERRORED for a in attempts)
     if not attempts:
-        return GateResult(
-            name=name,
-            state=GateState.NOT_APPLICABLE,
-            reason="nothing to judge",
-            limit=limit,
-            metric=gate.metric,
-        )
+        return _missing(gate, report, comparison)
     observed = passed / len(attempts)
     surely, at_best = (
         (wilson_upper(share, len(attempts)) if gate.bound == "wilson" else share / len(attempts))
