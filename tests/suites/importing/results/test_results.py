@@ -172,6 +172,28 @@ def test_a_suite_of_junit_with_a_failure_that_no_test_has_was_not_finished(
     assert bool(read_results([file]).stopped) is stopped
 
 
+@pytest.mark.parametrize(
+    ("counts", "of_test", "notice"),
+    [
+        ('tests="10"', "", "x.xml counts 10 tests and has 1: is it the whole report?"),
+        ('tests="10" skipped="8"', "", "x.xml counts 10 tests and has 1: is it the whole report?"),
+        ('tests="10" skipped="9"', "", ""),
+        ('tests="10" disabled="9"', "", ""),
+        ('tests="2" errors="1"', "<error/>", ""),
+        ('tests="1"', "", ""),
+        ('tests="many"', "", ""),
+    ],
+)
+def test_a_report_of_junit_with_fewer_tests_than_it_counts_is_named(
+    tmp_path, monkeypatch, counts, of_test, notice
+):
+    """Skipped tests may be left out of a report, and pytest counts a test twice whose teardown fails."""
+    monkeypatch.chdir(tmp_path)
+    tests = f'<testcase name="a">{of_test}</testcase>'
+    Path("x.xml").write_text(f"<testsuites {counts}><testsuite {counts}>{tests}</testsuite></testsuites>")
+    assert read_results([Path("x.xml")]).notices == ((notice,) if notice else ())
+
+
 def test_a_result_of_promptfoo_that_succeeded_and_has_an_error_is_errored(tmp_path):
     file = HERE / "promptfoo/valid/two-providers.json"
     document = json.loads(file.read_text(encoding="utf-8"))

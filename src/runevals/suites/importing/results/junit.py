@@ -7,6 +7,8 @@ from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from math import inf
 
 from runevals.lib.parsing.xml import XmlElement
@@ -85,7 +87,12 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
         started_at=min(started, default=None),
         duration_s=_seconds(root, file.display_path)
         or sum(_seconds(suite, file.display_path) or 0 for suite in root.children),
-        notices=tuple([f"{plural(again, 'test case')} read as further attempts of others"] if again else []),
+        notices=(
+            *([f"{plural(again, 'test case')} read as further attempts of others"] if again else []),
+            *islice(
+                filter(None, map(partial(_fewer_than_counted, display_path=file.display_path), _suites(root))), 1
+            ),
+        ),
         stopped=next(filter(None, map(_failure_outside_tests, _suites(root))), ""),
     )
 
@@ -131,8 +138,19 @@ def _is_interrupted(case: XmlElement) -> bool:
     return case.name == "testcase" and case.attributes.keys() <= {"time"} and not case.children
 
 
+def _fewer_than_counted(suite: XmlElement, display_path: str) -> str:
+    """What to say of a suite that lacks tests: skipped ones may be left out, and pytest counts some errors too."""
+    counted = _counts(suite, "tests")
+    tests = list(_tests(suite, display_path, "", ""))
+    twice = sum(child.name in (*_ERRORS, *_FAILURES) for test in tests for child in test.element.children)
+    may_lack = twice + _counts(suite, "skipped") + _counts(suite, "disabled")
+    if not len(tests) + may_lack < counted < inf:
+        return ""
+    return f"{display_path} counts {plural(int(counted), 'test')} and has {len(tests)}: is it the whole report?"
+
+
 def _counts(suite: XmlElement, kind: str) -> float:
-    """How many of its tests have an error or a failure, as the suite says; infinite if that is not a number."""
+    """How many tests it has of a kind, such as errors, as the suite says; infinite if that is not a number."""
     text = suite.attributes.get(kind, "").strip() or "0"
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else inf
 
