@@ -17,7 +17,7 @@ from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
 from runevals.records.errors import InvalidDocument
-from runevals.reports.results_document import documents_in, read
+from runevals.reports.results_document import documents_in, read_conclusion
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.pipeline import merge
 from runevals.run.request import RunRequest
@@ -57,7 +57,7 @@ def command(documents: tuple[str, ...], output: tuple[str, ...], **options: Any)
     require_own_code(words)
     with _read_from(documents) as files:
         outputs = outputs_of(output, [path for _, path in files], "shards")
-        report = merged([(name, read(path)) for name, path in files])
+        report = merged([(name, read_conclusion(path, name).report) for name, path in files])
     finish_with(merge(report, request), outputs)
 
 

@@ -43,7 +43,7 @@ def check_outputs(outputs: Sequence[Path]) -> None:
         if reporter_for(path.name) is None:
             raise InvalidSettings(unknown_suffix(path))
         require_no_link(path)
-        if path.parts[0] in [f"{kind}:" for kind in PACKAGES]:  # an address, as a path
+        if path.parts[0].lower() in [f"{kind}:" for kind in PACKAGES]:  # an address, as a path
             raise InvalidSettings(f"--output {path}: only the results of one run can be written to a bucket")
         if path.is_dir():
             raise InvalidSettings(f"--output {path} is a folder; name a file in it")

@@ -96,19 +96,20 @@ def read(path: str | Path) -> RunReport:
     return read_conclusion(Path(path)).report
 
 
-def read_conclusion(path: Path) -> Conclusion:
-    """The conclusion in a document: report, comparison, gates and verdict. Raises as `read` does."""
+def read_conclusion(path: Path, name: str = "") -> Conclusion:
+    """The conclusion in a document: report, comparison, gates and verdict. Raises as `read` does, with `name`."""
+    name = name or str(path)
     packed = path.is_file() and os.access(path, os.R_OK) and is_packed(path)
     if packed and path.stat().st_size > MAX_UNPACKED:
-        raise InvalidDocument(f"{path} is larger than {MAX_UNPACKED // 1024**2} MiB, the most we read")
+        raise InvalidDocument(f"{name} is larger than {MAX_UNPACKED // 1024**2} MiB, the most we read")
     with suppress(OSError, InvalidSuite, ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
         if packed:
             return _case_by_case(unpacked_lines(path, MAX_UNPACKED))
         if LARGE < path.stat().st_size <= MAX_BYTES:
-            return _case_by_case(read_lines(path, str(path)))
+            return _case_by_case(read_lines(path, name))
     if packed:
-        return parse(content_of(path.read_bytes(), str(path)).decode(errors="replace"), str(path))
-    return parse(read_text(path, str(path), MAX_BYTES), str(path))
+        return parse(content_of(path.read_bytes(), name).decode(errors="replace"), name)
+    return parse(read_text(path, name, MAX_BYTES), name)
 
 
 def documents_in(folder: Path, *, deep: bool = False) -> list[Path]:

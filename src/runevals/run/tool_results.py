@@ -90,17 +90,17 @@ def _has_committed(path: Path, repository: Path) -> bool:
     return git.may_be_committed(repository, path)
 
 
-def read_report(path: Path) -> RunReport:
+def read_report(path: Path, name: str = "") -> RunReport:
     """A results document of ours, or the results of another tool. Raises InvalidDocument or InvalidSuite."""
     try:
-        return results_document.read(path)
+        return results_document.read_conclusion(path, name).report
     except (InvalidDocument, InvalidSuite):
         from runevals.suites.importing.results import parse_results
         from runevals.suites.importing.results.opened import MAX_BYTES
 
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             raise
-        if (imported := parse_results(path.read_bytes(), path, str(path))) is None:
+        if (imported := parse_results(path.read_bytes(), path, name or str(path))) is None:
             raise
     return report_of(imported, written_at=_newest([path]))
 

@@ -50,6 +50,21 @@ def test_shards_write_to_a_bucket_and_are_merged_from_there(project, bucket, run
     ended(code, 3, err, "of 2 shards, these are missing: 2")
 
 
+def test_a_broken_document_in_a_bucket_is_named_by_its_address(bucket, runevals):
+    (bucket / "broken.json").write_text('{"format_version": 1, ')
+    for words in (("merge", "s3://evals/broken.json"), ("--baseline", "s3://evals/broken.json")):
+        code, _, err = runevals(*words)
+        ended(code, 2, err, "s3://evals/broken.json", without=["/runevals-"])
+
+
+def test_the_kind_of_an_address_may_be_in_capitals(bucket, runevals):
+    code, out, err = runevals("-o", "S3://evals/base.json")
+    ended(code, 0, out + err, "Copied to: S3://evals/base.json")
+    assert (bucket / "base.json").is_file()
+    code, out, err = runevals("--baseline", "S3://evals/base.json")
+    ended(code, 0, out + err, "No regression shown")
+
+
 def test_a_base_in_a_bucket_is_compared_with(project, bucket, runevals):
     assert runevals("-o", "s3://evals/base.json")[0] == 0
     project.write("agent.py", "def answer(prompt):\n    return 'no'\n")

@@ -18,7 +18,7 @@ _DOCUMENTS = (".json", ".json.gz")
 def is_in_bucket(name: str) -> bool:
     """Whether this is the address of a file, or of a folder, in a bucket."""
     protocol, separator, _ = name.partition("://")
-    return bool(separator) and protocol in PACKAGES
+    return bool(separator) and protocol.lower() in PACKAGES
 
 
 def require_bucket(address: str) -> None:
@@ -28,9 +28,9 @@ def require_bucket(address: str) -> None:
 
 def copy_to_bucket(file: Path, address: str) -> None:
     """Raises CannotWrite, InvalidSettings."""
-    system = _file_system(address)
+    system, place = _file_system(address)
     with _refusals(CannotWrite, f"cannot copy {file} to {address}"):
-        system.put_file(str(file), address)
+        system.put_file(str(file), place)
 
 
 def copy_from_bucket(address: str, folder: Path) -> dict[str, Path]:
@@ -38,9 +38,9 @@ def copy_from_bucket(address: str, folder: Path) -> dict[str, Path]:
 
     Returns the copy of each address. Raises ExternalError, InvalidSettings.
     """
-    system = _file_system(address)
+    system, place = _file_system(address)
     with _refusals(ExternalError, f"cannot read {address}"):
-        sizes: dict[str, int] = {name: info["size"] for name, info in system.find(address, detail=True).items()}
+        sizes: dict[str, int] = {name: info["size"] for name, info in system.find(place, detail=True).items()}
         names = [name for name in sorted(sizes) if name.endswith(_DOCUMENTS)]
         if not names:
             raise ExternalError("there is no results document (.json)")
@@ -62,12 +62,14 @@ def _copied(system: Any, name: str, folder: Path) -> Path:
     return file
 
 
-def _file_system(address: str) -> Any:
-    package = PACKAGES[address.partition("://")[0]]
+def _file_system(address: str) -> tuple[Any, str]:
+    """What reaches it, and the address as that reads it."""
+    protocol, separator, path = address.partition("://")
+    package, place = PACKAGES[protocol.lower()], f"{protocol.lower()}{separator}{path}"
     try:
         import fsspec
 
-        return fsspec.core.url_to_fs(address)[0]
+        return fsspec.core.url_to_fs(place)[0], place
     except ImportError:
         raise InvalidSettings(f"{address} needs: pip install 'runevals[bucket]' {package}") from None
     except Exception as error:  # noqa: BLE001

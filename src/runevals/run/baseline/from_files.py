@@ -92,10 +92,10 @@ def is_remote(source: str) -> bool:
 
 def _in_bucket(address: str) -> RunReport:
     with TemporaryDirectory(prefix="runevals-base-") as folder:
-        _, *others = files = list(copy_from_bucket(address, Path(folder)).values())
+        (name, file), *others = copy_from_bucket(address, Path(folder)).items()
         if others:
-            raise InvalidSettings(f"the baseline {address} has {len(files)} documents; name one of them")
-        return read_report(files[0])
+            raise InvalidSettings(f"the baseline {address} has {1 + len(others)} documents; name one of them")
+        return read_report(file, name)
 
 
 def require_whole(report: RunReport, display_name: str) -> None:
