@@ -61,6 +61,14 @@ def test_answers_are_recorded_as_attempts_also_by_workers(project, pytest_in, ru
     ended(code, 0, out + err, "No regression shown in 1 case")
 
 
+def test_two_prompts_under_one_key_end_with_the_reason(project, pytest_in):
+    one, two = (f"def test_{n}(evals):\n    evals.record('k', 'x', prompt='{n}')\n" for n in ("one", "two"))
+    project.write("test_support.py", one + two)
+    code, text = pytest_in("--evals-output", "head.json")
+    ended(code, 2, text, "the case 'k' of 'test_support.py' is also at", without=["Traceback"])
+    assert not (project.path / "head.json").exists()
+
+
 TEARDOWN = """
 import pytest
 

@@ -129,10 +129,14 @@ class _Writer:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._rows:
+            from runevals.records.errors import RunevalsError
             from runevals.run.recorded_tests import write_records
 
             stopped = str(session.shouldfail or session.shouldstop or "")
-            write_records(self._rows, self._path, stopped="pytest ended early" if stopped else self._stopped)
+            try:
+                write_records(self._rows, self._path, stopped="pytest ended early" if stopped else self._stopped)
+            except RunevalsError as error:
+                pytest.exit(f"--evals-output: {error}", returncode=error.exit_code)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
