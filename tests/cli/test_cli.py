@@ -178,6 +178,15 @@ def test_settings_tell_values_and_where_they_came_from(project, runevals, monkey
     assert "not-a-real-key" not in out
 
 
+def test_settings_show_whether_the_target_is_deterministic(project, runevals):
+    project.write("evals.json", SUITE)
+    for section, shown in (("deterministic: true", "  (runevals.yaml)"), ("deterministic: false", "")):
+        project.write("runevals.yaml", f"target: {{type: openai, model: m, {section}}}\n")
+        assert (
+            f"model=m api_key_env=OPENAI_API_KEY deterministic=True{shown}" in runevals("settings")[1]
+        ) is bool(shown)
+
+
 def test_recorded_answers_feed_a_run_of_rows(project, runevals):
     project.write("rows.csv", "id,input,expected\na,Capital of France?,Paris\nb,Capital of Peru?,\n")
     project.write("answers.jsonl", ANSWERS)
