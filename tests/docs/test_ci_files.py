@@ -111,6 +111,18 @@ def test_a_change_that_loses_a_case_fails_and_leaves_junit_where_the_file_says(j
     assert folder == "." or folder.partition("/")[0] == "test-results"
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_run_that_ends_early_leaves_no_committed_results_where_the_system_looks(job, repository, system):
+    junit = SYSTEMS[system][2]
+    for name in (junit, "results.json", "report.html"):
+        repository.write(name, '<testsuite name="s" tests="1"><testcase name="a"/></testsuite>')
+    repository.write("runevals.yaml", "target: [")
+    repository.git("add", "-A")
+    code, printed, clone = job(system, AGENT)
+    assert code == 2, printed
+    assert [name for name in (junit, "results.json", "report.html") if (clone / name).exists()] == []
+
+
 @pytest.mark.parametrize(("agent", "code"), [(AGENT, 0), (COULD_NOT, 3)], ids=["nothing lost", "not measured"])
 def test_exit_codes_are_those_that_the_files_tell_apart(job, agent, code):
     assert job("gitlab", agent)[0] == code
