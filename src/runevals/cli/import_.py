@@ -26,6 +26,7 @@ from runevals.suites.importing.files import Files
 from runevals.suites.importing.logs import NAMES, read_log
 from runevals.suites.importing.logs.cases import as_document
 from runevals.suites.importing.promptfoo import convert
+from runevals.suites.importing.remarks import remark_lines
 
 if TYPE_CHECKING:
     from runevals.suites.importing.promptfoo import ConvertedConfig
@@ -109,8 +110,8 @@ def _import_log(tool: str, file: Path, output: Path, settings: Settings, *, expe
 
 def _import_promptfoo(file: Path, output: Path, settings_file: Path, *, force: bool, strict: bool) -> None:
     converted = _converted(file)
-    for remark in converted.remarks:
-        say(str(remark), err=True)
+    for line in remark_lines(converted.remarks):
+        say(line, err=True)
     if not converted.samples:
         raise UsageError(f"{file}: nothing of it can be converted; see the list above")
     prompts = _placed(converted, output, settings_file)

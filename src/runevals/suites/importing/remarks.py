@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import field
 from typing import Literal
 
 from runevals.records.quick_dataclass import dataclass
 
 Level = Literal["lost", "differs"]
+MOST_ALIKE = 3  # remarks that are listed one by one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +23,18 @@ class Remark:
 
     def __str__(self) -> str:
         return f"{self.level}: {self.location}: {self.message}"
+
+
+def remark_lines(remarks: Collection[Remark]) -> Iterator[str]:
+    """A line for each remark; more than MOST_ALIKE that differ in the same way are one, at the first place."""
+    alike = Counter(remark.message for remark in remarks if remark.level == "differs")
+    summed_up = set[str]()
+    for remark in remarks:
+        if remark.level != "differs" or alike[remark.message] <= MOST_ALIKE:
+            yield str(remark)
+        elif remark.message not in summed_up:
+            summed_up.add(remark.message)
+            yield f"{remark} ({alike[remark.message]:,} places; this is the first)"
 
 
 @dataclass(frozen=True, slots=True)
