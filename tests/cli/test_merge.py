@@ -9,6 +9,7 @@ import pytest
 
 from tests.ending import ended
 from tests.page_server import page_server
+from tests.sample_suites import AGENT, WORSE
 from tests.zoo import items
 
 TIMES = re.compile(r'"(started_at|duration_s)": [^,\n]+')
@@ -260,3 +261,15 @@ def test_what_single_shards_say_of_their_run_is_joined(zoo, runevals, shards):
     run = zoo.document("merged.json")["run"]
     assert (run["target"]["reported"], run["notices"], run["sandbox"]) == (["a", "b"], ["one", "two"], "strict")
     assert (run["started_at"], run["duration_s"]) == ("2026-11-21T09:59:00Z", 100.0)
+
+
+@pytest.mark.parametrize("staging", [("status",), ("add", "agent.py")], ids=["changed", "staged"])
+def test_shards_of_different_uncommitted_files_are_named(repository, runevals, staging):
+    said = "the shards were made with different files that are not committed"
+    for first, second in ((AGENT, AGENT), (WORSE, WORSE), (WORSE, AGENT)):
+        for part, agent in ((1, first), (2, second)):
+            repository.write("agent.py", agent)
+            repository.git(*staging)
+            runevals("--shard", f"{part}/2", "-o", f"{part}.json")
+        runevals("merge", "1.json", "2.json", "-o", "merged.json")
+        assert repository.document("merged.json")["run"]["notices"] == ([said] if first != second else [])

@@ -9,6 +9,8 @@ from importlib.metadata import version
 from runevals.lib.chat.prices import is_deprecated
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.git import branch_of, commit_of
+from runevals.lib.git_changes import state_of
+from runevals.lib.parsing.canonical import digest, fingerprint
 from runevals.records import Provenance
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
@@ -18,6 +20,8 @@ from runevals.settings.target import JudgeSettings, TargetSettings
 _LEFT_OUT = frozenset(
     {"suites", "baseline", "executor", "ray_address", "ray_num_cpus", "ray_num_gpus", "ray_runtime_env"}
 )
+
+UNCOMMITTED = "made with files that are not committed"
 
 
 def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
@@ -30,7 +34,7 @@ def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
         or environment.get("CI_COMMIT_SHA"),
         ref=environment.get("GITHUB_REF") or branch_of(settings.repository),
         settings=settings_given(settings),
-        notices=(*_of_base(settings), *notices),
+        notices=(*_of_base(settings), *_uncommitted(settings), *notices),
         prices=settings.measure.prices.source if _is_priced(settings) else None,
     )
 
@@ -42,6 +46,14 @@ def _of_base(settings: Settings) -> tuple[str, ...]:
         return ()
     decides = "what they would decide is at its default"
     return (f"the settings of the base {side.commit[:7]} cannot be read, so {decides}: {side.unreadable}",)
+
+
+def _uncommitted(settings: Settings) -> tuple[str, ...]:
+    """A notice on tracked files of a shard that differ from their commit; `merge` compares it."""
+    state = None if settings.selection.shard is None else state_of(settings.repository)
+    if state is None or (not state["changed"] and state["staged"] == digest("")):
+        return ()
+    return (f"{UNCOMMITTED} (fingerprint {fingerprint(state)[:12]})",)
 
 
 def _is_priced(settings: Settings) -> bool:
