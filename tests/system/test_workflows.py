@@ -92,9 +92,8 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
     repository.write(".gitignore", ".evals/\n")
     folder = repository.path / ".github" / "workflows"
     shutil.copytree(WORKFLOWS, folder)
-    text = (folder / "sharded.yml").read_text(
-        "utf-8"
-    )  # two workflows of one name could not run at once, see `alone`
+    # Two workflows of one name could not run at once, see `alone`.
+    text = (folder / "sharded.yml").read_text("utf-8")
     (folder / "sharded.yml").write_text(text.replace("name: evals", "name: evals in shards", 1), "utf-8")
     repository.git("update-ref", "-d", "HEAD")  # so that the base is the same commit in every test
     repository.git("add", "-A")
@@ -133,7 +132,7 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
                 env={**os.environ, **secrets, **home},
                 capture_output=True,
                 text=True,
-                timeout=300,
+                timeout=600,  # of eight steps of the action on a busy machine; alone they take 75 s
                 check=False,
             )
         path = f".github/workflows/{file}"
