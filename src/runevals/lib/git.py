@@ -130,8 +130,13 @@ def _outside_checkout(paths: str, root: Path) -> str:
     """The entries of a path list that are outside of `root` and of the current checkout."""
     here = Path.cwd()
     checkout = here if os.path.lexists(here / ".git") else _outer_repository(here) or here
+    return _outside(paths, root, checkout)
+
+
+@cache
+def _outside(paths: str, *folders: Path) -> str:
     absolute = [path for path in paths.split(os.pathsep) if Path(path).is_absolute()]
-    return os.pathsep.join(path for path in absolute if not _is_in(Path(path), (root, checkout)))
+    return os.pathsep.join(path for path in absolute if not _is_in(Path(path), folders))
 
 
 def _is_in(path: Path, folders: Iterable[Path]) -> bool:
