@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from math import inf
 
 from runevals.lib.parsing.xml import XmlElement
@@ -52,7 +52,9 @@ _PARAMETERS = re.compile(r"\s*[\[(][^\[\]()]*[\])]$")
 _EARLIER = {"flakyFailure": Outcome.FAILED, "flakyError": Outcome.ERRORED}
 _LATER = {"rerunFailure": Outcome.FAILED, "rerunError": Outcome.ERRORED}
 # Failures outside of tests, as Mocha, jest-junit and node:test name them; Vitest names the file or group.
-_HOOK = re.compile(r'"(before|after) (all|each)" hook\b|\s*Test execution failure: could be caused by test hooks')
+_HOOK = re.compile(
+    r'"(before|after) (all|each)" hook(:|$| (for|in) ")|^\s*Test execution failure: could be caused by test hooks'
+)
 _NODE_FILE = re.compile(r"\bcause: 'test failed',\s+exitCode: ")
 _SCRIPT = re.compile(r"(?<!-d)\.[cm]?[jt]sx?$")  # Vitest does not time what it only compiles: `x.test-d.ts`
 _ERRORS = ("error", "flakyError", "rerunError")
@@ -123,14 +125,37 @@ def _outside_tests(suite: XmlElement) -> Iterator[str]:
     """The names of test cases that failed and are no tests: a hook, or a file or group as a whole."""
     own = suite.attributes.get("name", "")
     cases = [child for child in suite.children if child.name == "testcase"]
-    names = sorted(case.attributes.get("name", "") for case in cases) if _SCRIPT.search(own) else []
-    for case in cases:
-        failures = [child.text for child in case.children if child.name in ("failure", "error")]
+    tests = len(cases) - (_failed_groups(cases) if _is_of_vitest(suite) else 0)
+    for place, case in enumerate(cases):
+        failures = _failures(case)
         name = case.attributes.get("name", "")
-        place = bisect(names, f"{name} > ")
-        is_group = bool(names) and (name == own or "".join(names[place : place + 1]).startswith(f"{name} > "))
+        is_group = place >= tests or (name == own and _SCRIPT.search(own))
         if failures and (is_group or _HOOK.search(name) or any(map(_NODE_FILE.search, failures))):
             yield name.strip()
+
+
+def _failed_groups(cases: Sequence[XmlElement]) -> int:
+    """How many of the last test cases are failed groups: Vitest writes them after the tests, by title."""
+    names = sorted(case.attributes.get("name", "") for case in cases)
+    titles = {title for name in names for title in name.split(" > ")[:-1]}
+
+    def is_group(case: XmlElement) -> bool:
+        name = case.attributes.get("name", "")
+        place = bisect(names, f"{name} > ")
+        following = "".join(names[place : place + 1])
+        return bool(_failures(case)) and (name in titles or following.startswith(f"{name} > "))
+
+    return sum(1 for _ in takewhile(is_group, reversed(cases)))
+
+
+def _failures(case: XmlElement) -> list[str]:
+    return [child.text for child in case.children if child.name in ("failure", "error")]
+
+
+def _is_of_vitest(suite: XmlElement) -> bool:
+    """Whether it is a file that Vitest ran; suites of Bun, Deno, ESLint and Playwright lack one of these."""
+    of = suite.attributes
+    return bool(_SCRIPT.search(of.get("name", "")) and of.get("timestamp") and of.get("hostname"))
 
 
 def _is_interrupted(case: XmlElement) -> bool:
@@ -198,7 +223,7 @@ def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Ite
                 file=child.attributes.get("file", "") or file,
                 classname=child.attributes.get("classname", "").strip(),
                 name=name,
-                unended=_SCRIPT.search(suite) is not None
+                unended=_is_of_vitest(element)
                 and element.attributes.get("time") == child.attributes.get("time") == "0",
             )
 
