@@ -137,6 +137,10 @@ def test_what_an_evaluator_returns_passes_only_if_it_says_so(project, tmp_path):
     expected = {
         "Verdict(1, 'fine')": ("passed", "fine"),
         "Verdict(Number(0.2), 'low')": ("failed", "low"),
+        "Verdict(1.0000000000000002, 'a cosine')": ("passed", "a cosine"),
+        "Verdict(-0.00000006, 'single precision')": ("failed", "single precision"),
+        "Verdict(1.0001, 'over')": ("errored", f"{contract}its score, 1.0001, is not on its scale, 0 to 1"),
+        "Verdict(float('nan'), '')": ("errored", f"{contract}its score, nan, is not on its scale, 0 to 1"),
         "Verdict(0.2, 'low', passed=0)": ("errored", f"{decided} int"),
         "Verdict(0.2, '', passed=Truth())": ("errored", f"{decided} Truth"),
         "Verdict(85, 'in per cent')": ("errored", f"{contract}its score, 85, is not on its scale, 0 to 1"),

@@ -10,10 +10,11 @@ from numbers import Real
 from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Evaluator, Judged
 from runevals.lib.nullable import total
-from runevals.records import NEVER_SENT_CODES, NOTHING, CheckResult, Outcome, Problem, Verdict
+from runevals.records import NEVER_SENT_CODES, NOTHING, CheckResult, Outcome, Problem, Scale, Verdict
 from runevals.records.judgement import Judgement
 from runevals.records.quick_dataclass import dataclass
 
+_ROUNDING = 1e-6  # by which a score may leave its scale, as a cosine of single precision does
 LARGEST_SCORE = 1e100  # as in results documents: sums and squares of such are numbers too
 
 
@@ -55,8 +56,9 @@ def of_plugin(outcome: CheckOutcome, evaluator: Evaluator) -> CheckOutcome:
     score: object = result.score
     if score is not None and not isinstance(score, Real):
         return _bad_result(outcome, f"its score is {type(score).__name__}, not a number")
-    if score is not None and not evaluator.scale.holds(float(score)):
-        return _bad_result(outcome, f"its score, {float(score):g}, is not on its scale, {evaluator.scale}")
+    number = None if score is None else _on_scale(float(score), evaluator.scale)
+    if number is not None and not evaluator.scale.holds(number):
+        return _bad_result(outcome, f"its score, {number:g}, is not on its scale, {evaluator.scale}")
     if not any(result.passed is allowed for allowed in (None, True, False)):
         return _bad_result(outcome, f"'passed' must be True, False or None, not {type(result.passed).__name__}")
     if not isinstance(result.reason, str):
@@ -65,7 +67,13 @@ def of_plugin(outcome: CheckOutcome, evaluator: Evaluator) -> CheckOutcome:
         json.dumps(dict(result.details))
     except (TypeError, ValueError, RecursionError) as error:
         return _bad_result(outcome, f"its details are not JSON: {error}")
-    return replace(outcome, result=replace(result, score=None if score is None else float(score)))
+    return replace(outcome, result=replace(result, score=number))
+
+
+def _on_scale(score: float, scale: Scale) -> float:
+    """The score; the end of the scale if it is beyond that by a rounding error only."""
+    nearest = max(scale.minimum, score if scale.maximum is None else min(score, scale.maximum))
+    return nearest if abs(score - nearest) <= _ROUNDING else score
 
 
 def _bad_result(outcome: CheckOutcome, reason: str) -> CheckOutcome:
