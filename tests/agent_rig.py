@@ -50,7 +50,9 @@ def says(prompt: str, text: str) -> dict[str, object]:
 
 def runs(agent: str, prompt: str, command: str, text: str) -> list[dict[str, object]]:
     """The model calls the agent's shell with this command, and says the text after its result."""
-    given = {"cmd": command} if agent == "codex" else {"command": command, "description": "a test"}
+    # Codex tells its model of a command that runs on after 10 s, unless it is asked to wait for 30.
+    waits = {"cmd": command, "yield_time_ms": 30_000}
+    given = waits if agent == "codex" else {"command": command, "description": "a test"}
     return calls(prompt, SHELL[agent], given, text)
 
 

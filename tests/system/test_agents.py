@@ -154,8 +154,8 @@ def test_settings_of_the_workspace_permit_nothing_and_do_not_move_the_key(rig, a
 @pytest.mark.parametrize("agent", EACH)
 def test_at_the_time_limit_all_of_it_ends(rig, agent):
     """The agent, and the command that its shell is at, in a session of its own."""
-    limit_s = 20.0 if agent in ("gemini-cli", "copilot") else 8.0  # which start slowly
-    seconds = 301 + list(AGENTS).index(agent)  # the tests of the others may run at the same time
+    limit_s = 20.0 if agent in ("gemini-cli", "copilot") else 12.0  # which start slowly
+    seconds = f"301.{os.getpid()}"  # no other process sleeps that long
     before = Path("/tmp/.git").exists()
     replies = agent_rig.runs(agent, "wait", f"touch begun; sleep {seconds}", "Late.")
     made = rig(agent, replies, tools=WRITES, timeout_s=limit_s)
@@ -167,7 +167,7 @@ def test_at_the_time_limit_all_of_it_ends(rig, agent):
     assert Path("/tmp/.git").exists() == before  # nor is anything made beside the workspace
 
 
-def _sleeps(seconds: int) -> bool:
+def _sleeps(seconds: str) -> bool:
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if f"sleep\0{seconds}\0".encode() in (process / "cmdline").read_bytes():
@@ -195,15 +195,17 @@ def test_a_skill_is_found(rig, agent, tmp_path):
 @pytest.mark.parametrize("agent", EACH)
 def test_a_killed_agent_is_errored(rig, agent):
     """The program that was started, while its shell is at work; the shell's command ends too."""
-    seconds = 311 + list(AGENTS).index(agent)
+    seconds = f"311.{os.getpid()}"
     made = rig(agent, agent_rig.runs(agent, "end it", f"touch begun; sleep {seconds}", "Never."), tools=WRITES)
     others = _children()
     with ThreadPoolExecutor(1) as pool:
         answering = pool.submit(made.ask, "end it")
-        ends_at = time.monotonic() + 30
-        while not _sleeps(seconds) and time.monotonic() < ends_at:
+        started: set[int] = set()
+        while not _sleeps(seconds) or not started:
+            assert not answering.done(), answering.result()  # at the latest, at its time limit
             time.sleep(0.05)
-        [program] = _children() - others
+            started = _children() - others
+        [program] = started
         os.kill(program, signal.SIGKILL)
         answer = answering.result(20)
     assert answer.problem.code == "target_failed", answer.problem
