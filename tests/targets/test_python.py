@@ -192,6 +192,30 @@ def test_the_first_worker_is_started_alone(function, tmp_path):
     assert lines[2:4] == ["begin", "begin"], "the others are started together"
 
 
+def test_workers_are_started_few_at_once(function, tmp_path):
+    """As many as there are processors, or half as many as there are already: the machine has calls to answer."""
+    code = (
+        "import pathlib, time\n"
+        "log = pathlib.Path(__file__).with_name('log')\n"
+        "log.open('a').write('begin\\n')\n"
+        "time.sleep(0.3)\n"
+        "log.open('a').write('end\\n')\n"
+        "def answer(prompt):\n"
+        "    ends_at = time.monotonic() + 60\n"
+        "    while log.read_text().count('begin') < 16 and time.monotonic() < ends_at:\n"
+        "        time.sleep(0.01)\n"
+        "    return prompt\n"
+    )
+    target = function(code, timeout_s=90.0)
+    with ThreadPoolExecutor(16) as calls:
+        texts = [response.text for response in calls.map(target.answer, [ASKED] * 16)]
+    assert texts == ["Why?"] * 16
+    lines = (tmp_path / "log").read_text(encoding="utf-8").split()
+    starting = [lines[: n + 1].count("begin") - lines[:n].count("end") for n in range(len(lines))]
+    assert lines.count("begin") == 16
+    assert max(starting) <= max(8, os.cpu_count() or 1)
+
+
 def test_where_the_first_worker_cannot_start_no_other_is_started(function, tmp_path):
     code = (
         "import pathlib, time\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import sys
 import threading
@@ -20,7 +21,8 @@ from runevals.targets.command import request_of
 from runevals.targets.program_report import failed, is_report, response_from
 
 LEAST_START_S = 120.0  # that a worker has to start: many at once import a large library slowly
-PATIENCE_S = 0.1
+# How long a call waits for a worker that is at work: as long as the start of another took, within these.
+LEAST_PATIENCE_S, MOST_PATIENCE_S = 0.1, 1.0
 EXIT_S = 15.0  # for the last words of a worker with variables of its own
 # Of any Python from 3.8 on, which may have neither us nor `-P`: nothing beside the worker's file shadows a module.
 _RUN = """\
@@ -66,6 +68,8 @@ class PythonTarget:
         self._lock = threading.Lock()
         self._used = False
         self._first_ended = threading.Event()  # its start
+        self._patience_s = LEAST_PATIENCE_S
+        self._starting = 0
         self._refused: TargetRefused | None = None
         self._closed = False
 
@@ -123,21 +127,33 @@ class PythonTarget:
         self._first_ended.wait()
         if self._refused is not None:
             raise TargetRefused(str(self._refused))
-        with suppress(queue.Empty):
-            # A quick function is better served by a worker that is nearly free than by starting another.
-            while not (worker := self._idle.get(timeout=PATIENCE_S)).alive:
-                self._end(worker)
-            return worker
-        return self._new_worker()
+        while True:
+            with suppress(queue.Empty):
+                # A quick function is better served by a worker that is nearly free than by starting another.
+                while not (worker := self._idle.get(timeout=self._patience_s)).alive:
+                    self._end(worker)
+                return worker
+            with self._lock:
+                # More at once would keep a busy machine from the calls of those that are there.
+                may_start = self._starting < max(len(self._all) // 2, os.cpu_count() or 1, 2)
+                self._starting += may_start
+            if may_start:
+                try:
+                    return self._new_worker()
+                finally:
+                    with self._lock:
+                        self._starting -= 1
 
     def _first_worker(self) -> LineProcess:
         """Alone: if it cannot start no other can, and of many at once each imports slowly."""
+        start = time.monotonic()
         try:
             return self._new_worker()
         except TargetRefused as refused:
             self._refused = refused
             raise
         finally:
+            self._patience_s = min(max(time.monotonic() - start, LEAST_PATIENCE_S), MOST_PATIENCE_S)
             self._first_ended.set()
 
     def _new_worker(self, variables: Mapping[str, str] | None = None) -> LineProcess:
