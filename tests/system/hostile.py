@@ -14,6 +14,8 @@ from runevals.lib.sandbox import Sandbox
 
 REFUSED = ("evaluator_forbidden", "evaluator_crashed", "evaluator_missing_module", "evaluator_memory")
 LATE = ("evaluator_timeout",)
+# Their time limit ends them, or an engine that is not to be relied on.
+ENDLESS = ("a power that never ends", "throw a trap")
 BAD = ("evaluator_bad_result",)
 FAILED = (None,)  # it answers, and the answer is that nothing worked
 
@@ -311,7 +313,8 @@ def outcomes(sandbox: Sandbox, language: str) -> Iterator[tuple[str, str]]:
             language=language,
             kind="evaluator",
             arguments=ARGUMENTS,
-            timeout_s=1.0 if expected == LATE else 20.0,  # the others end by themselves, however busy it is here
+            # The others end by themselves, however busy it is here.
+            timeout_s=1.0 if expected == LATE or name in ENDLESS else 20.0,
         )
         wrong = ""
         if answer.passed or answer.error not in expected:
