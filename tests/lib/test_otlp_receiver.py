@@ -25,7 +25,7 @@ def receiver():
 
 def export(receiver, token, body=b"", path="/v1/traces", **headers):
     """(status, body) of the reply to an export; a length of None is not sent."""
-    connection = HTTPConnection(urlsplit(receiver.address).netloc, timeout=5)
+    connection = HTTPConnection(urlsplit(receiver.address).netloc, timeout=30)
     given = {"Content-Type": "application/json", "Content-Length": str(len(body)), TOKEN_HEADER: token}
     given |= {name.replace("_", "-"): value for name, value in headers.items()}
     connection.putrequest("POST", path)
@@ -103,7 +103,7 @@ def test_exports_in_chunks_are_taken_within_the_same_limits(receiver, body, stat
     address = urlsplit(receiver.address)
     with (
         receiver.recording() as one,
-        socket.create_connection((address.hostname, address.port), timeout=5) as client,
+        socket.create_connection((address.hostname, address.port), timeout=30) as client,
     ):
         head = (
             f"POST /v1/traces HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n{TOKEN_HEADER}: {one.token}\r\n"

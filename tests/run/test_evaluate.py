@@ -194,7 +194,7 @@ DIMENSIONS = [{"sample_id": "s", "prompt": "p", "dimensions": {"a": "is it a?", 
 
 
 def test_the_parts_of_an_evaluator_are_asked_all_at_once(tmp_path):
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=60)
 
     def reply(question, case, turn):
         together.wait()  # each waits for the two others

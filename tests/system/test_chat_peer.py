@@ -59,11 +59,11 @@ def peer(tmp_path):
         yield address
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(60)
 
 
 def _wait(address: str) -> None:
-    for _ in range(100):
+    for _ in range(600):
         try:
             urllib.request.urlopen(f"{address}/__aimock/journal", timeout=1).close()
         except OSError:
@@ -96,7 +96,7 @@ def test_throttled_failing_and_recovering_calls(peer, tmp_path):
     assert errored[0]["attempts"][0]["turns"][0]["error"]["code"] == "target_failed"
     assert document["totals"]["composite"] == 5.0  # the errored case is in no mean
     assert document["verdict"]["outcome"] == "unmeasured"
-    with urllib.request.urlopen(f"{peer}/__aimock/journal?limit=1000", timeout=5) as answer:
+    with urllib.request.urlopen(f"{peer}/__aimock/journal?limit=1000", timeout=30) as answer:
         journal = json.load(answer)
     statuses = [entry["response"]["status"] for entry in journal]
     assert (statuses.count(200), statuses.count(429), statuses.count(500)) == (49, len(LIMITED), 1 + 5)

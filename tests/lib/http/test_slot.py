@@ -30,7 +30,7 @@ class Counted:
 
 def test_the_number_of_running_calls_is_limited_while_others_wait():
     throttle, places, under_way = Throttle(), threading.BoundedSemaphore(2), Counted()
-    prepared = threading.Barrier(6, timeout=10)
+    prepared = threading.Barrier(6, timeout=60)
 
     def send(turn):
         prepared.wait()  # all six get here, though only two may go on
@@ -71,7 +71,7 @@ def test_a_call_that_waits_for_a_retry_holds_no_slot():
     throttle = Throttle(max_attempts=2, stopped=done.is_set)
     with ThreadPoolExecutor(1) as pool:
         resting = pool.submit(throttle.call_in_slot, fails, LookupError, places)
-        assert rests.wait(10)
+        assert rests.wait(60)
         assert throttle.call_in_slot(lambda turn: turn.begin() or "answered", ValueError, places) == "answered"
         done.set()
         with pytest.raises(LookupError, match="was stopped"):

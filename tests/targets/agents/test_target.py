@@ -148,9 +148,9 @@ def test_an_agent_that_does_not_behave_is_errored(tmp_path, code, problem, reaso
 @pytest.mark.needs("linux")
 def test_a_late_agent_ends_with_all_that_it_started(tmp_path):
     code = "p = subprocess.Popen(['sleep', '300']); open('pid', 'w').write(str(p.pid)); time.sleep(300)"
-    assert answer(tmp_path, code, timeout_s=2.0).problem.code == "target_timeout"
+    assert answer(tmp_path, code, timeout_s=4.0).problem.code == "target_timeout"
     pid = (tmp_path / "work" / "pid").read_text()
-    ends_at = time.monotonic() + 10
+    ends_at = time.monotonic() + 60
     while (state := _state(pid)) not in ("", "Z", "X") and time.monotonic() < ends_at:
         time.sleep(0.05)
     assert state in ("", "Z", "X")
