@@ -68,6 +68,13 @@ def test_a_mild_judge_correlates_and_yet_does_not_agree(project, runevals, play)
     assert "fewer than 50 answers" in out
 
 
+def test_a_score_of_people_too_large_for_a_number_is_off_the_scale(project, runevals, play):
+    play(stars)
+    project.write("gold.jsonl", gold(2, evaluator="Relevance").replace('"score": 2', '"score": 2' + "0" * 400))
+    code, _, err = runevals("judge", "calibrate", "gold.jsonl")
+    assert (code, "is outside Relevance's scale, 1 to 5" in err) == (2, True)
+
+
 def test_answers_that_the_judge_fails_on_are_left_out_and_named(project, runevals, play):
     play(lambda shown: None if "answer 1 " in shown else stars(shown))
     project.write("gold.jsonl", gold(1, 2, 3, 4, evaluator="Relevance"))

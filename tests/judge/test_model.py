@@ -194,6 +194,12 @@ def test_recorded_judgements_are_played_back():
     assert judge.ask(QUESTION, case="b", turn=1, attempt=1).problem.code == "judge_failed"
 
 
+def test_a_recorded_score_too_large_for_a_number_names_its_line():
+    with pytest.raises(InvalidSuite) as refused:
+        RecordedJudge('{"case": "a", "evaluator": "R", "score": 1%s}\n' % ("0" * 400), "judge.jsonl")
+    assert [problem.location.line for problem in refused.value.problems] == [1]
+
+
 def test_an_invalid_recording_names_its_invalid_lines():
     with pytest.raises(InvalidSuite) as refused:
         RecordedJudge('{"case": "a"}\n{"case": "a", "evaluator": "R", "score": "4"}\n', "judge.jsonl")

@@ -339,7 +339,11 @@ def _recorded(line: str) -> tuple[tuple[str, str, int], Judgement]:
     if isinstance(turn, bool) or not isinstance(turn, int):
         raise ValueError("'turn' must be a whole number")
     key = (str(row["case"]), str(row["evaluator"]), turn)
-    return key, Judgement(score=float(score), reason=str(row.get("reason", "")), model="recorded")
+    try:
+        number = float(score)
+    except OverflowError:
+        raise ValueError("'score' is too large") from None
+    return key, Judgement(score=number, reason=str(row.get("reason", "")), model="recorded")
 
 
 def _failed(code: str, message: str) -> Judgement:

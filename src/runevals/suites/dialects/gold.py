@@ -112,7 +112,7 @@ class _Row:
             return
         for score in self.scores:
             if not evaluator.scale.holds(score):
-                message = f"the score {score:g} is outside {name}'s scale, {evaluator.scale}"
+                message = f"the score {score} is outside {name}'s scale, {evaluator.scale}"
                 yield self.source.problem(self.json_path, message)
 
     def case(self, definitions: Definitions) -> Case:
