@@ -68,6 +68,14 @@ def test_a_mild_judge_correlates_and_yet_does_not_agree(project, runevals, play)
     assert "fewer than 50 answers" in out
 
 
+def test_a_wanted_alpha_is_not_reached_by_failing_on_answers(project, runevals, play):
+    play(lambda shown: None if "answer 1 " in shown else stars(shown))
+    project.write("gold.jsonl", gold(1, 2, 3, 4, evaluator="Relevance"))
+    code, out, _ = runevals("judge", "calibrate", "gold.jsonl", "--min-alpha", "0.667")
+    assert "Krippendorff's alpha   1.00" in out
+    assert code == 3
+
+
 def test_a_score_of_people_too_large_for_a_number_is_off_the_scale(project, runevals, play):
     play(stars)
     project.write("gold.jsonl", gold(2, evaluator="Relevance").replace('"score": 2', '"score": 2' + "0" * 400))

@@ -31,7 +31,12 @@ def command() -> None:
 @command.command("calibrate")
 @click.argument("gold", metavar="GOLD")
 @click.option("--evaluator", metavar="NAME", help="The evaluator for rows that name none.")
-@click.option("--min-alpha", type=click.FloatRange(-1, 1), metavar="N", help="Exit with 1 if alpha is lower.")
+@click.option(
+    "--min-alpha",
+    type=click.FloatRange(-1, 1),
+    metavar="N",
+    help="Exit with 1 if alpha is lower, and with 3 if an answer was not judged.",
+)
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Also write it as JSON.")
 @_JUDGE
 @environment_option
@@ -60,7 +65,10 @@ def calibrate(
     low = min_alpha is not None and any(
         each.alpha.value is None or each.alpha.value < min_alpha for each in calibrations
     )
-    finish(GATE_FAILED if low else PASSED)
+    if low:
+        finish(GATE_FAILED)
+    partly = min_alpha is not None and any(each.judged < each.answers for each in calibrations)
+    finish(COULD_NOT_MEASURE if partly else PASSED)
 
 
 @command.command("check")
