@@ -93,6 +93,28 @@ def test_a_case_that_is_skipped_now_is_named(results, runevals):
     assert "test_kb.test_7: it was measured on the base, and is skipped now" in out
 
 
+@pytest.mark.parametrize(
+    ("added", "expected", "headline"),
+    [
+        pytest.param('<testcase classname="" name="TestMain"><failure/></testcase>', 3, "TestMain of kb", id="go"),
+        pytest.param(
+            '<testcase classname="K" name="executionError"><failure/></testcase>', 3, "Incomplete", id="gradle"
+        ),
+        pytest.param('<testcase classname="K" name=""><error/></testcase>', 3, "Incomplete – K", id="surefire"),
+        pytest.param('<testcase classname="K" name=""><skipped/></testcase>', 0, "No regression", id="disabled"),
+        pytest.param(
+            "<system-err>Error - The active test run was aborted. Reason: x</system-err>", 3, "Reason", id=".NET"
+        ),
+    ],
+)
+def test_a_class_a_package_or_a_run_that_failed_as_a_whole_is_incomplete(
+    results, runevals, added, expected, headline
+):
+    results.write("change.xml", junit().replace("</testsuite>", f"{added}</testsuite>"))
+    code, out, _ = runevals("gate", "change.xml", "--baseline", "main.xml", "--deterministic")
+    ended(code, expected, out, headline)
+
+
 def inspect_log(judge, first=None):
     """A log of 20 samples that a scorer finds right, with another scorer's score of each."""
     scores = [judge if first is None else first, *[judge] * 19]

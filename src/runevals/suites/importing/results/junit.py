@@ -55,6 +55,10 @@ _LATER = {"rerunFailure": Outcome.FAILED, "rerunError": Outcome.ERRORED}
 _HOOK = re.compile(
     r'"(before|after) (all|each)" hook(:|$| (for|in) ")|^\s*Test execution failure: could be caused by test hooks'
 )
+# The test class as a whole, as JUnit and Gradle name it. Surefire and GoogleTest leave the name empty.
+_CLASS_FAILURES = ("initializationError", "executionError", "classMethod")
+_GO_PACKAGE = ("", "TestMain")  # class and name, as gotestsum writes a package that panicked or was not built
+_DOTNET_ABORTED = re.compile(r"^Error - (The active test run was aborted\b.*)", re.MULTILINE)
 _NODE_FILE = re.compile(r"\bcause: 'test failed',\s+exitCode: ")
 _SCRIPT = re.compile(r"(?<!-d)\.[cm]?[jt]sx?$")  # Vitest does not time what it only compiles: `x.test-d.ts`
 _ERRORS = ("error", "flakyError", "rerunError")
@@ -107,6 +111,8 @@ def _failure_outside_tests(suite: XmlElement) -> str:
     """
     if any(map(_is_interrupted, suite.children)):
         return "pytest was interrupted"
+    if reason := next(filter(None, map(_why_aborted, suite.children)), ""):
+        return reason
     if name := next(_outside_tests(suite), ""):
         return f"{cut_name(name)} failed: a hook, a file or a group, not a test"
     if suite.name != "testsuite":
@@ -121,17 +127,37 @@ def _failure_outside_tests(suite: XmlElement) -> str:
     return f"the suite {cut_name(suite.attributes.get('name', NAME))} has a failure outside of its tests"
 
 
+def _why_aborted(element: XmlElement) -> str:
+    """Why .NET's runner ended early: its logger says so beside the tests that it has results of."""
+    match = _DOTNET_ABORTED.search(element.text) if element.name == "system-err" else None
+    return cut_name(match[1].strip()) if match else ""
+
+
 def _outside_tests(suite: XmlElement) -> Iterator[str]:
-    """The names of test cases that failed and are no tests: a hook, or a file or group as a whole."""
+    """The names of test cases that failed and are no tests: a hook, or a file, class or group as a whole."""
     own = suite.attributes.get("name", "")
     cases = [child for child in suite.children if child.name == "testcase"]
+    last = {_class_and_name(case): case for case in cases}  # Gradle may have run a class again until it passed
     tests = len(cases) - (_failed_groups(cases) if _is_of_vitest(suite) else 0)
     for place, case in enumerate(cases):
         failures = _failures(case)
         name = case.attributes.get("name", "")
         is_group = place >= tests or (name == own and _SCRIPT.search(own))
-        if failures and (is_group or _HOOK.search(name) or any(map(_NODE_FILE.search, failures))):
+        is_file = any(map(_NODE_FILE.search, failures))
+        if failures and (is_group or is_file or _HOOK.search(name)):
             yield name.strip()
+        elif _failures(last[_class_and_name(case)]) and _is_of_class(case):
+            yield " of ".join(filter(None, (name.strip(), _class_and_name(case)[0] or own)))
+
+
+def _is_of_class(case: XmlElement) -> bool:
+    """Whether it stands for its class or package as a whole."""
+    _, name = pair = _class_and_name(case)
+    return not name or name in _CLASS_FAILURES or pair == _GO_PACKAGE
+
+
+def _class_and_name(case: XmlElement) -> tuple[str, str]:
+    return case.attributes.get("classname", "").strip(), case.attributes.get("name", "").strip()
 
 
 def _failed_groups(cases: Sequence[XmlElement]) -> int:
@@ -214,6 +240,9 @@ def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Ite
             yield from _tests(child, display_path, suite, file)
         elif child.name == "testcase" and not _is_interrupted(child):
             name = " ".join(child.attributes.get("name", "").split())
+            classname = child.attributes.get("classname", "").strip()
+            if "name" in child.attributes:  # empty for a class as a whole
+                name = name or classname or suite
             if not name:
                 raise InvalidDocument(f"{display_path}:{child.line}: this <testcase> has no name")
             yield _Test(
@@ -221,7 +250,7 @@ def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Ite
                 display_path=display_path,
                 suite=suite or NAME,
                 file=child.attributes.get("file", "") or file,
-                classname=child.attributes.get("classname", "").strip(),
+                classname=classname,
                 name=name,
                 unended=_is_of_vitest(element)
                 and element.attributes.get("time") == child.attributes.get("time") == "0",
