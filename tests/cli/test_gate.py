@@ -94,6 +94,24 @@ def test_a_case_that_is_skipped_now_is_named(results, runevals):
 
 
 @pytest.mark.parametrize(
+    ("end", "expected", "words"),
+    [
+        pytest.param('status="disabled">', 0, "is skipped now", id="disabled"),
+        pytest.param('status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>', 0, "skipped now", id="skipped"),
+        pytest.param('status="notrun"><skipped message="Unable to find executable"/>', 3, "Unable", id="absent"),
+    ],
+)
+def test_a_test_that_ctest_did_not_run_has_not_passed(project, runevals, end, expected, words):
+    tests = [f'<testcase name="t{n}" classname="t{n}" {{}}</testcase>' for n in range(8)]
+    suite = "<testsuite name='(empty)'>{}</testsuite>"
+    run = [test.format('status="run">') for test in tests]
+    project.write("main.xml", suite.format("".join(run)))
+    project.write("change.xml", suite.format("".join([*run[1:], tests[0].format(end)])))
+    code, out, _ = runevals("gate", "change.xml", "--baseline", "main.xml", "--deterministic")
+    ended(code, expected, out, words, without=["8 of 8"])
+
+
+@pytest.mark.parametrize(
     ("added", "expected", "headline"),
     [
         pytest.param('<testcase classname="" name="TestMain"><failure/></testcase>', 3, "TestMain of kb", id="go"),

@@ -55,6 +55,8 @@ _LATER = {"rerunFailure": Outcome.FAILED, "rerunError": Outcome.ERRORED}
 _HOOK = re.compile(
     r'"(before|after) (all|each)" hook(:|$| (for|in) ")|^\s*Test execution failure: could be caused by test hooks'
 )
+_NOT_RUN = ("notrun", "disabled")  # the status of a test in GoogleTest and CTest, which may say nothing else of it
+_WANTED_SKIP = ("SKIP_", "Disabled")  # how CTest says why, if nothing went wrong
 # The test class as a whole, as JUnit and Gradle name it. Surefire and GoogleTest leave the name empty.
 _CLASS_FAILURES = ("initializationError", "executionError", "classMethod")
 _GO_PACKAGE = ("", "TestMain")  # class and name, as gotestsum writes a package that panicked or was not built
@@ -314,7 +316,7 @@ def _case(test: _Test, names: _Names) -> ImportedCase:
 
 def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
     """The run that the element is of, with those that Maven Surefire lists in it."""
-    children = test.element.children
+    children, status = test.element.children, test.element.attributes.get("status")
     ends: Mapping[str, XmlElement] = {
         child.name: child for child in reversed(children) if child.name in ("failure", "error", "skipped")
     }
@@ -323,8 +325,12 @@ def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
         yield _attempt(test, Outcome.ERRORED, _reason(ends["error"]))
     elif "failure" in ends:
         yield _attempt(test, Outcome.FAILED, _reason(ends["failure"]))
+    elif "skipped" in ends and _was_not_startable(test, ends["skipped"]):
+        yield _attempt(test, Outcome.ERRORED, _reason(ends["skipped"]))
     elif "skipped" in ends:
         yield _attempt(test, Outcome.SKIPPED, _reason(ends["skipped"]))
+    elif status in _NOT_RUN:
+        yield _attempt(test, Outcome.SKIPPED, f"its status is {status}")
     elif test.unended:
         yield _attempt(test, Outcome.ERRORED, "it has not ended: its file was not run to the end")
     elif test.reran:
@@ -332,6 +338,12 @@ def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
     else:
         yield _attempt(test, Outcome.PASSED, "")
     yield from (_attempt(test, _LATER[one.name], _reason(one)) for one in children if one.name in _LATER)
+
+
+def _was_not_startable(test: _Test, skipped: XmlElement) -> bool:
+    """Whether CTest could not start it: its program, its files or what it depends on were missing."""
+    is_of_ctest = test.element.attributes.get("status") == "notrun" and test.name == test.classname
+    return is_of_ctest and not skipped.attributes.get("message", "").startswith(_WANTED_SKIP)
 
 
 def _attempt(test: _Test, outcome: Outcome, reason: str) -> ImportedAttempt:
