@@ -34,7 +34,7 @@ class RayCluster:
     def wait_for_call(self, number: int, url: str) -> None:
         """Until a process of the node has a connection to `url`: under load, it may join late."""
         port = f":{urlsplit(url).port:04X}"
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while time.monotonic() < deadline:
             lines = (line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines())
             sockets = {f"socket:[{fields[9]}]" for fields in lines if fields[2].endswith(port)}

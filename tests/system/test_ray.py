@@ -96,7 +96,7 @@ def test_calls_run_on_nodes_with_the_files_resources_and_environment_that_are_na
     words = ("--target", "python:agent.py:answer", "--executor", "ray", "-q", "-o", "out.json")
     resources = ("--ray-num-cpus", "0.5", "--ray-runtime-env", "env.yaml", "--concurrency", "4")
     run = started(*words, *resources)
-    out, err = run.communicate(timeout=120)
+    out, err = run.communicate(timeout=300)
     assert run.returncode == 0, out + err
     outputs = {case["attempts"][0]["turns"][0]["output"] for case in project.document()["cases"]}
     assert all(output.startswith("hello environment False /") for output in outputs)
@@ -113,7 +113,7 @@ def test_a_key_that_a_node_lacks_ends_the_run_before_anything_is_sent(project, s
     target = "target: {type: openai, model: tiny, api_key_env: OTHER_KEY}\n"
     project.write("runevals.yaml", f"{target}suites: [evals.json]\nexecutor: ray\n")
     run = started("-q", **model.environment, OTHER_KEY=HERE)
-    out, err = run.communicate(timeout=120)
+    out, err = run.communicate(timeout=300)
     assert run.returncode == 3, out + err
     assert "on the node " in err
     assert "the environment variable OTHER_KEY is not set there" in err
@@ -132,7 +132,7 @@ def test_an_interrupt_ends_a_run_on_a_cluster_and_the_resumed_one_ends_as_one_on
     model.barrier.wait_until_reached()
     interrupt(run, run.stderr, signal.SIGTERM)
     model.barrier.after(None)
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=300)
     assert run.returncode == 130, out + err
     document = project.document()
     assert document["complete"] is False
@@ -140,7 +140,7 @@ def test_an_interrupt_ends_a_run_on_a_cluster_and_the_resumed_one_ends_as_one_on
     assert "runevals run --resume" in out + err
     before = len(model.requests)
     again = started("run", "--resume", "-q", **model.environment)
-    out, err = again.communicate(timeout=120)
+    out, err = again.communicate(timeout=300)
     assert again.returncode == code, out + err
     assert len(model.requests) - before <= CASES - document["totals"]["passed"] + 6
     assert without_times(project.document()) == without_times(project.document("here.json"))
@@ -178,7 +178,7 @@ def test_a_run_that_loses_a_node_ends_as_one_on_this_machine(project, started, c
     cluster.wait_for_call(1, endpoint.url)
     cluster.kill_node(1)
     endpoint.quick.set()
-    out, err = run.communicate(timeout=120)
+    out, err = run.communicate(timeout=300)
     assert run.returncode == code == 0, out + err
     assert "was lost; its calls are repeated on another" in err
     assert without_times(project.document("nodes.json")) == without_times(project.document("here.json"))
