@@ -189,7 +189,8 @@ def read_json(text: str, display_path: str) -> Source:
     try:
         value = json.loads(text, object_pairs_hook=fields, parse_constant=refuse_constant)
     except JSONDecodeError as error:
-        location = Location(file=display_path, line=error.lineno, column=error.colno)
+        line, column = where_no_json(error)
+        location = Location(file=display_path, line=line, column=column)
         raise _stop(location, f"is not JSON: {why_no_json(error)}") from None
     except RecursionError:
         raise _stop(Location(file=display_path), "is nested too deeply") from None
@@ -213,16 +214,25 @@ def read_json(text: str, display_path: str) -> Source:
 
 def why_no_json(error: ValueError | RecursionError) -> str:
     """The parser's message without the "at" that the position would follow: it is given before the message."""
-    if isinstance(error, JSONDecodeError) and _is_after_last_comma(error):
+    if isinstance(error, JSONDecodeError) and _last_comma(error) is not None:
         return "remove the comma before the closing bracket"
     return re.sub(r"( starting)? at$", "", getattr(error, "msg", str(error)))
 
 
-def _is_after_last_comma(error: JSONDecodeError) -> bool:
-    """Whether a comma that nothing follows is what the parser did not expect; Python 3.13 says so itself."""
-    before = error.doc[max(0, error.pos - 1000) : error.pos].rstrip()
-    closes = error.doc[error.pos : error.pos + 1] in ("]", "}")
-    return (closes and before.endswith(",")) or error.msg.startswith("Illegal trailing comma")
+def where_no_json(error: JSONDecodeError) -> tuple[int, int]:
+    """The line and column of the mistake, from 1."""
+    comma = _last_comma(error)
+    if comma is None:
+        return error.lineno, error.colno
+    return error.doc.count("\n", 0, comma) + 1, comma - error.doc.rfind("\n", 0, comma)
+
+
+def _last_comma(error: JSONDecodeError) -> int | None:
+    """The offset of a comma that nothing follows: the parser stopped there, as Python 3.13 does, or behind it."""
+    if error.msg.startswith("Illegal trailing comma"):
+        return error.pos
+    before = error.doc[: error.pos].rstrip() if error.doc[error.pos : error.pos + 1] in ("]", "}") else ""
+    return len(before) - 1 if before.endswith(",") else None
 
 
 def read_line(text: str) -> object:

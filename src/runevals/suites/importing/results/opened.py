@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from runevals.lib.parsing.source import decoded, unique_keys, why_no_json
+from runevals.lib.parsing.source import decoded, unique_keys, where_no_json, why_no_json
 from runevals.lib.parsing.xml import XmlElement, read_xml
 from runevals.records.errors import InvalidDocument
 from runevals.records.quick_dataclass import dataclass
@@ -63,7 +63,7 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
             ) from None
         lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
         if len(lines) < 2 or not error.msg.startswith("Extra data"):
-            place = f"{display_path}:{error.lineno}:{error.colno}"
+            place = ":".join(map(str, (display_path, *where_no_json(error))))
             raise InvalidDocument(f"{place}: is not JSON: {why_no_json(error)}{_truncated(text, error)}") from None
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"{display_path} is not JSON that we read: {error}") from None
@@ -82,7 +82,7 @@ def _row(line: str, place: str) -> Json:
         return Json(loaded(line), place)
     except json.JSONDecodeError as error:
         raise InvalidDocument(
-            f"{place}:{error.colno}: is not JSON: {why_no_json(error)}{_truncated(line, error)}"
+            f"{place}:{where_no_json(error)[1]}: is not JSON: {why_no_json(error)}{_truncated(line, error)}"
         ) from None
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"{place}: is not JSON that we read: {error}") from None
