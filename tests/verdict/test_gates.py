@@ -397,18 +397,43 @@ def test_a_gate_with_a_presets_name_replaces_it(rules):
     assert found.verdict.headline == "The gate no_regression failed: 1 of 2 passed (at least 90 % must)"
 
 
-def test_checks_of_a_judge_that_gives_no_scores_are_gated_by_their_pass_rate(rules):
+def checked(*checks):
+    """A case with these results."""
     made = case("a", "p")
+    turn = replace(made.attempts[0].turns[0], results=checks)
+    return [over_attempts(made, [over_turns(1, [turn])])]
+
+
+def test_checks_of_a_judge_that_gives_no_scores_are_gated_by_their_pass_rate(rules):
     checks = [
         check(outcome, id=f"expectation ({n})", evaluator="expectation", layer=Layer.JUDGE, value=None)
         for n, outcome in enumerate((Outcome.PASSED, Outcome.PASSED, Outcome.FAILED))
     ]
-    turn = replace(made.attempts[0].turns[0], results=tuple(checks))
-    cases = [over_attempts(made, [over_turns(1, [turn])])]
     for metric, observed in (("evaluator:expectation", 2 / 3), ("judge_coverage", 1.0)):
         gates = (Gate(name="own", metric=metric, op=">=", limit=0.5),)
-        gate = decided(replace(rules, gates=gates), cases).gates[0]
+        gate = decided(replace(rules, gates=gates), checked(*checks)).gates[0]
         assert (gate.state, gate.observed) == (GateState.PASSED, pytest.approx(observed))
+
+
+@pytest.mark.parametrize(
+    ("values", "scales", "state", "reason"),
+    [
+        ((5, 5, 5, 3), (5, 5, 5, 5), "passed", "4.5"),
+        ((5, 5, 5, None), (5, 5, 5, 5), "passed", "5"),  # at worst 4
+        ((5, 5, None, None), (5, 5, 5, 5), "not_applicable", ""),  # from 3 to 5
+        ((2, 2, 10, 10), (5, 5, 10, 10), "failed", "its scores are on several scales"),
+    ],
+)
+def test_scores_of_a_judge_are_averaged_on_one_scale_and_a_missing_one_is_unknown(
+    rules, values, scales, state, reason
+):
+    checks = [
+        check(Outcome.PASSED, id=f"q{n}", evaluator="Q", layer=Layer.JUDGE, value=value, scale=(1, most))
+        for n, (value, most) in enumerate(zip(values, scales, strict=True))
+    ]
+    gate = decided(own(rules, metric="evaluator:Q", limit=4), checked(*checks)).gates[0]
+    assert gate.state == state
+    assert reason in gate.reason
 
 
 @pytest.mark.parametrize(

@@ -92,19 +92,36 @@ def mark_drop(mark: MarkComparison, cases: Sequence[CaseReport]) -> MetricRange:
 
 
 def _evaluator(cases: Sequence[CaseReport], name: str) -> MetricRange | None:
-    """Mean of a graded evaluator's own scores, pass rate of another's and of one that gives no scores."""
-    results = [result for result in _results(cases) if name in (result.id, result.evaluator)]
-    measured = [r for r in results if r.outcome.measured]
-    if not measured:
+    """Mean of a graded evaluator's own scores, pass rate of another's and of one that gives no scores.
+
+    None if it gives scores on several scales. A graded evaluator's results without a score count as errored.
+    """
+    results = _results_of(cases, name)
+    measured = [result for result in results if result.outcome.measured]
+    due = len(measured) + sum(result.outcome is Outcome.ERRORED for result in results)
+    graded = [result for result in measured if _is_graded(result)]
+    if not measured or len({result.scale for result in graded}) > 1:
         return None
-    errored = sum(r.outcome is Outcome.ERRORED for r in results)
-    share = errored / (errored + len(measured))
-    low, high = measured[0].scale
-    values = [r.value for r in measured if r.value is not None]
-    if measured[0].layer is not Layer.JUDGE or high is None or len(values) < len(measured):
-        passed = sum(r.outcome is Outcome.PASSED for r in measured)
-        return MetricRange.of_share(passed / len(measured), share, (0.0, 1.0))
-    return MetricRange.of_share(fsum(values) / len(values), share, (low, high))
+    if not graded:
+        passed = sum(result.outcome is Outcome.PASSED for result in measured)
+        return MetricRange.of_share(passed / len(measured), 1 - len(measured) / due, (0.0, 1.0))
+    low, high = graded[0].scale
+    assert high is not None  # noqa: S101 - it is graded
+    mean = fsum(result.value for result in graded if result.value is not None) / len(graded)
+    return MetricRange.of_share(mean, 1 - len(graded) / due, (low, high))
+
+
+def has_several_scales(cases: Sequence[CaseReport], name: str) -> bool:
+    """Whether the evaluator's scores cannot be averaged."""
+    return len({result.scale for result in _results_of(cases, name) if _is_graded(result)}) > 1
+
+
+def _is_graded(result: CheckResult) -> bool:
+    return result.layer is Layer.JUDGE and result.value is not None and result.scale[1] is not None
+
+
+def _results_of(cases: Sequence[CaseReport], name: str) -> list[CheckResult]:
+    return [result for result in _results(cases) if name in (result.id, result.evaluator)]
 
 
 def _pass_rate(cases: Sequence[CaseReport]) -> MetricRange | None:

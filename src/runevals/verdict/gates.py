@@ -23,7 +23,15 @@ from runevals.records import (
     Scope,
 )
 from runevals.verdict.base_labels import labelled_as_on_base
-from runevals.verdict.gate_metrics import COMPARED, EVALUATOR, MetricRange, in_scope, mark_drop, measure
+from runevals.verdict.gate_metrics import (
+    COMPARED,
+    EVALUATOR,
+    MetricRange,
+    has_several_scales,
+    in_scope,
+    mark_drop,
+    measure,
+)
 from runevals.verdict.headlines import loss
 from runevals.verdict.wording import about_drop_bound, since_mark
 
@@ -175,6 +183,8 @@ def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> Ga
     missing = "nothing to measure it on"
     if gate.metric in COMPARED and comparison is None:
         state, missing = GateState.NOT_APPLICABLE, "there is no base"
+    elif gate.metric.startswith(EVALUATOR) and has_several_scales(cases, gate.metric.removeprefix(EVALUATOR)):
+        missing = "its scores are on several scales; name one check by its id, or give the gate a scope"
     elif any(case.unmeasured for case in cases) and (
         gate.metric.startswith(EVALUATOR) or not any(case.values for case in cases)
     ):
