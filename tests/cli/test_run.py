@@ -292,6 +292,36 @@ def test_a_target_that_refuses_stops_the_run_with_exit_3(project, runevals, monk
     assert "the target refuses every call: 401" in err
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [Reply(status=401), Reply(status=403), Reply(status=429, error={"code": "insufficient_quota"})],
+)
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [("sk-of-this-test-0123456789", "with the key in MY_KEY"), ("", "with no key: MY_KEY is not set")],
+)
+def test_a_refused_key_is_told_by_its_variable_and_the_address(project, runevals, monkeypatch, reply, key, told):
+    project.write("evals.json", SUITE)
+    with chat_server(lambda body, n: reply) as server:
+        settings = f"{{type: openai, model: tiny, base_url: '{server.base_url}', api_key_env: MY_KEY}}"
+        project.write("runevals.yaml", f"target: {settings}\n")
+        monkeypatch.setenv("MY_KEY", key)
+        code, _, err = runevals()
+    assert code == 3
+    assert f"({server.base_url}, asked {told})" in err
+
+
+def test_a_key_that_the_server_repeats_is_not_shown(project, runevals, monkeypatch):
+    key = "sk-of-this-test-0123456789"
+    project.write("evals.json", SUITE)
+    with chat_server(lambda body, n: Reply(status=401, error={"message": f"Incorrect API key: {key}."})) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        _, out, err = runevals("--model", "tiny")
+    assert "Incorrect API key: [redacted OPENAI_API_KEY]." in err
+    assert key not in out + err
+
+
 def test_repeats_are_run_for_stochastic_targets_and_not_for_deterministic_ones(project, runevals):
     project.write("evals.json", SUITE)
     project.write("agent.py", AGENT)

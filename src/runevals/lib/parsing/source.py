@@ -33,6 +33,7 @@ JsonPath = tuple[Step, ...]
 _VALUES = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LINE_END = re.compile(r"\n")
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
@@ -156,6 +157,11 @@ def _require_file(path: Path, display_path: str) -> None:
 
 def decoded(content: bytes, display_path: str) -> str:
     """The text of a file's bytes, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
+    if content.startswith(_LFS_POINTER):
+        raise _stop(
+            Location(file=display_path),
+            "is a pointer of Git LFS, not the file itself: run `git lfs pull`, or check out with `lfs: true`",
+        )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -180,6 +180,9 @@ def chat_of(
         provider=PROVIDERS[settings.type],
         model_source=f"`{what}:` in runevals.yaml, or "
         f"{'--judge-model' if what == 'judge' else '--target or --model'}",
+        key_source=f"the key in {settings.api_key_env}"
+        if environment.get(settings.api_key_env)
+        else f"no key: {settings.api_key_env} is not set",
     )
     return Chat(endpoint, throttles[_host(settings.base_url)], at_once=at_once)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from runevals.lib.parsing.source import read_source
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.suites.importing.results.opened import opened, read_opened
 
@@ -41,3 +42,12 @@ def test_what_is_not_text_or_not_a_file_is_refused(tmp_path):
         opened(b"\xff\xfe\x00", HERE, "x")
     with pytest.raises(InvalidDocument, match="there is no such file"):
         read_opened(tmp_path, "x")
+
+
+def test_a_file_that_git_lfs_did_not_fetch_is_named_as_such(tmp_path):
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+    with pytest.raises(InvalidSuite, match="x: is a pointer of Git LFS, not the file itself: run `git lfs pull`"):
+        opened(pointer, HERE, "x")
+    (tmp_path / "evals.json").write_bytes(pointer)
+    with pytest.raises(InvalidSuite, match=r"evals\.json: is a pointer of Git LFS"):
+        read_source(tmp_path / "evals.json", "evals.json")
