@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -75,6 +76,60 @@ def ray_cluster(nodes: int, folder: str, **environment: str) -> Iterator[RayClus
         holder.stdin.close()
         holder.wait(60)
         holder.stdout.close()
+
+
+@contextmanager
+def growing_cluster(folder: str) -> Iterator[str]:
+    """The address of a cluster without any CPU, whose autoscaler starts nodes with one each, at most two."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    address = f"127.0.0.1:{port}"
+    kinds = {
+        "head": {"resources": {"CPU": 0}, "node_config": {}, "max_workers": 0},
+        "worker": {"resources": {"CPU": 1}, "node_config": {}, "min_workers": 0, "max_workers": 2},
+    }
+    alone = {"use_node_id_as_ip": True, "disable_node_updaters": True, "disable_launch_config_check": True}
+    lists = ("initialization", "setup", "head_setup", "worker_setup", "head_start_ray", "worker_start_ray")
+    config = {
+        "cluster_name": "growing",
+        "max_workers": 2,
+        "upscaling_speed": 1.0,
+        "idle_timeout_minutes": 5,
+        "provider": {"type": "fake_multinode", "gcs_address": address, **alone},
+        "auth": {"ssh_user": "nobody"},
+        "available_node_types": kinds,
+        "head_node_type": "head",
+        "file_mounts": {},
+        "file_mounts_sync_continuously": False,
+        "docker": {},
+        **{f"{name}_commands": [] for name in lists},
+        **{name: [] for name in ("cluster_synced_files", "rsync_exclude", "rsync_filter")},
+    }
+    Path(folder, "autoscaler.yaml").write_text(json.dumps(config), encoding="utf-8")
+    told = {**os.environ, **LOOPBACK, "RAY_TMPDIR": folder, "RAY_USAGE_STATS_ENABLED": "0"}
+    told |= {"RAY_FAKE_CLUSTER": "1", "AUTOSCALER_UPDATE_INTERVAL_S": "1"}
+    words = [
+        "--head",
+        f"--port={port}",
+        "--node-ip-address=127.0.0.1",
+        "--num-cpus=0",
+        "--include-dashboard=false",
+    ]
+    words += [f"--object-store-memory={OBJECT_STORE_BYTES}", "--autoscaling-config=autoscaler.yaml"]
+    try:
+        ray = [sys.executable, "-m", "ray.scripts.scripts", "start", *words]
+        subprocess.run(ray, cwd=folder, env=told, check=True, timeout=180, capture_output=True)
+        yield address
+    finally:
+        _end_all(f"RAY_TMPDIR={folder}".encode())
+
+
+def _end_all(variable: bytes) -> None:
+    """Kills all processes that have this in their environment."""
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if variable in environ.read_bytes().split(b"\0"):
+                os.kill(int(environ.parent.name), signal.SIGKILL)
 
 
 def main(nodes: int) -> None:

@@ -15,7 +15,7 @@ import pytest
 from tests.chat_server import Reply, chat_server
 from tests.ending import interrupt
 from tests.json_server import Answer, json_server
-from tests.ray_cluster import LOOPBACK, ray_cluster
+from tests.ray_cluster import LOOPBACK, growing_cluster, ray_cluster
 from tests.sample_reports import without_times
 from tests.sample_suites import EXACT, numbered
 from tests.serving import CallBarrier
@@ -107,6 +107,18 @@ def test_calls_run_on_nodes_with_the_files_resources_and_environment_that_are_na
     run.send_signal(signal.SIGTERM)
     run.send_signal(signal.SIGTERM)
     assert run.wait(60) in (130, 143)
+
+
+def test_an_autoscaler_starts_nodes_for_the_calls_that_wait(project, started):
+    project.write("agent.py", "def answer(prompt):\n    return 'yes'\n")
+    folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
+    project.write("runevals.yaml", "target: {type: python, function: 'agent.py:answer'}\n")
+    words = ("--executor", "ray", "--ray-num-cpus", "1", "--concurrency", "2", "-q", "-o", "out.json")
+    with growing_cluster(folder) as address:
+        out, err = started(*words, RAY_ADDRESS=address).communicate(timeout=300)
+    shutil.rmtree(folder, ignore_errors=True)  # of processes that are just ending
+    assert "Ray: waiting for a node with 1 CPU that is free" in err
+    assert {case["status"] for case in project.document()["cases"]} == {"passed"}, out
 
 
 def test_a_key_that_a_node_lacks_ends_the_run_before_anything_is_sent(project, started, model):
