@@ -150,7 +150,7 @@ def test_nothing_is_kept_unless_that_is_asked_for(job):
 def test_answers_of_another_key_run_or_commit_are_not_believed(job, other):
     job.says, job.down = "planted", "3"
     assert job.attempt(**other)[0] == 3
-    assert list(job.runs.glob("*/answers-1.sqlite"))
+    assert list(job.runs.glob("*/answers.log"))
     job.says, job.down = "yes", ""
     code, out = job.attempt()
     assert code == 0, out

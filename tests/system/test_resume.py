@@ -247,7 +247,9 @@ def test_without_an_unfinished_run_there_is_nothing_to_resume(project, runevals,
     ended(code, 2, err, told)
 
 
-@pytest.mark.parametrize("content", [b"", b"no database at all" * 200], ids=["empty", "garbage"])
+@pytest.mark.parametrize(
+    "content", [b"", b"no answers\nat all " * 200, bytes(5000)], ids=["empty", "text", "zeros"]
+)
 def test_a_journal_that_cannot_be_read_is_a_fresh_start_that_says_so(paid, runevals, content):
     paid.barrier.after(20)
     run = started(paid, *RUN)
@@ -255,16 +257,13 @@ def test_a_journal_that_cannot_be_read_is_a_fresh_start_that_says_so(paid, runev
     run.kill()
     run.communicate(timeout=60)
     paid.barrier.after(None)
-    [journal] = (paid.path / ".evals" / "runs").glob("*/answers-1.sqlite")
-    for path in journal.parent.glob("answers-1.sqlite*"):
-        path.unlink()
+    [journal] = (paid.path / ".evals" / "runs").glob("*/answers.log")
     journal.write_bytes(content)
     paid.asked.clear()
     code, _, err = runevals("run", "--resume")
     assert code == 0, err
     assert len(paid.asked) == 2 * CASES
     assert "which has 0 answers" in err
-    assert ("was put aside" in err) is bool(content)
 
 
 def test_recorded_answers_leave_no_run_behind(project, runevals):

@@ -11,14 +11,13 @@ from runevals.github.api import GitHubRefused, github_shape_errors
 from runevals.github.comments import slug
 from runevals.github.job import JobContext
 from runevals.github.stored import NotStored, UnreadableResult, results_text
-from runevals.lib.storage.cache import FILES
 from runevals.lib.storage.files import require_no_link
 from runevals.lib.text.secrets import SECRET_NAMES, SHORTEST
 from runevals.records import Conclusion
 from runevals.records.errors import InvalidDocument
 from runevals.reports import results_document
 from runevals.run.resume.code_fingerprint import addresses
-from runevals.run.resume.unfinished import OPTIONS, RUNS, UnfinishedRun, worth_a_journal
+from runevals.run.resume.unfinished import FILES, RUNS, UnfinishedRun, worth_a_journal
 from runevals.settings.resolve import Settings
 
 _CHANGE = ("INPUT_", "ACTIONS_", "GITHUB_", "GH_")  # with every attempt, or are set by others
@@ -69,7 +68,7 @@ def attempted(
         notify(f"resume: nothing is kept for another attempt, because no secret ({names}) could sign it")
         return None
     folder = settings.cwd / RUNS / slug(here.artifact)
-    require_no_link(folder / OPTIONS, *(folder / name for name in FILES))
+    require_no_link(*(folder / name for name in FILES))
     return UnfinishedRun(folder, secret=secret)
 
 

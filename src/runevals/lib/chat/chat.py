@@ -191,11 +191,11 @@ class Chat:
 def _error_of(error: openai.APIStatusError, parameters: Mapping[str, object], endpoint: Endpoint) -> Exception:
     status, body = error.status_code, _body(error)
     message = _message(error, body)
-    asked = ", asked with ".join(filter(None, (endpoint.display_url, endpoint.key_source)))
+    place = ", asked with ".join(filter(None, (endpoint.display_url, endpoint.key_source)))
     if status == 429 and body.get("code") in ("insufficient_quota", "billing_hard_limit_reached"):
-        return ChatFailed("rate_limited", f"429: {message} ({asked})", refused=True)
+        return ChatFailed("rate_limited", f"429: {message} ({place})", refused=True)
     if status in (401, 403):
-        return ChatFailed("auth", f"{status}: {message} ({asked})", refused=True)
+        return ChatFailed("auth", f"{status}: {message} ({place})", refused=True)
     if status == 404 and endpoint.model and "model" not in parameters and _knows_no(endpoint.model, body, message):
         origin = f"; the model comes from {endpoint.model_source}" if endpoint.model_source else ""
         return ChatFailed(

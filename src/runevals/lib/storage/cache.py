@@ -12,9 +12,9 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from runevals.lib.storage.files import created, open_folder, refuse_links, remove_files, write_whole
+from runevals.lib.storage.files import IGNORE, keep_out_of_git, open_folder, refuse_links, remove_files
 from runevals.records.quick_dataclass import dataclass
 
 T = TypeVar("T")
@@ -22,10 +22,9 @@ T = TypeVar("T")
 FILENAME = "answers-1.sqlite"
 _SQLITE_FILES = (f"{FILENAME}-wal", f"{FILENAME}-shm")  # SQLite's own
 _ASIDE = "answers-1.broken"
-_IGNORE = ".gitignore"
 # Not created by runevals: SQLite would roll it back and delete the files that it names.
 _ROLLBACK = f"{FILENAME}-journal"
-FILES = (FILENAME, *_SQLITE_FILES, _ROLLBACK, _ASIDE, _IGNORE)
+FILES = (FILENAME, *_SQLITE_FILES, _ROLLBACK, _ASIDE, IGNORE)
 WAIT_S = 30.0  # for another process that is writing
 _COLUMNS = "answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
 
@@ -45,13 +44,11 @@ class Cache:
     If it cannot be written, it is still read; if it cannot be read, it is empty.
     """
 
-    def __init__(self, folder: Path, warn: Callable[[str], None], *, durable: bool = False) -> None:
+    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
         """`folder` is created for the first entry. `warn` gets the reason if a cache cannot be used.
 
-        Entries survive the end of the process, and with `durable` also a power failure, which takes a few
-        milliseconds each.
+        Entries survive the end of the process.
         """
-        self._durable = durable
         self.path = folder / FILENAME
         self._warn = warn
         self._lock = threading.Lock()
@@ -162,8 +159,7 @@ class Cache:
     def _connection(self) -> sqlite3.Connection:
         if self._open_connection is None:
             folder = self.path.parent
-            if created(folder / _IGNORE):
-                write_whole(folder / _IGNORE, "*\n")
+            keep_out_of_git(folder)
             refuse_links(folder, FILES)
             remove_files(folder, [_ROLLBACK])
             connection = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
@@ -171,7 +167,7 @@ class Cache:
             try:
                 connection.execute("PRAGMA trusted_schema = OFF")
                 connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'NORMAL'}")
+                connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute(f"CREATE TABLE IF NOT EXISTS {_COLUMNS}")
                 # A foreign database might have triggers and views.
                 if connection.execute("SELECT sql FROM sqlite_master").fetchall() != [
@@ -186,10 +182,18 @@ class Cache:
         return self._open_connection
 
 
+class TextStore(Protocol):
+    """Texts by key."""
+
+    def get(self, key: str) -> str | None: ...
+
+    def put(self, key: str, answer: str, /) -> None: ...
+
+
 class SignedCache:
     """Signed texts by question: without the secret, none can be forged."""
 
-    def __init__(self, cache: Cache, secret: bytes) -> None:
+    def __init__(self, cache: TextStore, secret: bytes) -> None:
         self._cache = cache
         self._secret = secret
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO
 
-from runevals.lib.storage.files import open_for_lock
+from runevals.lib.storage.files import open_plain
 
 try:
     import fcntl
@@ -27,7 +27,7 @@ def file_lock(path: Path, *, required: bool = False) -> AbstractContextManager[o
     file: IO[str] | None = None
     try:
         if fcntl is not None:
-            file = os.fdopen(open_for_lock(path), "w")
+            file = os.fdopen(open_plain(path), "w")
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return file
     except OSError as error:  # of a file system without locks, say

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from runevals.records.errors import CannotWrite, InvalidSettings
 
+IGNORE = ".gitignore"
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
@@ -203,11 +204,17 @@ def created(path: Path) -> bool:
     return True
 
 
-def open_for_lock(path: Path) -> int:
-    """A descriptor of this file, which is created but never truncated. Raises OSError."""
+def keep_out_of_git(path: Path) -> None:
+    """Creates a folder, and in it the file by which git ignores all of it. Raises OSError."""
+    if created(path / IGNORE):
+        write_whole(path / IGNORE, "*\n")
+
+
+def open_plain(path: Path, flags: int = os.O_WRONLY | os.O_CREAT) -> int:
+    """A descriptor of this file, which is never truncated. Raises OSError."""
     never_wait = getattr(os, "O_NONBLOCK", 0)  # does not block if it is a named pipe
     with open_folder(path.parent) as folder:
-        return os.open(path.name, os.O_WRONLY | os.O_CREAT | _NO_LINK | never_wait, 0o644, dir_fd=folder)
+        return os.open(path.name, flags | _NO_LINK | never_wait, 0o644, dir_fd=folder)
 
 
 def folders_with_mark(path: Path, mark: str) -> list[str]:

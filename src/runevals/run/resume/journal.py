@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, field, fields, replace
+from dataclasses import asdict, fields, replace
 from typing import TypeVar
 
 from runevals.judge.model import Judge
@@ -35,8 +35,6 @@ class Journal:
     redact: Callable[[str], str]
     looking: str = ""  # at what, if a run measures its sides more than once
     target: str = ""  # its name, if there are several
-    new: bool = False  # of a run that has just begun: what it did not write, it need not look for
-    _written: set[str] = field(default_factory=set)
 
     def of(self, side: str) -> Journal:
         """The same journal for another side."""
@@ -58,8 +56,6 @@ class Journal:
 
     def read(self, key: str, as_answer: Callable[[str], T]) -> T | None:
         """The stored answer; None if there is none, or it cannot be read."""
-        if self.new and key not in self._written:
-            return None
         cache = self.cache.get(key)
         if cache is not None:
             with suppress(ValueError, TypeError, KeyError):
@@ -70,8 +66,6 @@ class Journal:
         """Stores `answer`."""
         if redacted(answer, self.redact) is answer:
             self.cache.put(key, as_text(answer))
-            if self.new:
-                self._written.add(key)
 
 
 class JournalledTarget:

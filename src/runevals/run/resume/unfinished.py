@@ -14,9 +14,10 @@ from runevals import __version__
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.git import tracked_in, why_unavailable
 from runevals.lib.sandbox import Sandbox
-from runevals.lib.storage.cache import FILES, Cache, SignedCache
+from runevals.lib.storage.cache import SignedCache
 from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
-from runevals.lib.storage.files import folders_with_mark, remove, require_no_link, write_whole
+from runevals.lib.storage.files import IGNORE, folders_with_mark, remove, require_no_link, write_whole
+from runevals.lib.storage.text_log import TextLog
 from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import plural
 from runevals.records import Conclusion
@@ -29,8 +30,9 @@ from runevals.settings.resolve import Settings, repository_root
 
 RUNS = Path(".evals", "runs")
 OPTIONS = "options.json"
+ANSWERS = "answers.log"
 LOCK = "lock"
-_FILES = (OPTIONS, LOCK, *FILES)  # all files that the folder of a run can have
+FILES = (OPTIONS, ANSWERS, LOCK, IGNORE)  # all that the folder of a run can have
 PAID = (*PROVIDERS, "http", "a2a")
 MOST_KEPT = 20  # unfinished runs; the oldest goes when another begins
 
@@ -54,32 +56,30 @@ class UnfinishedRun:
         `targets` are the settings of each target.
         """
         paid = any(each.target is not None and each.target.type in PAID for each in targets)
-        cache = Cache(self.folder, lambda text: notice(f"Warning: {text}"), durable=paid)
-        answers = cache.info().answers
-        new = self._words is not None
+        log = TextLog(self.folder / ANSWERS, lambda text: notice(f"Warning: {text}"), durable=paid)
+        answers = log.count()
         if self._words is not None:
             self._begin(self._words)
         elif self._secret is None or answers != 0:
-            count = "answers that cannot be read" if answers is None else plural(answers, "answer")
-            notice(f"Resuming {self.folder.name}, which has {count}")
+            notice(f"Resuming {self.folder.name}, which has {plural(answers, 'answer')}")
         with _alone(self.folder):
             try:
                 with Sandbox(workers=1) as sandbox:  # for the patterns; it starts nothing without any
                     redact = text_redactor(targets[0], sandbox, targets[1:])
-                    signed = SignedCache(cache, self._secret or b"")
-                    yield Journal(cache=signed, side="head", redact=redact, new=new)
+                    signed = SignedCache(log, self._secret or b"")
+                    yield Journal(cache=signed, side="head", redact=redact)
             finally:
-                nothing = cache.info().answers == 0
-                cache.close()
+                nothing = log.count() == 0
+                log.close()
                 if nothing:
-                    remove(self.folder, _FILES)
+                    remove(self.folder, FILES)
 
     def _begin(self, words: str) -> None:
         """Creates its folder and removes old ones. If that fails, a notice says that the run cannot be resumed."""
         runs = self.folder.parent
         try:
             for old in folders_with_mark(runs, OPTIONS)[: 1 - MOST_KEPT]:
-                remove(runs / old, _FILES)
+                remove(runs / old, FILES)
             write_whole(self.folder / OPTIONS, words)
         except (OSError, CannotWrite) as error:
             notice(f"Warning: this run cannot be resumed: {error}")
@@ -87,7 +87,7 @@ class UnfinishedRun:
     def end(self, *conclusions: Conclusion, written: bool) -> str | None:
         """Removes the folder of a finished run; for another, prints how to resume it."""
         if written and all(map(_is_measured, conclusions)):
-            remove(self.folder, _FILES)
+            remove(self.folder, FILES)
             return None
         if not (self.folder / OPTIONS).exists():
             return None
@@ -183,7 +183,7 @@ def unfinished(run_name: str, cwd: Path) -> ResumableRun:
             f"--resume: there is no unfinished run '{run_name}'; there are {', '.join(there[-5:])}"
         )
     folder = runs / (run_name or there[-1])
-    require_no_link(*(folder / name for name in _FILES))
+    require_no_link(*(folder / name for name in FILES))
     try:
         content = json.loads((folder / OPTIONS).read_text(encoding="utf-8"))
         flags = {
