@@ -85,6 +85,31 @@ def test_a_changed_settings_file_is_shown_too(change, runevals):
     assert changes(change, runevals)["runevals.yaml"].splitlines()[-1] == "-# before"
 
 
+def test_without_depends_on_the_changed_texts_that_look_like_prompts_are_shown(change, runevals):
+    prompts = ["agent/prompt.md", "instructions.txt"]
+    others = [
+        "README.md",
+        "docs/agent.md",
+        ".github/note.md",
+        "requirements-dev.txt",
+        "evals/file.md",
+        "data.json",
+    ]
+    change.git("checkout", "-q", "main")
+    change.write("evals/cases.json", {"samples": CASES})
+    change.write(
+        "runevals.yaml", "suites: [evals/cases.json]\ntarget: {type: command, command: [python3, main.py]}\n"
+    )
+    for name in (*prompts, *others):
+        change.write(name, GOOD)
+    change.git("add", "-A")
+    change.git("commit", "-qm", "prompts")
+    change.git("checkout", "-q", "-B", "change")
+    for name in (*prompts, *others):
+        change.write(name, BAD)
+    assert [*changes(change, runevals)] == prompts
+
+
 def test_changed_texts_that_depends_on_names_are_shown_for_a_program_that_reads_them(change, runevals, tmp_path):
     change.git("checkout", "-q", "main")
     change.write("prompts/a.md", GOOD)

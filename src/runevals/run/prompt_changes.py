@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from difflib import unified_diff
@@ -27,9 +28,14 @@ LONGEST_LINE = 400
 CONTEXT = 1  # unchanged lines around a change
 PROMPTS = (".prompt.yml", ".prompt.yaml")
 # What a program may read as a prompt, settings or the description of a tool; the others are code.
-TEXTS = (
-    *(".md", ".mdx", ".txt", ".prompt", ".j2", ".jinja", ".jinja2", ".tmpl", ".mustache", ".hbs", ".liquid"),
-    *(".yaml", ".yml", ".json", ".toml", ".xml"),
+PROSE = (".md", ".mdx", ".txt", ".prompt", ".j2", ".jinja", ".jinja2", ".tmpl", ".mustache", ".hbs", ".liquid")
+TEXTS = (*PROSE, ".yaml", ".yml", ".json", ".toml", ".xml")
+# Prose for people and tools.
+_NO_PROMPT = re.compile(
+    r"(^|/)(docs?|\.[^/]+)/"
+    r"|(^|/)(readme|changelog|changes|history|licen[cs]e|notice|authors|contributing|security|code_of_conduct"
+    r"|requirements|constraints)[^/]*$",
+    re.IGNORECASE,
 )
 
 
@@ -47,7 +53,7 @@ def with_prompt_changes(conclusion: Conclusion, settings: Settings, loaded: Load
 def _changes(
     settings: Settings, loaded: LoadedSuites, commit: str, redact: Callable[[str], str]
 ) -> Iterator[TextChange]:
-    paths = (*prompt_files(settings, loaded), *_texts_of_dependencies(settings, loaded, commit))
+    paths = (*prompt_files(settings, loaded), *_other_texts(settings, loaded, commit))
     for path in dict.fromkeys(paths):
         try:
             before, now = file_at(settings.repository, commit, path), _here(settings.repository / path)
@@ -71,9 +77,13 @@ def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
             yield path.relative_to(root).as_posix()
 
 
-def _texts_of_dependencies(settings: Settings, loaded: LoadedSuites, commit: str) -> list[str]:
-    """The changed texts that `depends_on` names, without suites and without files that are in no commit."""
-    if not settings.compare.depends_on:
+def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str) -> list[str]:
+    """The changed texts that `depends_on` names, without suites and without files that are in no commit.
+
+    Without `depends_on`: those that look like prompts, if the target may read any file.
+    """
+    guesses = not settings.compare.depends_on
+    if guesses and (settings.target is None or not settings.target.reads_other_files):
         return []
     root = settings.repository.resolve()
     pairs = changed_files(root, commit) or ()
@@ -84,6 +94,13 @@ def _texts_of_dependencies(settings: Settings, loaded: LoadedSuites, commit: str
     except CannotFollow:
         return []
     suites = {path.resolve() for path in loaded.files}
+    if guesses:
+        of_suites = {path.parent for path in suites} - {root}
+        matches = {
+            name
+            for name in texts
+            if name.endswith(PROSE) and not _NO_PROMPT.search(name) and of_suites.isdisjoint((root / name).parents)
+        }
     own = {name for name in texts if (root / name).resolve() == root / name}  # no link leads to another file
     return sorted(name for name in own & matches if root / name not in suites)[:MOST_READ]
 
