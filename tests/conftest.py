@@ -101,6 +101,7 @@ _AVAILABLE = {
 }
 
 
+@pytest.hookimpl(optionalhook=True)  # without xdist, all run in one process
 def pytest_xdist_auto_num_workers() -> int:
     """Three workers a core: most tests wait for programs, servers and clocks."""
     return 3 * (os.cpu_count() or 1)
