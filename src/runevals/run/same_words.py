@@ -6,7 +6,7 @@ from runevals.records import AttemptReport
 
 FEWEST_CASES = 5  # that were answered more than once
 NOTICE = (
-    "every case was answered in the same words each time it was run: if a cache on the way does that, these are "
+    "every case that was run again was answered in the same words: if a cache on the way does that, these are "
     "no runs of their own; a target that always answers alike is `deterministic: true`"
 )
 
@@ -32,5 +32,6 @@ class RepeatedAnswers:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """The notice; empty if any answers differ, or too few cases were repeated."""
-        return () if self._differ or len(self._again) < FEWEST_CASES else (NOTICE,)
+        """The notice; empty if any answers differ, or too few cases were repeated (critical ones may be alone)."""
+        few = len(self._again) < FEWEST_CASES or 2 * len(self._again) < len(self._first)
+        return () if self._differ or few else (NOTICE,)
