@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from runevals.records import ComparisonVerdict as V
@@ -50,6 +52,45 @@ def test_keys_that_were_exchanged_or_shifted_follow_the_content():
     assert shown(base, [one("1", "B"), one("2", "A")]) == ([("2", "1", True), ("1", "2", True)], [], [])
     shifted = [one("1", "new"), one("2", "A"), one("3", "B")]
     assert shown(base, shifted) == ([("1", "2", True), ("2", "3", True)], ["1"], [])
+
+
+def prompted(key, prompt, expected=None):
+    """A case with this prompt."""
+    it = one(key, prompt)
+    (attempt,) = it.attempts
+    turn = replace(attempt.turns[0], prompt=prompt, expected=expected)
+    return replace(it, attempts=(replace(attempt, turns=(turn,)),))
+
+
+def test_a_case_without_a_name_whose_prompt_was_edited_is_an_edited_case():
+    """Its key is made of the prompt, so that an edit changes it."""
+    old, new = "p-0123456789", "p-abcdefabcd"
+    first, other = prompted(old, "How long can I return it?"), prompted("p-1111111111", "Who are you?")
+    edited = prompted(new, "How long can I return it, please?")
+    assert shown([first, other], [other, edited]) == (
+        [("p-1111111111", "p-1111111111", True), (old, new, False)],
+        [],
+        [],
+    )
+    similar = prompted("p-2222222222", "How long, please?")
+    assert shown([first], [similar, edited]) == ([(old, new, False)], ["p-2222222222"], [])
+    assert shown([prompted(old + "-2", "How long?")], [prompted("b", "How long??")])[0] == [
+        (old + "-2", "b", False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("base", "head"),
+    [
+        pytest.param(("p-0123456789", "How long?"), ("p-abcdefabcd", "Who is it?"), id="another prompt"),
+        pytest.param(("a", "How long?"), ("b", "How long??"), id="a key of its own"),
+        pytest.param(("p-0123456789", "2 + 3?", "5"), ("p-abcdefabcd", "2 + 4?", "6"), id="another expected text"),
+        pytest.param(("p-0123456789", ""), ("p-abcdefabcd", ""), id="no prompts in the report"),
+    ],
+)
+def test_otherwise_a_case_with_another_key_and_another_prompt_is_another_case(base, head):
+    base, head = prompted(*base), replace(prompted(*head), fingerprint="changed")
+    assert shown([base], [head]) == ([], [head.key], [base.key])
 
 
 def test_of_several_of_the_same_content_as_many_are_renames_as_appeared_and_vanished():

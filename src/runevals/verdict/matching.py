@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from functools import lru_cache
 from math import fsum
 from typing import Literal
@@ -19,6 +21,10 @@ from runevals.records import (
 )
 from runevals.records.quick_dataclass import dataclass
 
+KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}(-\d+)?")
+SIMILAR = 0.6  # the least ratio of an edited prompt to the one before
+MOST_COMPARED = 2500  # pairs of prompts
+LONGEST_COMPARED = 500  # characters of a prompt
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # a look-up in an enumeration has its price
 
 
@@ -179,7 +185,8 @@ Cases = Mapping[Key, CaseReport]
 def match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> MatchedRuns:
     """By suite and key; if each side has one suite, by key alone, so that a file may move.
 
-    A case whose content is not found under its key is matched by its content: it was renamed.
+    A case whose content is not found under its key is matched by its content: it was renamed. One whose key is
+    made of its prompts is matched by similar prompts: it was edited.
     """
     one_suite = len({case.suite for case in base}) == len({case.suite for case in head}) == 1
     of_base = {_key(case, by_suite=not one_suite): case for case in base}
@@ -210,7 +217,41 @@ def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
     for label in (_suite_and_content, _content):
         partners |= _renamed(_without(base, set(partners.values())), _without(head, partners), label)
     edited = _without(base, set(partners.values())).keys() & _without(head, partners).keys()
-    return partners | {key: key for key in edited}
+    partners |= {key: key for key in edited}
+    return partners | _edited_prompts(_without(base, set(partners.values())), _without(head, partners))
+
+
+def _edited_prompts(base: Cases, head: Cases) -> dict[Key, Key]:
+    """The most similar cases, of those whose key on the base is made of their prompts, which an edit changes."""
+    unnamed = {key: case for key, case in base.items() if KEY_OF_PROMPTS.fullmatch(key[1])}
+    if len(unnamed) * len(head) > MOST_COMPARED:
+        return {}
+    similar = [
+        (similarity, key, old)
+        for key, case in head.items()
+        for old, before in unnamed.items()
+        if key[0] == old[0] and (similarity := _similarity(_texts(before), _texts(case))) >= SIMILAR
+    ]
+    partners: dict[Key, Key] = {}
+    for _, key, old in sorted(similar, key=lambda one: -one[0]):
+        if key not in partners and old not in partners.values():
+            partners[key] = old
+    return partners
+
+
+def _texts(case: CaseReport) -> tuple[tuple[str, str | None], ...]:
+    """The prompts with the expected texts, as far as they are in the report."""
+    attempts = case.attempts[:1]
+    return tuple((turn.prompt, turn.expected) for attempt in attempts for turn in attempt.turns)
+
+
+@lru_cache(MOST_COMPARED)
+def _similarity(before: tuple[tuple[str, str | None], ...], now: tuple[tuple[str, str | None], ...]) -> float:
+    """How similar the prompts are, 0–1; 0 if other texts are expected, or if the report is without prompts."""
+    if [expected for _, expected in before] != [expected for _, expected in now]:
+        return 0.0
+    old, new = ("\n".join(prompt for prompt, _ in texts)[:LONGEST_COMPARED] for texts in (before, now))
+    return SequenceMatcher(None, old, new, autojunk=False).ratio() if old and new else 0.0
 
 
 def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> Iterator[tuple[Key, Key]]:
