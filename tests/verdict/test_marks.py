@@ -44,6 +44,14 @@ def test_losses_that_never_blocked_are_seen_together():
     )
 
 
+def test_of_two_sure_losses_the_larger_counts():
+    """A small fall of many scores is clearer than the loss of a few cases, and must not hide it from a gate."""
+    before = report({f"k{n}": [1.0, 1.0, 1.0] for n in range(200)})
+    now = report({f"k{n}": [0.45 if n < 12 else 0.95 if n < 100 else 1.0] * 3 for n in range(200)})
+    found = against_mark(now, marked(before), RULE)
+    assert (found.metric, round(found.drop, 3), found.sure) == ("pass_rate", 0.06, True)
+
+
 def test_the_mark_that_is_the_best_of_many_runs_is_held_to_more():
     rng, rule = random.Random(1), RegressionRule(alpha=0.05)
 

@@ -98,7 +98,7 @@ SETTINGS: tuple[Setting, ...] = (
             help="Days after which the base's result is reported as old."),
     Setting("mark", "text", metavar="30d|TAG|best", by=FLAG, protected=True,
             help="An earlier run to compare with as well, which shows many small losses: the newest of that age, "
-                 "that of a tag's commit, or the one with the best pass rate."),
+                 "that of a tag's commit, or the one with the best pass rate, then score."),
     # with `margin`, it decides only with a gate on `against_drop`
     Setting("against", "text", metavar="NAME|without-skill|none", by=FLAG, protected=True,
             help="Also measure the same cases so, in the same rounds, and say the difference: without-skill, "

@@ -10,16 +10,20 @@ from runevals.verdict.families import metric_test, metrics_of
 
 
 def against_mark(head: RunReport, mark: MarkRun, rule: RegressionRule) -> MarkComparison | None:
-    """The clearer of pass rate and score; None if no case is unchanged and measured on both sides."""
+    """The clearer of pass rate and score, of two sure losses the larger; None if there is no case to compare."""
     sides = Sides.of(head, mark.report)
     pairs = sides.measured
     tests = [(metric, test) for metric in metrics_of(pairs) if (test := metric_test(pairs, metric)) is not None]
     if not tests:
         return None
     corrected = [min(1.0, p * mark.best_of) for p in holm([test.p_value for _, test in tests])]
-    p, (metric, test) = min(zip(corrected, tests, strict=True), key=lambda one: one[0])
     earlier = mark.report.run
     deterministic = head.run.target.deterministic and earlier.target.deterministic
+    tested = [
+        (test.drop > 0 and (deterministic or p <= rule.alpha), p, metric, test)
+        for p, (metric, test) in zip(corrected, tests, strict=True)
+    ]
+    sure, p, metric, test = max(tested, key=lambda one: (one[0], one[3].drop if one[0] else -one[1]))
     return MarkComparison(
         mark=str(mark.mark),
         source=mark.source,
@@ -31,7 +35,7 @@ def against_mark(head: RunReport, mark: MarkRun, rule: RegressionRule) -> MarkCo
         head_mean=test.head_mean,
         interval=test.interval,
         p_value=p,
-        sure=test.drop > 0 and (deterministic or p <= rule.alpha),
+        sure=sure,
         deterministic=deterministic,
         judge_left_out=judges_differ(head, mark.report),
     )

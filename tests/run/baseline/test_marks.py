@@ -67,6 +67,13 @@ def test_the_best_has_most_of_the_cases_and_says_of_how_many_it_is(kept, found):
     assert (run.source[:9], run.best_of) == ("best.json", 2)
 
 
+def test_of_equal_pass_rates_the_best_has_the_best_score(kept, found):
+    """Otherwise the newest is the mark, and a slow decline of a judge's scores is never seen."""
+    kept("declined.json", {"a": [0.5, 0.5], "b": [1.0, 1.0], "c": [1.0, 1.0]}, 1)
+    kept("first.json", {"a": [1.0, 1.0], "b": [1.0, 1.0], "c": [1.0, 1.0]}, 2)
+    assert found("best").run.source[:10] == "first.json"
+
+
 def test_a_folder_of_baselines_is_looked_at_too(kept, found):
     folder = kept("old.json", CASES, 40, folder="runs").parent
     assert found("30d", baseline=str(folder)).run.source.startswith("old.json")

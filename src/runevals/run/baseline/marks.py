@@ -12,7 +12,7 @@ from pathlib import Path
 from runevals.lib import git
 from runevals.lib.storage.packed import is_packed, unpacked_lines
 from runevals.lib.text.moments import parse_moment
-from runevals.records import CaseReport, Mark, MarkRun, RunReport
+from runevals.records import CaseReport, Mark, MarkRun, RunReport, Totals
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.records.suite import Case
@@ -72,10 +72,15 @@ def chosen_mark(
     else:
         alike = [one for one in islice(usable, MOST_READ) if _covered(one[1], planned) >= LEAST_COVERED]
         best_of = len(alike)
-        chosen = max(alike, key=lambda one: one[1].totals.pass_rate or 0.0, default=None)
+        chosen = max(alike, key=lambda one: _best(one[1].totals), default=None)
     if chosen is None:
         return MarkFound(notices=(f"no mark: no result is stored {_of(mark)}",))
     return MarkFound(run=MarkRun(mark=mark, source=chosen[0], report=chosen[1], best_of=best_of))
+
+
+def _best(totals: Totals) -> tuple[float, float]:
+    """The pass rate; of equal ones, the score: a judge's scores may fall while every case passes."""
+    return totals.pass_rate or 0.0, totals.composite or 0.0
 
 
 def _of(mark: Mark) -> str:
