@@ -287,6 +287,17 @@ def test_a_wilson_bound_fails_only_what_is_surely_below(rules, passing, state):
     assert states(decided(gate, cases))["mine"] == state
 
 
+@pytest.mark.parametrize("metric", ["pass_rate", "evaluator:ExactMatch"])
+def test_a_case_that_made_more_runs_counts_no_more_than_others(rules, metric):
+    """Critical cases make all rounds, also of a run that ends after the first."""
+    cases = {f"k{n}": "ppp" if n < 15 else "p" if n < 30 else "f" for n in range(36)}
+    found = decided(own(rules, metric=metric, limit=0.9), cases)
+    gate = next(gate for gate in found.gates if gate.name == "mine")
+    assert (gate.state, gate.observed) == (GateState.FAILED, pytest.approx(30 / 36))
+    assert found.verdict.exit_code == 1
+    assert metric != "pass_rate" or gate.reason == "60 of 66 passed, 83.3 % as each case counts the same"
+
+
 def test_a_gate_of_all_says_how_often_chance_alone_turns_it_red(rules):
     def reason(base, **more):
         cases = [case(f"k{n}", "p", category="redteam") for n in range(30)]

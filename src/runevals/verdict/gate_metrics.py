@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from math import fsum
+from math import fsum, lcm
 
 from runevals.lib.nullable import total
 from runevals.records import (
@@ -71,7 +71,7 @@ def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> Met
     if gate.metric.startswith(EVALUATOR):
         return _evaluator(cases, gate.metric.removeprefix(EVALUATOR))
     if gate.metric == "pass_rate":
-        return _pass_rate(cases)
+        return passed_share(cases)
     if gate.metric in _OF_COMPARISON:
         observed = None if comparison is None else _OF_COMPARISON[gate.metric](comparison, gate.scope, cases)
     else:
@@ -96,19 +96,26 @@ def _evaluator(cases: Sequence[CaseReport], name: str) -> MetricRange | None:
 
     None if it gives scores on several scales. A graded evaluator's results without a score count as errored.
     """
-    results = _results_of(cases, name)
-    measured = [result for result in results if result.outcome.measured]
-    due = len(measured) + sum(result.outcome is Outcome.ERRORED for result in results)
-    graded = [result for result in measured if _is_graded(result)]
-    if not measured or len({result.scale for result in graded}) > 1:
+    counts = _weights([len(case.attempts) for case in cases])
+    results = [
+        (weight, result)
+        for case, weight in zip(cases, counts, strict=True)
+        for result in _results_of([case], name)
+    ]
+    measured = [(weight, result) for weight, result in results if result.outcome.measured]
+    graded = [(weight, result) for weight, result in measured if _is_graded(result)]
+    if not measured or len({result.scale for _, result in graded}) > 1:
         return None
+    errored = sum(weight for weight, result in results if result.outcome is Outcome.ERRORED)
+    done = sum(weight for weight, _ in measured)
     if not graded:
-        passed = sum(result.outcome is Outcome.PASSED for result in measured)
-        return MetricRange.of_share(passed / len(measured), 1 - len(measured) / due, (0.0, 1.0))
-    low, high = graded[0].scale
+        passed = sum(weight for weight, result in measured if result.outcome is Outcome.PASSED)
+        return MetricRange.of_share(passed / done, errored / (done + errored), (0.0, 1.0))
+    low, high = graded[0][1].scale
     assert high is not None  # noqa: S101 - it is graded
-    mean = fsum(result.value for result in graded if result.value is not None) / len(graded)
-    return MetricRange.of_share(mean, 1 - len(graded) / due, (low, high))
+    scored = sum(weight for weight, _ in graded)
+    mean = fsum(weight * result.value for weight, result in graded if result.value is not None) / scored
+    return MetricRange.of_share(mean, 1 - scored / (done + errored), (low, high))
 
 
 def has_several_scales(cases: Sequence[CaseReport], name: str) -> bool:
@@ -124,14 +131,22 @@ def _results_of(cases: Sequence[CaseReport], name: str) -> list[CheckResult]:
     return [result for result in _results(cases) if name in (result.id, result.evaluator)]
 
 
-def _pass_rate(cases: Sequence[CaseReport]) -> MetricRange | None:
-    """Passed runs over all but skipped ones; what errored might have passed."""
-    statuses = [attempt.status for case in cases for attempt in case.runs]
-    due = len(statuses) - statuses.count(Outcome.SKIPPED)
-    if not due:
-        return None
-    passed, errored = statuses.count(Outcome.PASSED), statuses.count(Outcome.ERRORED)
-    return MetricRange(passed / due, passed / due, (passed + errored) / due)
+def passed_share(cases: Sequence[CaseReport]) -> MetricRange | None:
+    """Passed runs over all but skipped ones; what errored might have passed. Each case counts the same."""
+    passed = errored = due = 0
+    for case, weight in zip(cases, _weights([len(case.runs) for case in cases]), strict=True):
+        statuses = [attempt.status for attempt in case.runs]
+        passed += weight * statuses.count(Outcome.PASSED)
+        errored += weight * statuses.count(Outcome.ERRORED)
+        due += weight * (len(statuses) - statuses.count(Outcome.SKIPPED))
+    return MetricRange(passed / due, passed / due, (passed + errored) / due) if due else None
+
+
+def _weights(runs: Sequence[int]) -> list[int]:
+    """What a run of each case counts, so that all cases count the same: critical ones may have made more runs."""
+    numbers = [number or 1 for number in runs]
+    every = lcm(*set(numbers))
+    return [every // number for number in numbers]
 
 
 def _results(cases: Iterable[CaseReport]) -> list[CheckResult]:

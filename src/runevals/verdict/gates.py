@@ -31,6 +31,7 @@ from runevals.verdict.gate_metrics import (
     in_scope,
     mark_drop,
     measure,
+    passed_share,
 )
 from runevals.verdict.headlines import loss
 from runevals.verdict.wording import about_drop_bound, since_mark
@@ -259,17 +260,17 @@ def _no_regression(comparison: Comparison) -> GateResult:
 def _pass_rate(
     gate: Gate, report: RunReport, cases: Sequence[CaseReport], comparison: Comparison | None
 ) -> GateResult:
-    """Passed attempts over all but skipped ones. Not applicable if errored ones decide."""
+    """Passed attempts over all but skipped ones, by case. Not applicable if errored ones decide."""
     name, limit = gate.name, gate.limit
     attempts = [a for case in cases for a in case.runs if a.status is not Outcome.SKIPPED]
     passed = sum(a.status is Outcome.PASSED for a in attempts)
     errored = sum(a.status is Outcome.ERRORED for a in attempts)
-    if not attempts:
+    share = passed_share(cases)
+    if share is None:
         return _missing(gate, report, comparison)
-    observed = passed / len(attempts)
     surely, at_best = (
-        (wilson_upper(share, len(attempts)) if gate.bound == "wilson" else share / len(attempts))
-        for share in (passed, passed + errored)
+        (wilson_upper(bound, len(attempts)) if gate.bound == "wilson" else bound)
+        for bound in (share.observed, share.highest)
     )
     if surely + _TOLERANCE >= limit:
         state = GateState.PASSED
@@ -278,6 +279,8 @@ def _pass_rate(
     else:
         state = GateState.NOT_APPLICABLE
     reason = f"{passed} of {len(attempts)} passed"
+    if abs(share.observed - passed / len(attempts)) > _TOLERANCE:
+        reason += f", {100 * share.observed:.1f} % as each case counts the same"
     if gate.bound == "wilson":
         reason += f", at most {100 * surely:.1f} % by the 99 % Wilson bound"
     if errored:
@@ -288,7 +291,7 @@ def _pass_rate(
         name=name,
         state=state,
         reason=reason,
-        observed=observed,
+        observed=share.observed,
         limit=limit,
         metric=gate.metric,
     )

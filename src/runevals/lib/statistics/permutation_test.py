@@ -118,10 +118,9 @@ def binomial_tail(least: int, number: int, probability: float) -> float:
     return max(0.0, 1 - fsum(fewer))
 
 
-def wilson_upper(passed: int, attempts: int) -> float:
+def wilson_upper(share: float, attempts: int) -> float:
     """The upper end of the one-sided 99 % Wilson interval for a share (Wilson 1927)."""
     z = NormalDist().inv_cdf(0.99)
-    share = passed / attempts
     centre = share + z * z / (2 * attempts)
     half = z * sqrt(share * (1 - share) / attempts + z * z / (4 * attempts**2))
     return (centre + half) / (1 + z * z / attempts)
