@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from functools import lru_cache
 from math import fsum
 from typing import Literal
@@ -23,8 +22,8 @@ from runevals.records.quick_dataclass import dataclass
 
 KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}(-\d+)?")
 SIMILAR = 0.6  # the least ratio of an edited prompt to the one before
-MOST_COMPARED = 2500  # pairs of prompts
-LONGEST_COMPARED = 500  # characters of a prompt
+MOST_COMPARED = 40_000  # pairs of prompts
+LONGEST_COMPARED = 2000  # characters of a prompt
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # a look-up in an enumeration has its price
 
 
@@ -224,13 +223,15 @@ def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
 def _edited_prompts(base: Cases, head: Cases) -> dict[Key, Key]:
     """The most similar cases, of those whose key on the base is made of their prompts, which an edit changes."""
     unnamed = {key: case for key, case in base.items() if KEY_OF_PROMPTS.fullmatch(key[1])}
-    if len(unnamed) * len(head) > MOST_COMPARED:
+    if not 0 < len(unnamed) * len(head) <= MOST_COMPARED:
         return {}
+    from rapidfuzz.fuzz import ratio  # only suites without names need it
+
     similar = [
         (similarity, key, old)
         for key, case in head.items()
         for old, before in unnamed.items()
-        if key[0] == old[0] and (similarity := _similarity(_texts(before), _texts(case))) >= SIMILAR
+        if key[0] == old[0] and (similarity := _similarity(before, case, ratio)) >= SIMILAR
     ]
     partners: dict[Key, Key] = {}
     for _, key, old in sorted(similar, key=lambda one: -one[0]):
@@ -239,19 +240,13 @@ def _edited_prompts(base: Cases, head: Cases) -> dict[Key, Key]:
     return partners
 
 
-def _texts(case: CaseReport) -> tuple[tuple[str, str | None], ...]:
-    """The prompts with the expected texts, as far as they are in the report."""
-    attempts = case.attempts[:1]
-    return tuple((turn.prompt, turn.expected) for attempt in attempts for turn in attempt.turns)
-
-
-@lru_cache(MOST_COMPARED)
-def _similarity(before: tuple[tuple[str, str | None], ...], now: tuple[tuple[str, str | None], ...]) -> float:
+def _similarity(before: CaseReport, now: CaseReport, ratio: Callable[[str, str], float]) -> float:
     """How similar the prompts are, 0–1; 0 if other texts are expected, or if the report is without prompts."""
-    if [expected for _, expected in before] != [expected for _, expected in now]:
+    old, new = ([turn for attempt in case.attempts[:1] for turn in attempt.turns] for case in (before, now))
+    if [turn.expected for turn in old] != [turn.expected for turn in new]:
         return 0.0
-    old, new = ("\n".join(prompt for prompt, _ in texts)[:LONGEST_COMPARED] for texts in (before, now))
-    return SequenceMatcher(None, old, new, autojunk=False).ratio() if old and new else 0.0
+    texts = ("\n".join(turn.prompt for turn in turns)[:LONGEST_COMPARED] for turns in (old, new))
+    return ratio(*texts) / 100 if all(turn.prompt for turn in (*old, *new)) else 0.0
 
 
 def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> Iterator[tuple[Key, Key]]:
