@@ -31,6 +31,7 @@ from runevals.suites.importing.results.repetitions import whole_repeats, without
 NAME = "junit"
 ROOTS = ("testsuites", "testsuite")
 PYTEST = "pytest"  # the name of its suite, unless junit_suite_name says another
+PYTEST_ROOT = "pytest tests"  # of all its suites
 LONGEST_REASON = 2000
 LONGEST_TIME_S = 1e9
 _OTHERS = {
@@ -55,7 +56,13 @@ _LATER = {"rerunFailure": Outcome.FAILED, "rerunError": Outcome.ERRORED}
 _HOOK = re.compile(
     r'"(before|after) (all|each)" hook(:|$| (for|in) ")|^\s*Test execution failure: could be caused by test hooks'
 )
-_NOT_RUN = ("notrun", "disabled")  # the status of a test in GoogleTest and CTest, which may say nothing else of it
+# A `status` or `result` may be all that says how a test ended: in GoogleTest, CTest, Behat and others.
+_ENDS = {
+    **dict.fromkeys(("notrun", "disabled", "skipped", "skip", "ignored", "pending", "untested"), Outcome.SKIPPED),
+    **dict.fromkeys(("failed", "fail", "failure"), Outcome.FAILED),
+    **dict.fromkeys(("error", "errored", "broken", "undefined", "interrupted", "aborted"), Outcome.ERRORED),
+    **dict.fromkeys(("timedout", "canceled", "cancelled"), Outcome.ERRORED),
+}
 _WANTED_SKIP = ("SKIP_", "Disabled")  # how CTest says why, if nothing went wrong
 # The test class as a whole, as JUnit and Gradle name it. Surefire and GoogleTest leave the name empty.
 _CLASS_FAILURES = ("initializationError", "executionError", "classMethod")
@@ -91,7 +98,7 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
     return ImportedRun(
         tool=NAME,
         path=file.display_path,
-        cases=joined(_case(test, names) for test in _with_hidden_failures(tests)),
+        cases=joined(_case(test, names) for test in _with_hidden_failures(tests, root)),
         started_at=min(started, default=None),
         duration_s=_seconds(root, file.display_path)
         or sum(_seconds(suite, file.display_path) or 0 for suite in root.children),
@@ -213,6 +220,7 @@ class _Test:
     """One <testcase>, and the suite that it is in."""
 
     element: XmlElement
+    within: XmlElement
     display_path: str
     suite: str
     file: str
@@ -249,6 +257,7 @@ def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Ite
                 raise InvalidDocument(f"{display_path}:{child.line}: this <testcase> has no name")
             yield _Test(
                 element=child,
+                within=element,
                 display_path=display_path,
                 suite=suite or NAME,
                 file=child.attributes.get("file", "") or file,
@@ -287,15 +296,20 @@ def _group(test: _Test) -> str:
     return f"{test.suite}/{test.classname}"
 
 
-def _with_hidden_failures(tests: list[_Test]) -> Iterator[_Test]:
-    """The tests; of those that pytest ran again, each but the last failed, though its element does not say it."""
-    places: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+def _with_hidden_failures(tests: list[_Test], root: XmlElement) -> Iterator[_Test]:
+    """The tests; of those that pytest ran again, each but the last failed, though its element does not say it.
+
+    It writes all of them into one suite: a test of two suites was run by two jobs.
+    """
+    is_of_pytest = root.attributes.get("name") == PYTEST_ROOT
+    places: dict[tuple[int, str, str], list[int]] = defaultdict(list)
     for place, test in enumerate(tests):
-        places[test.suite, test.classname, test.name].append(place)
+        places[id(test.within), test.classname, test.name].append(place)
     earlier = {place for several in places.values() for place in several[:-1]}
     for place, test in enumerate(tests):
         says_nothing = not any(child.name in ("failure", "error", "skipped") for child in test.element.children)
-        yield replace(test, reran=test.suite == PYTEST and place in earlier and says_nothing)
+        is_rerun = (is_of_pytest or test.suite == PYTEST) and place in earlier
+        yield replace(test, reran=is_rerun and says_nothing)
 
 
 def _case(test: _Test, names: _Names) -> ImportedCase:
@@ -316,7 +330,7 @@ def _case(test: _Test, names: _Names) -> ImportedCase:
 
 def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
     """The run that the element is of, with those that Maven Surefire lists in it."""
-    children, status = test.element.children, test.element.attributes.get("status")
+    children, stated = test.element.children, _stated_end(test.element)
     ends: Mapping[str, XmlElement] = {
         child.name: child for child in reversed(children) if child.name in ("failure", "error", "skipped")
     }
@@ -329,8 +343,8 @@ def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
         yield _attempt(test, Outcome.ERRORED, _reason(ends["skipped"]))
     elif "skipped" in ends:
         yield _attempt(test, Outcome.SKIPPED, _reason(ends["skipped"]))
-    elif status in _NOT_RUN:
-        yield _attempt(test, Outcome.SKIPPED, f"its status is {status}")
+    elif stated is not None:
+        yield _attempt(test, _ENDS[stated], f"its status is {stated}")
     elif test.unended:
         yield _attempt(test, Outcome.ERRORED, "it has not ended: its file was not run to the end")
     elif test.reran:
@@ -338,6 +352,12 @@ def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
     else:
         yield _attempt(test, Outcome.PASSED, "")
     yield from (_attempt(test, _LATER[one.name], _reason(one)) for one in children if one.name in _LATER)
+
+
+def _stated_end(case: XmlElement) -> str | None:
+    """The attribute that says of a test that it did not pass."""
+    stated = (case.attributes.get(name, "").strip().lower() for name in ("status", "result"))
+    return next((one for one in stated if one in _ENDS), None)
 
 
 def _was_not_startable(test: _Test, skipped: XmlElement) -> bool:
