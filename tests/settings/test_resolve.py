@@ -180,6 +180,14 @@ def test_paths_of_the_file_are_relative_to_it_and_flags_to_here(project):
     )
 
 
+def test_a_baseline_is_a_path_or_an_address_however_its_scheme_is_written(project):
+    settled = project("baseline: HTTPS://results.example/Base.json")
+    assert settled.compare.baseline == "https://results.example/Base.json"
+    assert project("baseline: a/b.json").compare.baseline == str(project.path / "a" / "b.json")
+    with pytest.raises(InvalidSettings, match="baseline: file:// is not read"):
+        project("baseline: file:///srv/base.json")  # a file of that name would be missing, and nothing compared
+
+
 def test_in_ci_the_file_may_not_send_the_key_elsewhere(project):
     text = "target: {type: openai, model: m, base_url: 'https://evil.example/v1'}"
     assert project(text).target.base_url == "https://evil.example/v1"

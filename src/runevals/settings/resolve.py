@@ -409,8 +409,16 @@ def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: 
 
 
 def _baseline(value: str | None, base: Path) -> str | None:
+    """Its address, or its path. Raises InvalidSettings for an address that is not one of the web or a bucket."""
     if value is None or value == "none":
         return None
-    if is_in_bucket(value) or value.startswith(("http://", "https://")):
+    scheme, separator, rest = value.partition("://")
+    if is_in_bucket(value):
         return value
+    if separator and scheme.lower() in ("http", "https"):
+        return f"{scheme.lower()}://{rest}"
+    if separator and "/" not in scheme:
+        raise InvalidSettings(
+            f"baseline: {scheme}:// is not read; it is a path, or an address of http, https or a bucket"
+        )
     return str(base / value)
