@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice, takewhile
-from math import inf
+from math import inf, isnan
 
 from runevals.lib.parsing.xml import XmlElement
 from runevals.lib.text.numbers import plural
@@ -389,12 +389,17 @@ def _reason(element: XmlElement) -> str:
 
 
 def _seconds(element: XmlElement, display_path: str) -> float | None:
-    """The attribute `time`, in which some runners write a thousands separator. Raises InvalidDocument."""
+    """The attribute `time`, in which some runners write a thousands separator. Raises InvalidDocument.
+
+    jest-junit and ScalaTest write a negative number for what they have not measured, jasmine-reporters NaN.
+    """
     text = element.attributes.get("time", "").strip().replace(",", "")
     try:
         seconds = float(text) if text else None
     except ValueError:
-        seconds = -1.0
-    if seconds is not None and not 0 <= seconds <= LONGEST_TIME_S:
+        seconds = inf
+    if seconds is None or isnan(seconds) or seconds < 0:
+        return None
+    if seconds > LONGEST_TIME_S:
         raise InvalidDocument(f"{display_path}:{element.line}: time={text!r} is not a number of seconds")
     return seconds
