@@ -70,6 +70,7 @@ _GO_PACKAGE = ("", "TestMain")  # class and name, as gotestsum writes a package 
 _DOTNET_ABORTED = re.compile(r"^Error - (The active test run was aborted\b.*)", re.MULTILINE)
 _NODE_FILE = re.compile(r"\bcause: 'test failed',\s+exitCode: ")
 _SCRIPT = re.compile(r"(?<!-d)\.[cm]?[jt]sx?$")  # Vitest does not time what it only compiles: `x.test-d.ts`
+_NOT_RUN = "cancelledByParent"  # the type of a failure in node:test: a hook failed, or the event loop has ended
 _ERRORS = ("error", "flakyError", "rerunError")
 _FAILURES = ("failure", "flakyFailure", "rerunFailure")
 
@@ -337,6 +338,8 @@ def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
     yield from (_attempt(test, _EARLIER[one.name], _reason(one)) for one in children if one.name in _EARLIER)
     if "error" in ends:
         yield _attempt(test, Outcome.ERRORED, _reason(ends["error"]))
+    elif "failure" in ends and ends["failure"].attributes.get("type") == _NOT_RUN:
+        yield _attempt(test, Outcome.ERRORED, _reason(ends["failure"]))
     elif "failure" in ends:
         yield _attempt(test, Outcome.FAILED, _reason(ends["failure"]))
     elif "skipped" in ends and _was_not_startable(test, ends["skipped"]):
