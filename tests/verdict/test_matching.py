@@ -54,9 +54,9 @@ def test_keys_that_were_exchanged_or_shifted_follow_the_content():
     assert shown(base, shifted) == ([("1", "2", True), ("2", "3", True)], ["1"], [])
 
 
-def prompted(key, prompt, expected=None):
+def prompted(key, prompt, expected=None, name=None):
     """A case with this prompt."""
-    it = one(key, prompt)
+    it = one(key, prompt, name=name or prompt)
     (attempt,) = it.attempts
     turn = replace(attempt.turns[0], prompt=prompt, expected=expected)
     return replace(it, attempts=(replace(attempt, turns=(turn,)),))
@@ -79,12 +79,30 @@ def test_a_case_without_a_name_whose_prompt_was_edited_is_an_edited_case():
     ]
 
 
+def test_a_prompt_that_was_edited_in_front_is_an_edited_case_though_its_name_is_that_beginning():
+    """A case without a name is named by the beginning of its prompt."""
+    question, name = "Label this text, which a customer wrote to us: where is my parcel?", "Label this…"
+    base = prompted("p-0123456789", question, name=name)
+    head = prompted("p-abcdefabcd", f"You are polite. {question}", name="You are pol…")
+    assert shown([base], [head]) == ([("p-0123456789", "p-abcdefabcd", False)], [], [])
+
+
+def test_a_case_that_was_not_run_is_no_edited_case():
+    base, head = (replace(one(key, key), attempts=()) for key in ("p-0123456789", "p-abcdefabcd"))
+    assert shown([base], [head]) == ([], [head.key], [base.key])
+
+
 @pytest.mark.parametrize(
     ("base", "head"),
     [
         pytest.param(("p-0123456789", "How long?"), ("p-abcdefabcd", "Who is it?"), id="another prompt"),
         pytest.param(("a", "How long?"), ("b", "How long??"), id="a key of its own"),
         pytest.param(("p-0123456789", "2 + 3?", "5"), ("p-abcdefabcd", "2 + 4?", "6"), id="another expected text"),
+        pytest.param(
+            ("p-0123456789", "Label it: 1", None, "print()"),
+            ("p-abcdefabcd", "Label it: 2", None, "hello"),
+            id="other variables in the same prompt",
+        ),
         pytest.param(("p-0123456789", ""), ("p-abcdefabcd", ""), id="no prompts in the report"),
     ],
 )

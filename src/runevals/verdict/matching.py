@@ -19,6 +19,7 @@ from runevals.records import (
     Outcome,
 )
 from runevals.records.quick_dataclass import dataclass
+from runevals.records.suite import one_line
 
 KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}(-\d+)?")
 SIMILAR = 0.6  # the least ratio of an edited prompt to the one before
@@ -241,12 +242,22 @@ def _edited_prompts(base: Cases, head: Cases) -> dict[Key, Key]:
 
 
 def _similarity(before: CaseReport, now: CaseReport, ratio: Callable[[str, str], float]) -> float:
-    """How similar the prompts are, 0–1; 0 if other texts are expected, or if the report is without prompts."""
+    """How similar prompts and names are, 0–1; 0 if other texts are expected, or if the report is without prompts.
+
+    The name has what differs in a long template: the variables of a `.prompt.yml` file. One that is only the
+    beginning of the prompt does not count.
+    """
     old, new = ([turn for attempt in case.attempts[:1] for turn in attempt.turns] for case in (before, now))
     if [turn.expected for turn in old] != [turn.expected for turn in new]:
         return 0.0
+    if not old or not all(turn.prompt for turn in (*old, *new)):
+        return 0.0
     texts = ("\n".join(turn.prompt for turn in turns)[:LONGEST_COMPARED] for turns in (old, new))
-    return ratio(*texts) / 100 if all(turn.prompt for turn in (*old, *new)) else 0.0
+    names = (
+        "" if one_line(turns[0].prompt).startswith(case.name.removesuffix("…")) else case.name
+        for case, turns in ((before, old), (now, new))
+    )
+    return min(ratio(*texts), ratio(*names)) / 100
 
 
 def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> Iterator[tuple[Key, Key]]:
