@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -34,6 +35,7 @@ class Dialect(Protocol):
 
 
 DIALECTS: tuple[Dialect, ...] = (skill_cases, agent_skills, eval_samples, eval_document, prompt_yml, rows)
+_COMMENTS = re.compile(r"(?:\s*//[^\n]*)*")  # lines, before the document
 TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
 
 
@@ -99,13 +101,10 @@ def read(path: Path, display_path: str) -> Source:
 
 def _without_comments(path: Path, display_path: str) -> Source:
     """JSON; lines beginning with // before it are skipped, because skill cases are documented with one."""
-    lines = read_text(path, display_path).split("\n")
-    for number, line in enumerate(lines):
-        if line.lstrip().startswith("//"):
-            lines[number] = ""
-        elif line.strip():
-            break
-    return read_json("\n".join(lines), display_path)
+    text = read_text(path, display_path)
+    comments = _COMMENTS.match(text)
+    end = 0 if comments is None else comments.end()
+    return read_json("\n" * text.count("\n", 0, end) + text[end:], display_path)
 
 
 def load_inline(
