@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from runevals.settings.resolve import Settings
 from runevals.suites import load
 from runevals.suites.load import LoadedSuites, LoadRequest
@@ -14,6 +16,7 @@ def load_request(settings: Settings) -> LoadRequest:
     without_prompts = target is None or (target.type == "recorded" and target.prompt is None)
     return LoadRequest(
         cwd=settings.cwd,
+        below=_below(settings),
         repository=settings.repository,
         entries=settings.load.suites,
         everything=settings.load.everything,
@@ -25,6 +28,15 @@ def load_request(settings: Settings) -> LoadRequest:
         template=None if target is None else target.prompt,
         target_type=None if target is None else target.type,
     )
+
+
+def _below(settings: Settings) -> Path | None:
+    """The folder of the settings file, if it is one below the folder that runevals was started in."""
+    file = settings.file
+    if file is None or not file.exists:
+        return None
+    folder, cwd = file.base.resolve(), settings.cwd.resolve()
+    return folder if folder != cwd and folder.is_relative_to(cwd) else None
 
 
 def suites_of(settings: Settings) -> LoadedSuites:

@@ -30,7 +30,7 @@ from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Selection, SuiteEntry
 from runevals.records.script import ScriptRunner
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
-from runevals.suites.discover import discover, suite_files
+from runevals.suites.discover import Discovery, discover, suite_files
 from runevals.suites.plan import RunPlan, checks_of, is_selected
 from runevals.suites.prompt import prompt_problems, with_prompts
 from runevals.suites.workspace import with_workspaces
@@ -45,6 +45,7 @@ class LoadRequest:
 
     cwd: Path
     repository: Path
+    below: Path | None = None  # a folder in `cwd` that has the settings: its suites come first
     entries: tuple[SuiteEntry, ...] = ()  # none: the usual places
     everything: bool = False  # in a usual place with several suites
     evaluators: tuple[str, ...] = ()  # for rows
@@ -88,6 +89,16 @@ def load_suites(request: LoadRequest) -> LoadedSuites:
         raise NoSuiteFound(f"{error}\nThese look like suites: {examples}") from None
 
 
+def _discovered(entry: SuiteEntry | None, request: LoadRequest) -> Discovery:
+    """The files of an entry; without one, of the settings' folder, or else of the folder here."""
+    if entry is not None:
+        return discover(entry.base, entry.path, everything=request.everything)
+    if request.below is not None:
+        with suppress(NoSuiteFound):
+            return discover(request.below, None, everything=request.everything)
+    return discover(request.cwd, None, everything=request.everything)
+
+
 def _alike(request: LoadRequest) -> Iterator[Path]:
     """Files here and in the folders here that have the shape of a suite, whatever they are called."""
     folders = [request.cwd, *(path for path in sorted(request.cwd.iterdir()) if path.is_dir())]
@@ -120,11 +131,7 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]
     for entry in entries:
         if entry is not None and entry.from_file:
             _require_inside(entry, request)
-        discovered = discover(
-            request.cwd if entry is None else entry.base,
-            None if entry is None else entry.path,
-            everything=request.everything,
-        )
+        discovered = _discovered(entry, request)
         here: list[Suite] = []
         for path in discovered.files:
             if path.resolve() in known_paths:
