@@ -652,21 +652,13 @@ def test_the_page_says_how_to_run_a_case_again_with_the_settings_it_had(project,
     assert runevals(*again.split()[1:])[0] == 0
 
 
-def test_settings_in_a_folder_below_run_the_suites_of_that_folder(project, runevals):
-    """As a workflow at the root does that `init --github` wrote for one skill of several."""
-    for name in ("mine", "other"):
-        project.write(f"skills/{name}/evals/evals.json", SUITE)
-        project.write(f"skills/{name}/SKILL.md", f"---\nname: {name}\ndescription: It answers.\n---\n")
-    project.write("agent.py", AGENT)
-    for folder, expected in {
-        "skills/mine": {"skills/mine/evals/evals.json"},
-        "ci": {"skills/mine/evals/evals.json", "skills/other/evals/evals.json"},  # it has none of its own
-    }.items():
-        project.write(f"{folder}/runevals.yaml", "version: 1\n")
-        config = f"{folder}/runevals.yaml"
-        runevals("--config", config, "--target", "python:agent.py:answer", "-o", "out.json")
-        cases = json.loads((project.path / "out.json").read_text(encoding="utf-8"))["cases"]
-        assert {case["suite"] for case in cases} == expected
+@pytest.mark.parametrize("name", ["runevals.quarantine.yaml", "runevals.accepted.yaml"])
+def test_validate_names_the_mistakes_of_the_lists_that_a_run_reads(project, runevals, name):
+    project.write("evals.json", SUITE)
+    assert runevals("validate")[0] == 0
+    project.write(name, "- case: a\n  key: a\n")
+    code, _, err = runevals("validate")
+    ended(code, 2, err, f"{name}:1")
 
 
 def test_suites_by_other_names_are_named_where_none_is_found(project, runevals):

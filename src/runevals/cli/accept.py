@@ -17,7 +17,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
-from runevals.run.acceptance import accepted_file
+from runevals.run.load import accepted_file
 from runevals.suites.accepted import MAX_REASON, content_of, read_entries, written
 from runevals.verdict.accepted import lost_cases
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,8 @@ import click
 from runevals.cli import finish
 from runevals.cli.options import KEPT_RESULTS, resolved_settings, settings_options
 from runevals.lib.text.numbers import plural
-from runevals.run.load import load_request, plan_of
+from runevals.run.load import accepted_file, load_request, plan_of
+from runevals.suites import accepted
 
 if TYPE_CHECKING:
     from runevals.records import RunReport, Suite, SuiteProblem
@@ -99,6 +100,7 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
     from runevals.suites.load import read_suites, require_suites, unusable_evaluators
 
     read, problems = read_suites(load_request(settings))
+    problems += _problems_of_lists(settings, read)
     with Sandbox(workers=1) as sandbox:
         loaded = require_suites(read, [*problems, *unusable_evaluators(read.suites, sandbox)])
         plan = plan_of(loaded, settings)
@@ -107,6 +109,25 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
         from runevals.suites.health import findings
 
         return loaded, findings(plan, sandbox, _past(past), _server_tools(settings))
+
+
+def _problems_of_lists(settings: Settings, read: LoadedSuites) -> Iterator[SuiteProblem]:
+    """Why the lists of quarantined cases and of accepted losses cannot be used."""
+    from runevals.records.errors import InvalidSuite
+
+    try:
+        if settings.load.quarantine.is_file():
+            from runevals.run.quarantine import quarantine_of
+
+            quarantine_of(settings, read)
+    except InvalidSuite as error:
+        yield from error.problems
+    path = accepted_file(settings)
+    try:
+        if path.is_file():
+            accepted.read_entries(accepted.content_of(path), path.name)
+    except InvalidSuite as error:
+        yield from error.problems
 
 
 def _server_tools(settings: Settings) -> ServerTools | None:

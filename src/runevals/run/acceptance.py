@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from runevals.lib import git
 from runevals.lib.text.numbers import short_list
@@ -20,19 +19,15 @@ from runevals.records import (
     GateState,
 )
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, RunevalsError
+from runevals.run.load import accepted_file
 from runevals.settings.resolve import Settings
-from runevals.suites.accepted import FILENAME, content_of, read_entries
+from runevals.suites.accepted import content_of, read_entries
 from runevals.verdict.accepted import acceptance_headline, lost_cases, unsettled, without_accepted
 from runevals.verdict.conclude import conclude
 from runevals.verdict.gates import CATEGORY_GATES, apply_gates
 from runevals.verdict.headlines import loss
 
 PRESET_GATES = frozenset({"no_regression", *(category for category, _ in CATEGORY_GATES)})
-
-
-def accepted_file(settings: Settings) -> Path:
-    """Where the entries are: beside the settings file."""
-    return (settings.cwd if settings.file is None else settings.file.base) / FILENAME
 
 
 def entries_of_change(settings: Settings, commit: str) -> tuple[AcceptedLoss, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runevals.settings.resolve import Settings
-from runevals.suites import load
+from runevals.suites import accepted, load
 from runevals.suites.load import LoadedSuites, LoadRequest
 from runevals.suites.plan import RunPlan, make_plan
 
@@ -47,3 +47,8 @@ def suites_of(settings: Settings) -> LoadedSuites:
 def plan_of(suites: LoadedSuites, settings: Settings) -> RunPlan:
     """The trials of all these suites. Raises UsageError if filters leave nothing."""
     return make_plan(suites.suites, settings.selection, repeat=settings.attempts, quarantined=suites.quarantined)
+
+
+def accepted_file(settings: Settings) -> Path:
+    """Where the losses are that a change accepts: beside the settings file."""
+    return (settings.cwd if settings.file is None else settings.file.base) / accepted.FILENAME

@@ -10,8 +10,8 @@ from runevals.lib.git import file_at
 from runevals.lib.git_changes import changed_files
 from runevals.records.errors import ExternalError
 from runevals.records.quick_dataclass import dataclass
-from runevals.run.acceptance import accepted_file
 from runevals.run.blame.hunks import ChangedFile
+from runevals.run.load import accepted_file
 from runevals.run.prompt_changes import PROMPTS, TEXTS, prompt_files
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
