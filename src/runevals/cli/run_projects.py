@@ -48,7 +48,8 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
         if INTERRUPTED in codes.values():
             codes[project.name] = INTERRUPTED
             continue
-        say(f"== {project.name} ({project.config})", err=True)
+        within = "" if project.name == "." else f"; files and commands are those of {project.name}"
+        say(f"== {project.name} ({project.config}{within})", err=True)
         try:
             if project.removed:
                 codes[project.name] = _removed(project, of_project)
