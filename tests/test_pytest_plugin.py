@@ -182,6 +182,37 @@ def test_cases_of_suites_are_tests_that_can_be_selected(project, pytest_in):
     assert sorted(alone) == [0, 1]
 
 
+def test_the_reason_of_a_failed_test_begins_with_what_was_raised(project, pytest_in):
+    project.write("test_refund.py", "def test_x(evals):\n    evals.record('refund', 'no')\n    assert 1 == 2\n")
+    assert pytest_in("-q", "--evals-output", "out.json")[0] == 1
+    [result] = project.document("out.json")["cases"][0]["attempts"][0]["turns"][0]["results"]
+    assert result["reason"].startswith("assert 1 == 2\n")
+
+
+@pytest.mark.parametrize("pattern", ["eval/*.json", "evals/kp.json", "/evals/*.json"])
+def test_a_pattern_of_the_setting_without_a_file_is_refused(project, pytest_in, pattern):
+    """Its cases would be missing, and the other tests would pass."""
+    project.write("evals/kb.json", SUITE)
+    project.write("test_other.py", "def test_other():\n    pass\n")
+    project.write("pytest.ini", f"[pytest]\nevals_suites = {pattern}\n")
+    code, text = pytest_in("-q")
+    ended(code, pytest.ExitCode.USAGE_ERROR, text, f"evals_suites: no file in {project.path} matches {pattern!r}")
+
+
+def test_a_pattern_of_the_setting_may_match_in_a_deeper_folder(project, pytest_in):
+    project.write("kb/evals/kb.json", SUITE)
+    project.write("pytest.ini", "[pytest]\nevals_suites = evals/*.json\n")
+    code, text = pytest_in("-q", "--collect-only")
+    ended(code, 0, text, "2 tests collected")
+
+
+def test_an_invalid_suite_is_an_error_without_a_traceback(project, pytest_in):
+    project.write("evals/kb.json", {**SUITE, "default_evaluators": {"ExctMatch": {}}})
+    project.write("pytest.ini", "[pytest]\nevals_suites = evals/*.json\n")
+    code, text = pytest_in("-q")
+    ended(code, 2, text, "there is no evaluator 'ExctMatch'", without=["Traceback", "load_suites"])
+
+
 def test_without_a_setting_nothing_is_collected_and_little_is_loaded(project, pytest_in):
     project.write("evals/kb.json", SUITE)
     assert pytest_in("-q")[0] == pytest.ExitCode.NO_TESTS_COLLECTED

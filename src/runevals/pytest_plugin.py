@@ -37,6 +37,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Writer(config), "runevals-writer")
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuses a path or pattern of `evals_suites` without a file: its cases would be missing in a passing run."""
+    root = session.config.rootpath
+    for pattern in session.config.getini(SUITES):
+        relative = not Path(pattern).is_absolute()
+        if not (relative and (any(root.glob(pattern)) or any(root.rglob(pattern)))):
+            raise pytest.UsageError(f"{SUITES}: no file in {root} matches {pattern!r}")
+
+
 class Evals:
     """What a test records; its outcome is that of the test."""
 
@@ -117,13 +126,13 @@ class _Writer:
         if report.when == "teardown" and report.failed:
             for row in self._rows:
                 if row["test"] == report.nodeid and row["passed"]:
-                    row.update(passed=False, reason=report.longreprtext[-2000:])
+                    row.update(passed=False, reason=_reason(report))
         if report.when not in ("setup", "call", "teardown"):
             self._stopped = f"a worker of pytest crashed in {report.nodeid}"
         for record in getattr(report, RECORDS, ()):
             if record.get("error") and not report.failed:  # it is run again
                 continue
-            reason = "" if report.passed else report.longreprtext[-2000:]
+            reason = "" if report.passed else _reason(report)
             row = {**record, "suite": suite, "test": report.nodeid, "passed": report.passed, "reason": reason}
             self._rows.append(row)
 
@@ -146,6 +155,13 @@ class _Writer:
         self._stopped = "pytest was interrupted"
 
 
+def _reason(report: pytest.TestReport) -> str:
+    """What was raised, before the code of the test: reports show the beginning."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    raised = "" if crash is None else f"{crash.message[:1000]}\n"
+    return raised + report.longreprtext[-(2000 - len(raised)) :]
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSuite | None:
     """A suite that `evals_suites` names."""
     patterns = parent.config.getini(SUITES)
@@ -164,8 +180,13 @@ class EvalSuite(pytest.File):
 
     def collect(self) -> Iterator[EvalCase]:
         from runevals import load_suites
+        from runevals.records.errors import RunevalsError
 
-        for suite in load_suites(self.path, cwd=self.config.rootpath).suites:
+        try:
+            suites = load_suites(self.path, cwd=self.config.rootpath).suites
+        except RunevalsError as error:
+            raise self.CollectError(str(error)) from error
+        for suite in suites:
             for case in suite.cases:
                 yield EvalCase.from_parent(self, name=case.key)
 

@@ -231,3 +231,17 @@ def test_a_change_cannot_bring_its_own_results(repository, runevals, monkeypatch
     repository.write("fresh.xml", junit())
     code, out, err = runevals("gate", "fresh.xml")
     ended(code, 0, out + err, "nothing to compare with yet")
+
+
+PYTEST = """<testsuite name="pytest" tests="1"><testcase classname="test_shop" name="test_price">
+<failure message="AssertionError: assert 5 == 6">self = &lt;test_shop.TestShop object at 0x7f&gt;
+
+    def test_price(self):
+&gt;       assert 5 == 6
+E       AssertionError: assert 5 == 6</failure></testcase></testsuite>"""
+
+
+def test_the_reason_of_a_test_of_pytest_begins_with_what_was_raised(project, runevals):
+    project.write("pytest.xml", PYTEST)
+    _, out, _ = runevals("gate", "pytest.xml")
+    assert "      test: AssertionError: assert 5 == 6 self =" in out

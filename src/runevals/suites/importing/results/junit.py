@@ -384,10 +384,11 @@ def _attempt(test: _Test, outcome: Outcome, reason: str) -> ImportedAttempt:
 
 
 def _reason(element: XmlElement) -> str:
-    """The message and the text, without saying the same twice."""
+    """The message and the text; the text alone if it begins with the message, as that of pytest does not."""
     message = element.attributes.get("message", "").strip()
     text = element.text.strip()
-    both = text if not message or message in text else f"{message}\n{text}".strip()
+    begins = message in text and message.partition("\n")[0] in text.partition("\n")[0]
+    both = text if begins else f"{message}\n{text}".strip()
     return both if len(both) <= LONGEST_REASON else f"{both[:LONGEST_REASON]}…"
 
 
