@@ -54,6 +54,14 @@ def test_converted_files_are_valid(imported, runevals, name):
         assert " case" in out
 
 
+def test_a_second_model_of_another_provider_needs_settings_of_its_own(project, runevals):
+    """`--model` would ask the first one's endpoint for it."""
+    providers = "[openai:gpt-5-mini, anthropic:messages:claude-sonnet-5]"
+    project.write("promptfooconfig.yaml", f"prompts: [hi]\nproviders: {providers}\ntests: [{{}}]\n")
+    _, _, remarks = runevals("import", "promptfoo", "promptfooconfig.yaml")
+    ended(0, 0, remarks, "`target: {type: anthropic, model: claude-sonnet-5, …}`", without=["--model"])
+
+
 def test_strict_fails_if_something_was_not_converted(imported):
     code, out, _ = imported("summarization", "--strict")
     ended(code, 0, out, without=["could not be converted"])

@@ -85,9 +85,17 @@ def targets_for(
             without = f"; its config ({config}) is lost with it" if config else ""
             remarks.not_converted(f"provider {provider.name}", f"{_advice(provider.name)}{without}")
         elif provider not in chosen:
-            message = f"a run has one target; run it by `runevals --model {provider.target['model']}`"
-            remarks.not_converted(f"provider {provider.name}", message)
+            way = _way_to_run(provider.target, [one.target for one in able if one in chosen])
+            remarks.not_converted(f"provider {provider.name}", f"a run has one target; {way}")
     return [None if one is None else converted[one.name] for one in chosen[: len(prompts)]]
+
+
+def _way_to_run(target: Mapping[str, Any], chosen: Sequence[Mapping[str, Any] | None]) -> str:
+    """`--model` asks the endpoint of the settings' target, so it is the way to models of that provider only."""
+    if any(one is not None and one["type"] != target["type"] for one in chosen):
+        words = f"target: {{type: {target['type']}, model: {target['model']}, …}}"
+        return f"run it by a copy of the settings with `{words}`, and --config"
+    return f"run it by `runevals --model {target['model']}`"
 
 
 def parameters_of(config: Mapping[str, Any], location: str, remarks: Remarks) -> dict[str, Any]:
