@@ -9,6 +9,7 @@ import pytest
 from runevals.cli.run import command
 from runevals.cli.run_projects import run_projects
 from runevals.records.errors import INTERRUPTED
+from tests.ending import ended
 from tests.sample_suites import ANSWERS, SUITE
 
 RECORDED = "suites: [evals.json]\ntarget: {type: recorded, path: answers.jsonl}\n"
@@ -130,3 +131,25 @@ def test_a_program_of_one_project_cannot_choose_the_base_of_another(
     assert json.loads(event.read_text(encoding="utf-8")) != payload, "the attack was made"
     assert code == 1, out + err
     assert "1 of 3 projects failed: support" in out
+
+
+def test_a_folder_without_settings_names_the_projects_below_it(projects, runevals):
+    way = "search, support have settings of their own: run `runevals` there, or runevals --all-projects"
+    code, _, err = runevals()
+    ended(code, 2, err, "nothing says what to run the suite against", way)
+    (projects.path / "evals.json").unlink()
+    code, _, err = runevals()
+    ended(code, 2, err, "no suite found", way)
+
+
+def test_the_way_to_the_lines_that_lost_a_case_begins_in_the_folder_of_the_project(projects, runevals):
+    projects.write("support/agent.py", "def answer(prompt, messages, case):\n    return 'Lima, Paris'\n")
+    projects.write(
+        "support/runevals.yaml", "target: {type: python, function: agent.py:answer, deterministic: true}\n"
+    )
+    projects.git("add", "-A")
+    projects.git("commit", "-qm", "base")
+    projects.write("support/agent.py", "def answer(prompt, messages, case):\n    return 'Rome'\n")
+    projects.git("commit", "-qam", "change")
+    code, out, _ = runevals("--all-projects", "--base", "HEAD~1", "-o", "out.json")
+    ended(code, 1, out, "Which line lost it: cd support && runevals blame out.json")

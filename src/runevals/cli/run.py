@@ -261,7 +261,9 @@ def _way_to_blame(
     if document is None:
         return None
     name = f" {shlex.quote(str(document))}" if options["output"] else ""
-    return f"Which line lost it: runevals blame{name}"
+    project = options.get("project", ".")  # of several, as `options` name it
+    there = "" if project == "." else f"cd {shlex.quote(project)} && "
+    return f"Which line lost it: {there}runevals blame{name}"
 
 
 def _copies(names: Sequence[str]) -> dict[str, Path]:

@@ -55,7 +55,7 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
                 codes[project.name] = _removed(project, of_project)
             else:
                 with chdir(of_project.cwd):
-                    codes[project.name] = run(dict(options), (), of_project)
+                    codes[project.name] = run({**options, "project": project.name}, (), of_project)
         except Exception as error:  # noqa: BLE001 - the other projects still run
             codes[project.name] = explained(error)
     say(in_words(codes))

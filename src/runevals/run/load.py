@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from runevals.records.errors import NoSuiteFound
 from runevals.settings.resolve import Settings
 from runevals.suites import accepted, load
 from runevals.suites.load import LoadedSuites, LoadRequest
@@ -41,7 +42,13 @@ def _below(settings: Settings) -> Path | None:
 
 def suites_of(settings: Settings) -> LoadedSuites:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
-    return load.load_suites(load_request(settings))
+    try:
+        return load.load_suites(load_request(settings))
+    except NoSuiteFound as error:
+        from runevals.run.projects import way_to_projects
+
+        way = "" if settings.load.suites else way_to_projects(settings.cwd)
+        raise NoSuiteFound(f"{error}{way}") from None
 
 
 def plan_of(suites: LoadedSuites, settings: Settings) -> RunPlan:

@@ -70,6 +70,17 @@ def projects_in(cwd: Path, base: str | None = None) -> tuple[Project, ...]:
     return projects
 
 
+def way_to_projects(cwd: Path) -> str:
+    """What to do in a folder that is none of the projects below it; empty if there are none."""
+    try:
+        names = [project.name for project in projects_in(cwd)]
+    except InvalidSettings:
+        return ""
+    if "." in names:
+        return ""
+    return f"\n{short_list(names, 5)} have settings of their own: run `runevals` there, or runevals --all-projects"
+
+
 def require_apart(projects: Iterable[Project], raw: RawSettings) -> None:
     """Raises InvalidSettings for a suite of two projects, which would be run, paid and counted twice.
 

@@ -101,6 +101,7 @@ def test_a_chat_model_is_asked_once_and_the_workflow_hands_on_its_variables(proj
         "OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}",
         "OPENAI_BASE_URL": "${{ vars.OPENAI_BASE_URL }}",
     }
+    assert "  add OPENAI_BASE_URL to the repository's variables, there too: an address" in out
 
 
 def test_with_a_judge_the_suite_has_a_case_for_it(project, runevals):

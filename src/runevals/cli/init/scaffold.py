@@ -258,10 +258,15 @@ def _next_steps(
         if not (settings.repository / starter.WORKFLOW).exists():
             yield "  run it on pull requests: runevals init --github"
         return
-    secrets = [name for name in _variables(settings) if starter.is_secret(name)]
+    variables = _variables(settings)
+    secrets = [name for name in variables if starter.is_secret(name)]
+    addresses = [name for name in variables if name not in secrets]
     if secrets:
         names = " and ".join(secrets)
         yield f"  add {names} to the repository's secrets (Settings → Secrets and variables → Actions)"
+    if addresses:
+        names = " and ".join(addresses)
+        yield f"  add {names} to the repository's variables, there too: an address that GitHub's runner reaches"
     yield "  commit the files: the first run on the default branch stores what pull requests are compared with"
 
 

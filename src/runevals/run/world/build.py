@@ -54,7 +54,11 @@ Or write `target:` into runevals.yaml."""
 
 def no_target(settings: Settings) -> InvalidSettings:
     """The error of what needs one target, for settings that name none, or several."""
-    return InvalidSettings(choose_one(settings.targets) if settings.targets else NO_TARGET)
+    from runevals.run.projects import way_to_projects
+
+    if settings.targets:
+        return InvalidSettings(choose_one(settings.targets))
+    return InvalidSettings(NO_TARGET + way_to_projects(settings.cwd))
 
 
 @contextmanager
