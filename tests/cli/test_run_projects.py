@@ -32,7 +32,7 @@ def projects(repository):
 def test_each_project_is_run_in_its_folder_and_the_worst_exit_code_counts(projects, runevals):
     code, out, err = runevals("--all-projects", "-o", "out.json")
     assert code == 1, err
-    where = "== {0} ({0}/runevals.yaml; files and commands are those of {0})"
+    where = "== {0} ({0}/runevals.yaml; its files are in {0})"
     assert err.index(where.format("search")) < err.index(where.format("support"))
     assert out.splitlines()[-1] == "1 of 2 projects failed: support; 1 passed"
     assert projects.document("search/out.json")["verdict"]["outcome"] == "passed"

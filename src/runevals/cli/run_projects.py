@@ -48,7 +48,7 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
         if INTERRUPTED in codes.values():
             codes[project.name] = INTERRUPTED
             continue
-        within = "" if project.name == "." else f"; files and commands are those of {project.name}"
+        within = "" if project.name == "." else f"; its files are in {project.name}"
         say(f"== {project.name} ({project.config}{within})", err=True)
         try:
             if project.removed:
