@@ -351,6 +351,20 @@ def test_dry_run_calls_nothing(project, runevals):
     assert project.files() == ["evals.json"]
 
 
+def test_a_line_break_after_the_key_is_not_sent(project, runevals, monkeypatch):
+    """It comes with a file that the variable was set from."""
+    project.write("evals.json", SUITE)
+    with chat_server(lambda *_: Reply("Paris, Lima")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "key-of-this-test-1234\n")
+        code, out, _ = runevals("--target", "openai:small")
+        ended(code, 0, out, "2 of 2 cases pass")
+        for other in ("key-of-this-test\n1234", "key-öf-this-test-1234"):
+            monkeypatch.setenv("OPENAI_API_KEY", other)
+            code, out, err = runevals("--target", "openai:small")
+            ended(code, 2, err, "target: OPENAI_API_KEY holds a line break or another character", without=["1234"])
+
+
 @pytest.mark.parametrize("words", [["plan"], ["--dry-run"]], ids=lambda words: words[0])
 def test_nothing_of_a_plan_can_command_the_runner(project, runevals, monkeypatch, words):
     evil = {**SUITE["items"][0], "category": "x\n::warning::pwned \u001b[31m"}

@@ -71,7 +71,9 @@ def projects_in(cwd: Path, base: str | None = None) -> tuple[Project, ...]:
 
 
 def way_to_projects(cwd: Path) -> str:
-    """What to do in a folder that is none of the projects below it; empty if there are none."""
+    """What to do in a folder that is none of the projects below it; empty if git knows of none."""
+    if git.files_of(cwd) is None:
+        return ""  # the folder may be of any size, such as all of a user's
     try:
         names = [project.name for project in projects_in(cwd)]
     except InvalidSettings:

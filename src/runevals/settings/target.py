@@ -377,8 +377,13 @@ def needs_key(settings: ModelSettings) -> bool:
 
 
 def api_key(settings: ModelSettings, environment: Mapping[str, str], what: str) -> str:
-    """The key to send. Raises InvalidSettings if it needs one and there is none."""
-    key, name = environment.get(settings.api_key_env, ""), settings.api_key_env
+    """The key to send. Raises InvalidSettings if it needs one and there is none, and for one that cannot be sent.
+
+    A line break at its end is common: it comes with the file that the variable was set from.
+    """
+    key, name = environment.get(settings.api_key_env, "").strip(), settings.api_key_env
+    if not (key.isascii() and key.isprintable()):
+        raise InvalidSettings(f"{what}: {name} holds a line break or another character that no API key has")
     if not key and needs_key(settings):
         raise InvalidSettings(f"{what}: the environment variable {name} is not set; it must hold the API key")
     return key or "none"

@@ -31,6 +31,11 @@ def test_secrets_are_replaced_by_their_names_longest_first():
     )
 
 
+def test_a_secret_is_redacted_without_the_blanks_and_line_ends_around_it():
+    """As it is sent."""
+    assert redactor({"A_KEY": " first-secret \r\n"})("x first-secret.") == "x [redacted A_KEY]."
+
+
 def test_percent_encoded_secrets_are_redacted():
     told = redactor({"A_KEY": "first/secret=="})("https://x.example/first/secret%3D%3D?key=first%2Fsecret%3D%3D")
     assert told == "https://x.example/[redacted A_KEY]?key=[redacted A_KEY]"

@@ -50,7 +50,7 @@ def secret_values(environment: Mapping[str, str], more_names: Iterable[str] = ()
     values_: dict[str, str] = {}
     for name, value in sorted({**_extra_secrets, **environment}.items()):
         if name in secret_names or name in JOB_TOKENS or name.upper().endswith(SECRET_NAMES):
-            for line in value.splitlines():
+            for line in map(str.strip, value.splitlines()):
                 if len(line) >= SHORTEST:
                     values_[line] = name
     return values_
