@@ -173,7 +173,7 @@ def _not_measurable(suite: Suite, request: LoadRequest) -> str | None:
     """Why a suite that was found, and not named, is left out: its checks would all be errored."""
     if request.everything or request.target_type not in PROVIDERS:
         return None
-    reason = f"it asks which skill is loaded, which a {request.target_type} target does not report"
+    reason = f"it asks which skill is loaded, which a target of the type {request.target_type} does not report"
     return reason if agent_skills.is_trigger_suite(suite) else None
 
 
