@@ -17,7 +17,7 @@ from runevals.verdict.matching import Pair, outcomes
 PART_MIN_CASES = 5  # a smaller part is guarded by its single cases
 PART_LEVEL = 0.25  # of alpha: the level of all parts together
 FEW_CASES = 4  # with fewer cases, one run each can never show a loss
-UNCLEAR_DROP = 0.05  # a drop this large is never reported as "no regression"
+UNCLEAR_DROP = 0.05  # a drop this large, with p up to the next two, is never reported as "no regression"
 UNCLEAR_WHOLE_P = 0.10
 UNCLEAR_PARTS_P = 0.05  # over the number of hypotheses about parts
 _ROUNDING = 1e-9  # of a difference of means
