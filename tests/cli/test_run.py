@@ -160,6 +160,19 @@ def test_inline_prompts_are_scored_without_a_judge_too(project, runevals):
     assert "No judge: the answers are scored by PartialMatch." in err
 
 
+def test_prompts_of_the_command_line_are_not_compared_with_the_base_of_the_settings(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT)
+    target = "target: {type: python, function: 'agent.py:answer'}\n"
+    project.write("runevals.yaml", target)
+    assert runevals("-o", "base.json")[0] == 0
+    project.write("runevals.yaml", target + "baseline: base.json\n")
+    words = ("--prompts", "Capital of France?", "--expected", "Paris")
+    code, out, err = runevals(*words)
+    assert (code, out.splitlines()[0]) == (0, "✓ 1 of 1 case passes – nothing to compare with yet"), err
+    assert "removed" in runevals(*words, "--baseline", "base.json")[1]
+
+
 def test_the_suite_suggested_where_there_is_none_runs(project, runevals):
     code, _, err = runevals()
     assert code == 2

@@ -151,6 +151,8 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         evaluate_only=evaluate_only is not None,
     )
     _reject_conflicting_options(paths, options)
+    if options["prompts"] and words.flags.get("baseline") is None and options["base"] is None:
+        words = replace(words, flags={**words.flags, "baseline": "none"})  # a stored base has other cases
     if project is None:
         require_own_code(words)
     side = protected_side(words, change_event(words), options["base"]) if project is None else project.base_side
