@@ -104,6 +104,29 @@ def test_a_chat_model_is_asked_once_and_the_workflow_hands_on_its_variables(proj
     assert "  add OPENAI_BASE_URL to the repository's variables, there too: an address" in out
 
 
+def test_a_coding_agent_that_is_absent_is_planned_and_the_workflow_installs_it(project, runevals, monkeypatch):
+    monkeypatch.setenv("PATH", str(project.path))
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    code, out, _ = runevals("init", "--yes", "--target", "claude-code", "--github")
+    assert code == 0
+    assert "Not run yet: the claude-code target needs the program `claude`; install it with: npm install" in out
+    assert "  add ANTHROPIC_API_KEY to the repository's secrets" in out
+    _, install, action = _workflow(project)["jobs"]["evals"]["steps"]
+    assert install == {"run": "npm install -g @anthropic-ai/claude-code"}
+    assert action["env"] == {"ANTHROPIC_API_KEY": "${{ secrets.ANTHROPIC_API_KEY }}"}
+
+
+def test_a_coding_agent_without_a_key_is_not_called(project, runevals, monkeypatch):
+    (project.path / "codex").write_text("#!/bin/sh\nexit 1\n")
+    (project.path / "codex").chmod(0o755)
+    monkeypatch.setenv("PATH", str(project.path))
+    for name in ("CODEX_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    code, out, _ = runevals("init", "--yes", "--target", "codex")
+    assert code == 0
+    assert "Not run yet: the environment variable CODEX_API_KEY is not set" in out
+
+
 def test_with_a_judge_the_suite_has_a_case_for_it(project, runevals):
     project.write("judge.jsonl", "")
     runevals("init", "--yes", *PYTHON, "--judge", "recorded:judge.jsonl")

@@ -19,6 +19,7 @@ from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
+from runevals.records.agent import AGENT_KEYS, AGENT_PLACES
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.records.quick_dataclass import dataclass
 from runevals.run.default_target import with_target
@@ -26,6 +27,9 @@ from runevals.run.load import suites_of
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
 from runevals.suites.load import LoadedSuites
+from runevals.targets.agents import AGENTS
+from runevals.targets.agents.agent import install
+from runevals.targets.agents.target import require_agent
 
 DEFAULT_MODEL = "gpt-5-mini"
 DEFAULT_FUNCTION = "agent.py:answer"
@@ -34,7 +38,8 @@ _QUESTION = """What do your prompts run against?
   1  a chat model: MODEL of any OpenAI-compatible API, anthropic:MODEL, gemini:MODEL, ollama:MODEL …
   2  a program of yours: prompt as JSON on stdin, answer on stdout
   3  a Python function of yours: answer(prompt, messages, case)
-  4  I do not know yet"""
+  4  a coding agent: Claude Code, Codex, Copilot, Gemini
+  5  I do not know yet"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,12 +193,13 @@ def _settings_path(settings: Settings) -> str:
 
 
 def _workflow(settings: Settings) -> str:
-    display_path = _settings_path(settings)
+    display_path, target = _settings_path(settings), settings.target
     usual = display_path == ".github/runevals.yaml"
     return starter.workflow(
         branch=git.default_branch(settings.repository),
         config=starter.SETTINGS.name if usual else display_path,
         variables=_variables(settings),
+        install=install(AGENTS[target.type]) if target is not None and target.agent is not None else None,
     )
 
 
@@ -207,6 +213,10 @@ def _endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
 def _variables(settings: Settings) -> list[str]:
     """The variables that a workflow passes on."""
     names: dict[str, None] = {}
+    if settings.target is not None and settings.target.agent is not None:
+        agent, has = settings.target.type, settings.environment.get
+        names[next(filter(has, AGENT_KEYS[agent]), AGENT_KEYS[agent][0])] = None
+        names |= dict.fromkeys(filter(has, AGENT_PLACES[agent]))
     for endpoint in _endpoints(settings):
         provider = PROVIDERS[endpoint.type]
         if provider.needs_key or settings.environment.get(endpoint.api_key_env):
@@ -220,14 +230,23 @@ def _variables(settings: Settings) -> list[str]:
 
 def _why_not(settings: Settings) -> str | None:
     """Why the target cannot be called yet."""
-    if settings.target is None:
+    target = settings.target
+    if target is None:
         return "no target is set (target: in runevals.yaml)"
+    if target.agent is not None:
+        try:
+            require_agent(AGENTS[target.type], target.agent, settings.environment)
+        except InvalidSettings as error:
+            return str(error)
     unset = _unset(settings)
     return None if unset is None else f"the environment variable {unset} is not set"
 
 
 def _unset(settings: Settings) -> str | None:
     """The first required variable of target or judge that is not set."""
+    target, has = settings.target, settings.environment.get
+    if target is not None and target.agent is not None and not any(map(has, target.key_names)):
+        return target.key_names[0]
     for endpoint in _endpoints(settings):
         if not settings.environment.get(endpoint.api_key_env) and needs_key(endpoint):
             return endpoint.api_key_env
@@ -278,7 +297,7 @@ def _likely_target(environment: Mapping[str, str]) -> str | None:
 
 def _asked_target() -> str | None:
     say(_QUESTION)
-    match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4"]), default="1", show_choices=False):
+    match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4", "5"]), default="1", show_choices=False):
         case "1":
             model: str = click.prompt("Model", default=DEFAULT_MODEL)
             return model if model.partition(":")[0] in PROVIDERS else f"openai:{model}"
@@ -286,5 +305,8 @@ def _asked_target() -> str | None:
             return f"command:{click.prompt('Command, such as python my_agent.py')}"
         case "3":
             return f"python:{click.prompt('FILE.py:FUNCTION', default=DEFAULT_FUNCTION)}"
+        case "4":
+            agent: str = click.prompt("Agent", type=click.Choice(list(AGENTS)), default="claude-code")
+            return agent
         case _:
             return None

@@ -32,6 +32,7 @@ _NO_TARGET = """\
 #   target: "openai:gpt-5-mini"             a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
 #   target: "command:python my_agent.py"    a program: prompt as JSON on stdin, answer on stdout
 #   target: "python:my_agent.py:answer"     a function: answer(prompt, messages, case)
+#   target: {type: claude-code, tools: [shell, read, write]}    a coding agent; or codex, copilot, gemini-cli
 """
 
 _PROGRAM = '''\
@@ -69,7 +70,7 @@ jobs:
         with:
           persist-credentials: false
           fetch-depth: 0
-      - uses: runevals/runevals@v0 # zizmor: ignore[unpinned-uses]
+{install}      - uses: runevals/runevals@v0 # zizmor: ignore[unpinned-uses]
 {step}"""
 
 
@@ -172,10 +173,10 @@ def is_secret(name: str) -> bool:
     return name.endswith(("_KEY", "_TOKEN")) or name in {provider.key for provider in PROVIDERS.values()}
 
 
-def workflow(*, branch: str | None, config: str, variables: Sequence[str]) -> str:
+def workflow(*, branch: str | None, config: str, variables: Sequence[str], install: str | None = None) -> str:
     """A GitHub workflow with the least permissions; `variables` hold the keys of target and judge.
 
-    `config` is the settings file, relative to the repository's root.
+    `config` is the settings file, relative to the repository's root; `install` a command to be run first.
     """
     plain = branch if branch and re.fullmatch(r"[A-Za-z0-9][\w./-]*", branch, re.ASCII) else "main"
     step = [] if config == SETTINGS.name else ["        with:", f"          config: {json.dumps(config)}"]
@@ -184,4 +185,8 @@ def workflow(*, branch: str | None, config: str, variables: Sequence[str]) -> st
     for name in variables or ["OPENAI_API_KEY"]:
         place = "secrets" if is_secret(name) else "vars"
         step.append(f"        {mark}  {name}: ${{{{ {place}.{name} }}}}")
-    return _WORKFLOW.format(branch=plain, step="".join(f"{line}\n" for line in step))
+    return _WORKFLOW.format(
+        branch=plain,
+        install="" if install is None else f"      - run: {install}\n",
+        step="".join(f"{line}\n" for line in step),
+    )
