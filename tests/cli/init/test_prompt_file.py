@@ -23,6 +23,16 @@ Refunds are possible within 30 days. Ask support.
 2. Name the page you quote.
 """
 
+SKILL = """---
+name: {name}
+description: Writes release notes. Use when asked what is new.
+---
+# Notes
+
+- Never name a person.
+"""
+CHECK = {"type": "contains", "value": "x"}
+
 
 def test_likely_prompt_files_are_offered_in_a_fixed_order(project):
     for name in ("AGENTS.md", "notes.md", "prompts/b.txt", "prompts/a.md", "prompts/README.md", "x.prompt.yml"):
@@ -42,7 +52,9 @@ def test_likely_prompt_files_are_offered_in_a_fixed_order(project):
     [
         ("p.md", "Be kind.", "openai", "target.system_prompt_file"),
         ("p.md", "Answer {{prompt}}", "python", "target.prompt_file"),
-        ("SKILL.md", "Be kind.", "claude-code", "depends_on"),
+        ("SKILL.md", "Be kind.", "claude-code", None),
+        ("AGENTS.md", "Be kind.", "claude-code", "depends_on"),
+        ("SKILL.md", "Be kind.", None, "depends_on"),
         ("p.md", "Be kind.", None, "depends_on"),
         ("p.prompt.yml", "messages: []", "openai", "suites"),
     ],
@@ -88,6 +100,61 @@ def test_a_prompt_with_its_own_cases_is_the_suite(project, runevals):
     assert (code, err) == (0, "")
     assert 'suites: ["triage.prompt.yml"]' in (project.path / "runevals.yaml").read_text(encoding="utf-8")
     assert not (project.path / "evals").exists()
+
+
+def test_a_skill_gets_a_suite_of_its_own_and_is_not_run_before_the_author_wrote_it(project, runevals):
+    for name in ("pdf", "notes"):
+        project.write(f".claude/skills/{name}/SKILL.md", SKILL.format(name=name))
+    code, out, err = runevals("init", "--yes")
+    assert (code, err) == (0, "")
+    suite = project.document(".claude/skills/notes/evals/evals.json")
+    assert suite["skill_name"] == "notes"
+    assert suite["evals"][0]["prompt"].startswith("replace me: ")
+    queries = project.document(".claude/skills/notes/evals/trigger-evals.json")
+    assert [entry["should_trigger"] for entry in queries] == [True, False]
+    assert not (project.path / "evals").exists()
+    assert "begin the suite of the next skill: runevals init --prompt-file .claude/skills/pdf/SKILL.md" in out
+    code, out, _ = runevals("init", "--yes", "--prompt-file", ".claude/skills/pdf/SKILL.md")
+    assert "✓ .claude/skills/pdf/evals/evals.json: written" in out
+    assert "begin the suite" not in out
+    code, out, _ = runevals("validate")
+    assert (code, out.count("✓ ")) == (0, 4)
+
+
+def test_a_model_is_given_the_skill_and_a_judge_its_statements(project, runevals, monkeypatch):
+    project.write("SKILL.md", SKILL.format(name="notes"))
+    project.write("judge.jsonl", "")
+    with chat_server(lambda _body, _: Reply("x")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, _ = runevals("init", "--yes", "--target", "openai:small", "--judge", "recorded:judge.jsonl")
+        assert (code, server.requests) == (0, [])
+    assert "Not run yet: its cases are marked “replace me”" in out
+    settings = yaml.safe_load((project.path / "runevals.yaml").read_text(encoding="utf-8"))
+    assert settings["target"]["system_prompt_file"] == "SKILL.md"
+    assert "suites" not in settings
+    (case,) = project.document("evals/evals.json")["evals"]
+    assert "replace me: Never name a person." in case["assertions"]
+    assert not (project.path / "evals/trigger-evals.json").exists()  # a model does not load skills
+
+
+def test_a_coding_agent_may_use_what_a_skill_needs(project, runevals):
+    project.write("skills/notes/SKILL.md", SKILL.format(name="notes"))
+    assert runevals("init", "--yes", "--target", "claude-code:opus")[0] == 0
+    settings = yaml.safe_load((project.path / "runevals.yaml").read_text(encoding="utf-8"))
+    assert settings["target"] == {"type": "claude-code", "model": "opus", "tools": ["shell", "read", "write"]}
+    assert "depends_on" not in settings
+
+
+def test_a_skill_with_cases_keeps_them(project, runevals):
+    project.write("SKILL.md", SKILL.format(name="notes"))
+    suite = {"skill_name": "notes", "evals": [{"id": 1, "prompt": "p", "assertions": [CHECK]}]}
+    project.write("evals/evals.json", suite)
+    project.write("agent.py", "def answer(prompt): return 'x'\n")
+    code, out, _ = runevals("init", "--yes", "--target", "python:agent.py:answer")
+    assert code == 0
+    assert "– evals/evals.json: already exists, skipped" in out
+    assert "✓ 1 of 1 case passes" in out
+    assert project.document("evals/evals.json") == suite
 
 
 @pytest.mark.parametrize("wrong", ["absent.md", "../outside.md"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import click
@@ -14,17 +14,17 @@ from runevals.lib.parsing.source import path_inside, read_text
 from runevals.lib.terminal import say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.variables import VARIABLE
+from runevals.records.agent import AGENTS
 from runevals.records.quick_dataclass import dataclass
 from runevals.settings.resolve import Settings
 from runevals.settings.target import target_words
 from runevals.suites.dialects.prompt_yml import SUFFIXES
+from runevals.suites.skill_suites import SKILL, skill_folders
 
 MOST = 8  # files in the question
 _PLACES = (
     *(f"{folder}*{suffix}" for folder in ("", "prompts/", ".github/prompts/") for suffix in SUFFIXES),
     *(f"{folder}prompts/*{suffix}" for folder in ("", "*/") for suffix in (".md", ".txt")),
-    *(f"{folder}SKILL.md" for folder in ("", "skills/*/", ".claude/skills/*/")),
-    "AGENTS.md",
 )
 _SENDING = frozenset({*PROVIDERS, "command", "python"})  # the targets that get a prompt of the settings
 
@@ -41,10 +41,20 @@ class PromptFile:
         """Whether it has its own cases."""
         return self.name.endswith(SUFFIXES)
 
-    def key(self, target_type: str | None) -> str:
-        """The setting that names it; if the target gets no prompt, a change of the file runs all cases."""
+    @property
+    def is_skill(self) -> bool:
+        """Whether agents find it as a skill, which its cases are beside."""
+        return PurePosixPath(self.name).name == SKILL
+
+    def key(self, target_type: str | None) -> str | None:
+        """The setting that names it; if the target gets no prompt, a change of the file runs all cases.
+
+        None if no setting must: a coding agent is given the skills that the suites are for.
+        """
         if self.is_suite:
             return "suites"
+        if self.is_skill and target_type in AGENTS:
+            return None
         if target_type not in _SENDING:
             return "depends_on"
         return "target.prompt_file" if VARIABLE.search(self.text) else "target.system_prompt_file"
@@ -53,6 +63,8 @@ class PromptFile:
         """The settings with this file, by name."""
         section = {} if target is None else target_words(target)
         key = self.key(section.get("type"))
+        if key is None:
+            return {"target": {**section, "tools": ["shell", "read", "write"]}}
         if key.startswith("target."):
             return {"target": {**section, key.removeprefix("target."): self.name}}
         return {key: [self.name]}
@@ -64,13 +76,21 @@ def likely(folder: Path) -> list[str]:
 
 
 def _likely(folder: Path) -> Iterator[str]:
+    prompts = (path for place in _PLACES for path in sorted(folder.glob(place)))
+    skills = (skill / SKILL for skill in skill_folders(folder))
     names_before = {"README.md"}
-    for place in _PLACES:
-        for path in sorted(folder.glob(place)):
-            name = path.relative_to(folder).as_posix()
-            if name not in names_before and path.name != "README.md" and path.is_file():
-                names_before.add(name)
-                yield name
+    for path in (*prompts, *skills, folder / "AGENTS.md"):
+        name = path.relative_to(folder).as_posix()
+        if name not in names_before and path.name != "README.md" and path.is_file():
+            names_before.add(name)
+            yield name
+
+
+def first_skill(settings: Settings) -> PromptFile | None:
+    """The first skill here. Raises as `prompt_file`."""
+    for folder in skill_folders(settings.cwd):
+        return prompt_file(settings, (folder / SKILL).relative_to(settings.cwd).as_posix(), asks=False)
+    return None
 
 
 def prompt_file(settings: Settings, name: str | None, *, asks: bool) -> PromptFile | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import click
 
 from runevals.cli.doctor.environment import base_command
 from runevals.cli.init import templates as starter
-from runevals.cli.init.prompt_file import PromptFile, prompt_file
+from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file
 from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.options import resolved_settings
 from runevals.lib import git
@@ -26,7 +27,9 @@ from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
+from runevals.suites.dialects.skill_folder import skill_of
 from runevals.suites.load import LoadedSuites
+from runevals.suites.skill_suites import SKILL, SUITE, TRIGGERS, skill_folders, skill_suites
 from runevals.targets.agents import AGENTS
 from runevals.targets.agents.agent import install
 from runevals.targets.agents.target import require_agent
@@ -66,6 +69,8 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
     if prompt is not None and prompt.is_suite:
         before = resolved_settings(options, paths=(prompt.name,))
     loaded = _suites(before)
+    if prompt is None and not loaded.suites and not (asks and is_new):
+        prompt = first_skill(before)
     target: str | None = options.get("target")
     if before.target is None:
         if with_target(before, loaded.suites).target is not None:
@@ -80,6 +85,7 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
             "evals/regression/NAME.json, then run init again"
         )
     values = {"target": target, "judge": options.get("judge"), **prompt_settings}
+    has_cases = prompt is None or not prompt.is_skill or _skill_suite(settings, prompt).exists()
     for line in _written(settings, values, loaded.files, prompt):
         say(line)
     if github:
@@ -88,7 +94,7 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
     return Scaffold(
         target=None if is_new else target,  # a new settings file names it
         judge=None if is_new else options.get("judge"),
-        why_not=_why_not(settings),
+        why_not=_why_not(settings) or (None if has_cases else f"its cases are marked “{starter.MARK}”"),
         next_steps=tuple(
             _next_steps(settings, prompt, None if has_target else target, is_new=is_new, github=github)
         ),
@@ -127,14 +133,19 @@ def _written(
     settings: Settings, values: Mapping[str, Any], suites: Sequence[Path], prompt: PromptFile | None
 ) -> Iterator[str]:
     cwd = settings.cwd
-    items = [] if prompt is None or suites else proposed_cases(prompt.text, prompt.name)
-    yield _left(suites[0], cwd) if suites else _starter(settings, items)
+    is_skill = prompt is not None and prompt.is_skill
+    items = [] if prompt is None or (suites and not is_skill) else proposed_cases(prompt.text, prompt.name)
+    if prompt is not None and is_skill:
+        yield from _skill_files(settings, prompt, [str(item["expected_response"]) for item in items])
+    else:
+        yield _left(suites[0], cwd) if suites else _starter(settings, items)
     program = list(_program(settings, items))
     yield from program
     if settings.file is not None and settings.file.path is not None:
         yield _left(settings.file.path, cwd)
     else:
         only = suites[0] if len(suites) == 1 else None if suites else cwd / starter.SUITE
+        only = None if is_skill else only  # the suites of all skills are found
         values = {"suites": None if only is None else [_display_path(only, cwd)], **values}
         is_starter = any(line.startswith(_WRITTEN) for line in program)
         repeats = settings.target is not None and not settings.target.deterministic
@@ -142,6 +153,20 @@ def _written(
             cwd / starter.SETTINGS, starter.starter_settings(values, repeats=repeats, is_starter=is_starter), cwd
         )
     yield _ignore(cwd / ".gitignore")
+
+
+def _skill_suite(settings: Settings, prompt: PromptFile) -> Path:
+    return (settings.cwd / prompt.name).parent / "evals" / SUITE
+
+
+def _skill_files(settings: Settings, prompt: PromptFile, statements: Sequence[str]) -> Iterator[str]:
+    """The suite of a skill and, if the target may load skills, its trigger queries."""
+    suite, target = _skill_suite(settings, prompt), settings.target
+    name = skill_of(suite.parent, settings.repository, None).name
+    judged = bool(settings.judges) and not settings.no_judge
+    yield _write(suite, starter.skill_suite(name, statements, judged=judged), settings.cwd)
+    if target is None or target.agent is not None:
+        yield _write(suite.with_name(TRIGGERS[0]), starter.trigger_queries(), settings.cwd)
 
 
 def _program(settings: Settings, items: Sequence[Mapping[str, object]]) -> Iterator[str]:
@@ -262,13 +287,18 @@ def _next_steps(
         yield "  name a target in runevals.yaml, or: runevals --target openai:gpt-5-mini"
     elif unnamed not in (None, "skill"):
         yield f"  add to the settings file: target: {unnamed}"
-    if settings.target is not None and prompt is not None and not is_new:
-        yield f"  name the prompt in the settings file: {prompt.key(settings.target.type)}: {prompt.name}"
+    key = None if settings.target is None or prompt is None else prompt.key(settings.target.type)
+    if key is not None and prompt is not None and not is_new:
+        yield f"  name the prompt in the settings file: {key}: {prompt.name}"
     unset = _unset(settings)
     if unset is not None:
         yield f"  set {unset} (export {unset}=…, or in .env.local.user), then: runevals"
-    marked = "" if prompt is None or prompt.is_suite else ", instead of those marked “replace me”"
+    marked = "" if prompt is None or prompt.is_suite else f", instead of those marked “{starter.MARK}”"
     yield f"  put your own cases into the suite{marked}, then: runevals"
+    without_cases = [skill for skill in skill_folders(settings.cwd) if not any(skill_suites(skill))]
+    if prompt is not None and prompt.is_skill and without_cases:
+        name = _display_path(without_cases[0] / SKILL, settings.cwd)
+        yield f"  begin the suite of the next skill: runevals init --prompt-file {shlex.quote(name)}"
     with_base = base_command(settings.repository)
     if with_base is not None:
         what = "a change" if prompt is None else f"a change of {prompt.name}"
