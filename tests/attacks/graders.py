@@ -19,7 +19,7 @@ ctypes = sys.modules["ctypes"]
 gc = sys.modules["gc"]
 libc = ctypes.CDLL(None, use_errno=True)
 PAGE, STEP = 4096, 1 << 20
-NEEDLE = re.compile(rb"canary-[0-9a-f]{24}")
+NEEDLE = re.compile(rb"canary-[0-9a-f]{12}")  # half of one: of a freed text the end may be overwritten
 
 
 def readable(address):

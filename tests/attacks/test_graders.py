@@ -66,7 +66,12 @@ def canary() -> str:
 
 def found(details) -> set[str]:
     assert details["bytes"] > 4 * 1024**2
-    return set(details["found"])
+    return {beginning(text) for text in details["found"]}
+
+
+def beginning(text: str) -> str:
+    """What tells one canary from another: a grader also finds freed copies of its own, with another end."""
+    return text[: len("canary-") + 8]
 
 
 @pytest.mark.needs("linux")
@@ -79,7 +84,7 @@ def test_a_grader_finds_no_text_of_the_calls_before_in_its_memory(shape):
             assert answer.error == error
         own = canary()
         answer = evaluated(sandbox, SEARCH_MEMORY, SHAPES[shape](own))
-        assert found(answer.details) == {own}
+        assert found(answer.details) == {beginning(own)}
 
 
 @pytest.mark.needs("linux")
@@ -89,7 +94,7 @@ def test_nor_does_a_skill(shape):
         for _ in range(3):
             assert acted(sandbox, ENDS[None], SHAPES[shape](canary())).error is None
         own = canary()
-        assert found(acted(sandbox, SEARCH_MEMORY, SHAPES[shape](own)).value["details"]) == {own}
+        assert found(acted(sandbox, SEARCH_MEMORY, SHAPES[shape](own)).value["details"]) == {beginning(own)}
 
 
 PROBES = {335, 336}  # uretprobe and uprobe: the kernel lets them past every filter; they lead nowhere
