@@ -99,6 +99,12 @@ BROKEN = {
     "unknown key": settings("fail_onn: [none]\n"),
     "wrong value": settings("fail_on: 7\n"),
     "key of a newer version": settings("on_tuesdays: pass\n"),
+    "no such gate": settings("fail_on: [no_regresion]\n"),
+    "no mark": settings("mark: 30 days\n"),
+    "no address": settings("baseline: {path: 'file:///srv/base.json'}\n"),
+    "no name of an artifact": settings("baseline: {artifact: team/evals}\n"),
+    "a path to share outside": settings("share: [../secrets]\n"),
+    "a list outside": settings("quarantine: ../list.yaml\n"),
 }
 
 
@@ -113,7 +119,15 @@ def test_a_change_repairs_settings_of_the_base_that_cannot_be_read(change, broke
     change.action(INPUT_BASE="run").must(0, "has nothing to run: its settings cannot be read")
 
 
-@pytest.mark.parametrize("broken", ["no YAML", "unknown key"])
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_change_brings_no_settings_that_no_run_could_use_once_they_are_merged(change, broken):
+    change.main(settings=settings(""))
+    change.action().must(0)  # the control
+    change.write(settings=BROKEN[broken])
+    change.action().must(2, "runevals.yaml:")
+
+
+@pytest.mark.parametrize("broken", ["no YAML", "unknown key", "no such gate"])
 @pytest.mark.parametrize("rules", ["fail_on: [none]\n", "errors: {limit: 1}\nredact: {content: none}\n"])
 def test_settings_of_the_base_that_cannot_be_read_let_no_change_bring_its_own(change, broken, rules):
     change.main(settings=BROKEN[broken])

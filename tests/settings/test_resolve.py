@@ -184,8 +184,10 @@ def test_a_baseline_is_a_path_or_an_address_however_its_scheme_is_written(projec
     settled = project("baseline: HTTPS://results.example/Base.json")
     assert settled.compare.baseline == "https://results.example/Base.json"
     assert project("baseline: a/b.json").compare.baseline == str(project.path / "a" / "b.json")
-    with pytest.raises(InvalidSettings, match="baseline: file:// is not read"):
+    with pytest.raises(InvalidSuite, match=r"runevals\.yaml:1:11: /baseline file:// is not read"):
         project("baseline: file:///srv/base.json")  # a file of that name would be missing, and nothing compared
+    with pytest.raises(InvalidSettings, match="baseline: file:// is not read"):
+        project("version: 1", baseline="file:///srv/base.json")
 
 
 def test_in_ci_the_file_may_not_send_the_key_elsewhere(project):

@@ -14,9 +14,10 @@ from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import Location, SuiteProblem
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.records.quick_dataclass import dataclass
-from runevals.settings.gates import gate_problems
+from runevals.settings.gates import check_names, gate_problems, gates_of
 from runevals.settings.retired import retired_in, without_retired
 from runevals.settings.target_names import OF_ONE_TARGET, WITHOUT_SKILL, is_of_one_target, target_problems
+from runevals.settings.values import baseline_address, read_mark, require_artifact_name
 
 PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml")
 LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
@@ -71,7 +72,7 @@ def read_settings_file(cwd: Path, repository: Path, config: str | None) -> Setti
     display_name = _display_name(path, cwd)
     base = path.parent.parent if path.parent.name == ".github" else path.parent
     source = read_source(path, display_name)
-    values = _values(source)
+    values = _values(source, os.path.relpath(base, repository))
     keys = source.value if isinstance(source.value, dict) else ()
     places = {name: source.locate((name,), key=True) for name in keys}
     return SettingsFile(exists=True, display_name=display_name, base=base, values=values, path=path, places=places)
@@ -103,13 +104,17 @@ def base_settings_file(
         display_name = _display_name(path, cwd)
         base = path.parent.parent if path.parent.name == ".github" else path.parent
         source = parse_source(content, path.suffix, f"{display_name} of the base")
-        values = _values(replace(source, value=without_retired(source.value)))
+        source = replace(source, value=without_retired(source.value))
+        values = _values(source, os.path.relpath(base, repository))
         return SettingsFile(exists=True, display_name=display_name, base=base, values=values, path=path)
     return None
 
 
-def _values(source: Source) -> Mapping[str, Any]:
-    """The checked values of a settings file. Raises InvalidSuite with every problem."""
+def _values(source: Source, folder: str) -> Mapping[str, Any]:
+    """The checked values of a settings file in this folder of the repository.
+
+    Raises InvalidSuite with every problem.
+    """
     problems = [*retired_in(source)] or source.schema_problems("runevals.settings", "settings-1")
     if isinstance(source.value, dict) and is_of_one_target(source.value.get("targets", {})):
         others = (problem for problem in problems if not problem.pointer.startswith("/targets"))
@@ -122,9 +127,48 @@ def _values(source: Source) -> Mapping[str, Any]:
     if not problems and isinstance(source.value, dict):
         entries = gate_problems(source.value.get("gates", ()))
         problems = [source.problem(("gates", number, key), message) for number, key, message in entries]
+    if not problems and isinstance(source.value, dict):
+        problems = [source.problem(place, message) for place, message in _unusable(source.value, folder)]
     if problems:
         raise InvalidSuite(problems)
     return _flat(source.value)
+
+
+def _unusable(value: Mapping[str, Any], folder: str) -> Iterator[tuple[JsonPath, str]]:
+    """(place, problem) of values that stop a run which uses them.
+
+    A change that brings one does not use it: the base's value holds. Every run after its merge would stop.
+    """
+    flat, gates = _flat(value), gates_of(value.get("gates", ()))
+    of_baseline: JsonPath = ("baseline",) if isinstance(value.get("baseline"), str) else ("baseline", "path")
+    checks: list[tuple[JsonPath, Any, Callable[[Any], object]]] = [
+        (("fail_on",), flat.get("fail_on"), lambda names: check_names(names, gates)),
+        (("mark",), flat.get("mark"), read_mark),
+        (of_baseline, flat.get("baseline"), baseline_address),
+        (
+            ("baseline", "artifact"),
+            flat.get("baseline_artifact"),
+            require_artifact_name,
+        ),
+        (("quarantine",), flat.get("quarantine"), lambda path: _require_below(path, folder)),
+        *(
+            (("share", n), path, lambda path: _require_below(path, folder))
+            for n, path in enumerate(flat.get("share", ()))
+        ),
+    ]
+    for place, written, check in checks:
+        try:
+            if written:
+                check(written)
+        except InvalidSettings as error:
+            yield place, str(error)
+
+
+def _require_below(path: str, folder: str) -> None:
+    """Raises InvalidSettings for a path of a settings file in this folder that leads out of the repository."""
+    first = Path(os.path.normpath(Path(folder, path))).parts[:1]
+    if not folder.startswith("..") and first in ((), ("..",), ("/",)):
+        raise InvalidSettings(f"{path} is outside the repository, or all of it")
 
 
 def _find(cwd: Path, repository: Path, config: str | None) -> Path | None:

@@ -70,13 +70,13 @@ def _name(entry: Mapping[str, Any]) -> str:
     return entry.get("name") or f"{entry['metric']} {entry['op']} {entry['limit']:g}"
 
 
-def check_names(fail_on: Sequence[str], source: str, gates: Sequence[Gate]) -> None:
+def check_names(fail_on: Sequence[str], gates: Sequence[Gate], prefix: str = "") -> None:
     """Raises InvalidSettings for a name in `fail_on` that no gate has: a typo must not switch gates off."""
     known = (*PRESET_GATES, *(gate.name for gate in gates), "none")
     for name in fail_on:
         if name not in known:
             names = f"it is one of {', '.join(known)}{did_you_mean(name, known)}"
-            raise InvalidSettings(f"fail_on ({source}): there is no gate '{name}'; {names}")
+            raise InvalidSettings(f"{prefix}there is no gate '{name}'; {names}")
 
 
 def check_mark(mark: object, gates: Sequence[Gate]) -> None:

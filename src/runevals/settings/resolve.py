@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runevals.lib.parsing.source import path_inside
-from runevals.lib.storage.bucket import is_in_bucket
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Gate, GateRules, RegressionRule
 from runevals.records.errors import InvalidSettings
@@ -32,7 +31,7 @@ from runevals.settings.table import ROUNDS_IN_CI, SETTINGS, Setting
 from runevals.settings.target import JudgeSettings, RawEndpoint, TargetSettings, judge_settings, target_settings
 from runevals.settings.target_names import is_name
 from runevals.settings.targets import TargetChoice, check_against, choose_targets
-from runevals.settings.values import checked, parsed, read_mark, texts
+from runevals.settings.values import baseline_address, checked, parsed, read_mark, require_artifact_name, texts
 
 if TYPE_CHECKING:
     from runevals.records import Weakening
@@ -137,7 +136,10 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     gates = gates_of(effective_source("gates", file, base_side)[0].get("gates", ()))
     check_mark(values["mark"], gates)
     check_target(values["against"], gates)
-    check_names(values["fail_on"] or (), origins["fail_on"], gates)
+    check_names(values["fail_on"] or (), gates, f"fail_on ({origins['fail_on']}): ")
+    require_artifact_name(
+        values["baseline_artifact"] or "", f"baseline_artifact ({origins['baseline_artifact']}): "
+    )
     endpoints = RawEndpoint(
         values=values,
         origins=origins,
@@ -187,7 +189,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             values,
             baseline=_baseline(values["baseline"], endpoints.folder("baseline")),
             baseline_named=not endpoints.is_in_file("baseline"),
-            mark=None if values["mark"] is None else read_mark(values["mark"], origins["mark"]),
+            mark=None if values["mark"] is None else read_mark(values["mark"], f"mark ({origins['mark']}): "),
             against=_against(values["against"], targets),
             changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
             depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
@@ -412,13 +414,4 @@ def _baseline(value: str | None, base: Path) -> str | None:
     """Its address, or its path. Raises InvalidSettings for an address that is not one of the web or a bucket."""
     if value is None or value == "none":
         return None
-    scheme, separator, rest = value.partition("://")
-    if is_in_bucket(value):
-        return value
-    if separator and scheme.lower() in ("http", "https"):
-        return f"{scheme.lower()}://{rest}"
-    if separator and "/" not in scheme:
-        raise InvalidSettings(
-            f"baseline: {scheme}:// is not read; it is a path, or an address of http, https or a bucket"
-        )
-    return str(base / value)
+    return baseline_address(value, "baseline: ") or str(base / value)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from runevals.lib.storage.bucket import is_in_bucket
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Mark, Shard
 from runevals.settings.table import Kind, Setting
+
+_NOT_IN_ARTIFACTS = frozenset('":<>|*?\r\n\\/')
 
 
 def parsed(setting: Setting, text: str, source: str) -> object:
@@ -74,6 +77,26 @@ _PARSERS: Mapping[Kind, Callable[[str, str], object]] = {
 }
 
 
+def baseline_address(value: str, prefix: str = "") -> str | None:
+    """Its address, None if it is a path. Raises InvalidSettings for one that is not of the web or a bucket."""
+    if is_in_bucket(value):
+        return value
+    scheme, separator, rest = value.partition("://")
+    if separator and scheme.lower() in ("http", "https"):
+        return f"{scheme.lower()}://{rest}"
+    if separator and "/" not in scheme:
+        raise InvalidSettings(
+            f"{prefix}{scheme}:// is not read; it is a path, or an address of http, https or a bucket"
+        )
+    return None
+
+
+def require_artifact_name(value: str, prefix: str = "") -> None:
+    """Raises InvalidSettings for a name that GitHub gives no artifact."""
+    if wrong := next((character for character in value if character in _NOT_IN_ARTIFACTS), None):
+        raise InvalidSettings(f"{prefix}'{value[:40]}' is not the name of an artifact: none has {wrong!r}")
+
+
 def read_shard(text: str, origin: str) -> Shard:
     """`2/4` → the second of four parts. Raises InvalidSettings."""
     match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text.strip())
@@ -82,7 +105,7 @@ def read_shard(text: str, origin: str) -> Shard:
     return Shard(part=int(match[1]), of=int(match[2]))
 
 
-def read_mark(text: str, origin: str) -> Mark:
+def read_mark(text: str, prefix: str = "") -> Mark:
     """`30d` → a run that is 30 days old; `best`; any other word is a tag. Raises InvalidSettings."""
     word = text.strip()
     if word == "best":
@@ -91,5 +114,5 @@ def read_mark(text: str, origin: str) -> Mark:
     if days is not None:
         return Mark(days=int(days[1]))
     if re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9_+-]|[./](?![./])){0,199}", word) is None:
-        raise InvalidSettings(f"mark ({origin}) is '{word[:40]}'; write 30d for days, the name of a tag, or best")
+        raise InvalidSettings(f"{prefix}'{word[:40]}' is no mark; write 30d for days, the name of a tag, or best")
     return Mark(tag=word)
