@@ -10,6 +10,9 @@ GRADER = """from typing import Any
 def get_assert(output: Any, context) -> dict:
     print(context["prompt"])
     return {"pass": output["n"] == context["vars"]["n"], "score": 1.0, "reason": "n"}
+
+def longer(output, context):
+    return len(output) > 1
 """
 MODULE = """const limit = 1;
 module.exports = { check: (output, context) => output.n > limit && context.vars.n > limit };
@@ -30,6 +33,11 @@ PYTHON = {
     "expression": ({}, "max(0, len(output) - 3)", "four", "abc"),
     "lines": (PARSED, "n = output['n']\nreturn n > 1", {"n": 2}, {"n": 1}),
     "file": ({}, "file://grader.py", {"n": 2}, {"n": 1}),
+    "function of a file": ({}, "file://grader.py:longer", "abc", "a"),
+    "one line and a line break": ({}, "return output == 'a'\n", "a", "b"),
+    "text": ({}, "str(len(output) > 1).lower()", "ab", "a"),
+    "number as text": ({}, "str(len(output) - 1)", "ab", "a"),
+    "JSON as text": ({}, "json.dumps({'pass': output == 'a', 'score': 1, 'reason': ''})", "a", "b"),
 }
 
 
@@ -42,6 +50,9 @@ def test_converted_code_gives_the_same_verdicts(project, verdicts):
         for title, (config, code, *answers) in rows.items()
     }
     table["threshold"] = ({}, {"type": "python", "value": "len(output)", "threshold": 3}, "abc", "ab")
+    scored = {"type": "python", "value": "{'pass': True, 'score': len(output), 'reason': ''}", "threshold": 3}
+    table["threshold of a dict"] = ({}, scored, "abc", "ab")
+    table["negated threshold of a dict"] = ({}, {**scored, "type": "not-python"}, "ab", "abc")
     table["negated"] = ({}, {"type": "not-python", "value": "'x' in output"}, "a", "x")
     assert verdicts(table) == {}
 

@@ -102,6 +102,8 @@ def test_a_converted_javascript_check_gives_the_same_verdicts(imported, project,
         ("prompts: ['{{x}}']\ntests: [{vars: {x: ''}}]\n", "nothing of it can be converted"),
         ("prompts: [file://../../secret.txt]\ntests: [{}]\n", "is outside the repository"),
         ("prompts: [hi]\ntests: [{vars: 5}]\n", "its variables or options are no object"),
+        ("prompts: [hi]\ntests: [{vars: file://v.py}]\n", "v.py is not a data file"),
+        ("prompts: [hi]\ntests: [{vars: rows.csv}]\n", "rows.csv holds no variables"),
         (MANY, "make more than 100000 cases"),
         ("prompts: [hi]\ntests: file:///etc/*.json\n", "is outside the repository"),
         ("prompts: [hi]\ntests: file://../**/*.json\n", "is outside the repository"),
@@ -116,10 +118,31 @@ def test_a_converted_javascript_check_gives_the_same_verdicts(imported, project,
 def test_a_file_that_is_not_a_promptfoo_configuration_is_reported(project, runevals, config, told):
     project.write("p.yaml", config)
     project.write("wide.csv", ",".join(f"c{number}" for number in range(1001)))
+    project.write("v.py", "")
+    project.write("rows.csv", "q\na\n")
     project.write("ragged.csv", "q,__expected\na,b,c\n")
     project.write("/".join("d" * 40) + "/x.txt", "")
     code, _, err = runevals("import", "promptfoo", "p.yaml")
     ended(code, 2, err, told)
+
+
+def test_texts_of_files_lose_the_blanks_around_them_and_variables_may_stand_in_files(project, runevals):
+    """As promptfoo reads them: prompts do not end with the line break of a file."""
+    test = {"vars": {"q": "file://q.txt"}, "assert": [{"type": "starts-with", "value": "file://a.txt"}]}
+    of_files = [{"vars": "file://v.yaml", "assert": []}, {"vars": ["v.yaml", "w.json"]}]
+    project.write("p.json", {"prompts": ["{{q}}"], "providers": ["openai:tiny"], "tests": [test, *of_files]})
+    for name, text in (
+        ("q.txt", "Who?\n"),
+        ("a.txt", " I am\n\n"),
+        ("v.yaml", "q: |\n  You?\n"),
+        ("w.json", '{"r": 1}'),
+    ):
+        project.write(name, text)
+    code, out, _ = runevals("import", "promptfoo", "p.json")
+    ended(code, 0, out, without=["could not be converted"])
+    first, *others = project.document("evals/eval-samples.json")["samples"]
+    assert (first["vars"], first["assertions"][0]["value"]) == ({"q": "Who?"}, "I am")
+    assert [sample["vars"] for sample in others] == [{"q": "You?"}, {"q": "You?", "r": 1}]
 
 
 def test_a_cell_may_be_long_and_code_may_have_many_blank_lines(project, runevals):

@@ -219,7 +219,7 @@ class Assertions:
             if path.suffix in (".json", ".yaml", ".yml"):
                 return self.code.files.value(path)
             if path.suffix in (".txt", ".md"):
-                return rendered(self.code.files.text(path), values)
+                return rendered(self.code.files.plain_text(path), values)
             raise NoEquivalent(f"{value} is a program; write it as a grader (docs/graders.md)")
         if isinstance(value, str):
             return rendered(value, values)

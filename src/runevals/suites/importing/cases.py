@@ -50,13 +50,15 @@ def read_tests(config: Mapping[str, Any], files: Files, remarks: Remarks) -> lis
         _test_entries(config.get("tests", []), "test", files, remarks), _scenarios(config, files, remarks)
     ):
         try:
-            tests += _expanded(_merge(default, raw), location, files)
+            tests += _expanded(_merge(default, raw, files), location, files)
         except UsageError as reason:
             remarks.not_converted(location, str(reason))
         if len(tests) > MOST_CASES:
             raise UsageError(f"{location}: the variables make more than {MOST_CASES} cases")
     if not tests and not config.get("tests") and not config.get("scenarios"):
-        tests = _expanded(default, "defaultTest", files)  # without tests, the prompts run once, as they are
+        tests = _expanded(
+            _merge(default, {}, files), "defaultTest", files
+        )  # without tests, the prompts run once, as they are
     return tests
 
 
@@ -110,16 +112,31 @@ def _scenarios(
         tests = list(_test_entries(scenario.get("tests", [{}]), "test", files, remarks))
         configurations = list(_test_entries(scenario.get("config", [{}]), "configuration", files, remarks))
         for (first, setting), (second, test) in product(configurations, tests):
-            yield f"scenario {number}, {first}, {second}", _merge(setting, test)
+            yield f"scenario {number}, {first}, {second}", _merge(setting, test, files)
 
 
-def _merge(default: Mapping[str, Any], test: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(default: Mapping[str, Any], test: Mapping[str, Any], files: Files) -> dict[str, Any]:
     """A test over what all of them have: variables and options one by one, assertions one after the other."""
     result = {**default, **test}
-    for name in ("vars", "options", "metadata"):
+    result["vars"] = {**_variables(default.get("vars"), files), **_variables(test.get("vars"), files)}
+    for name in ("options", "metadata"):
         result[name] = {**_object(default.get(name)), **_object(test.get(name))}
     result["assert"] = [*_list(default.get("assert")), *_list(test.get("assert"))]
     return result
+
+
+def _variables(value: Any, files: Files) -> Mapping[str, Any]:
+    """Variables, or those of the files that stand in their place. Raises UsageError."""
+    references = [value] if isinstance(value, str) else value
+    if not isinstance(references, list) or not all(isinstance(one, str) for one in references):
+        return _object(value)
+    variables: dict[str, Any] = {}
+    for path in chain.from_iterable(map(files.referenced, references)):
+        content = files.value(path)
+        if not isinstance(content, Mapping):
+            raise UsageError(f"{path.name} holds no variables, which are an object")
+        variables |= content
+    return variables
 
 
 def _list(value: Any) -> list[Any]:
@@ -140,10 +157,10 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test]:
     """One test for every combination of the variables that have several values. Raises UsageError."""
-    choices = {name: _choices(value, files) for name, value in _object(test.get("vars")).items()}
+    choices = {name: _choices(value, files) for name, value in test["vars"].items()}
     options = _object(test.get("options"))
     if options.get("disableVarExpansion"):
-        choices = {name: [value] for name, value in _object(test.get("vars")).items()}
+        choices = {name: [value] for name, value in test["vars"].items()}
     several = 1
     for values in choices.values():
         several *= len(values)
@@ -177,10 +194,10 @@ def _choices(value: Any, files: Files) -> list[Any]:
         ]
     if isinstance(value, list) and value and all(isinstance(item, str | int | float) for item in value):
         return [choice for item in value for choice in _choices(item, files)]
-    return [value]
+    return [value.removesuffix("\n") if isinstance(value, str) else value]
 
 
 def _plain(files: Files, path: Any) -> str:
     if path.suffix in (".py", ".js", ".cjs", ".mjs", ".ts"):
         raise UsageError(f"{path.name} computes a variable; write its value out")
-    return files.text(path)
+    return files.plain_text(path)

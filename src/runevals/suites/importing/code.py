@@ -75,6 +75,9 @@ class CodeFiles:
             raise NoEquivalent("a check in Python does not see tool calls; write it in JavaScript")
         limit = "value > 0" if threshold is None else f"value >= {threshold!r}"
         text = _PYTHON.replace("VALUE", "read(output)" if shape.parsed else "output").replace("LIMIT", limit)
+        text = text.replace(
+            "SCORED", "" if threshold is None else _PYTHON_SCORED.replace("LEAST", repr(threshold))
+        )
         return self._file(f"{check}\n\n\n{_PYTHON_READ if shape.parsed else ''}{text}", ".py")
 
     def function(self, source: str, name: str, values: Mapping[str, Any] | None = None) -> str:
@@ -93,7 +96,8 @@ class CodeFiles:
                 raise NoEquivalent("it defines check() itself; write it as a grader (docs/graders.md)")
             return _only_vars(f"{text.rstrip()}\n\n\nmain = {export or 'get_assert'}")
         lines = textwrap.indent(_filled(source, values).strip("\n").rstrip(), "    ")
-        body = lines if "\n" in lines else f"    return {lines.strip()}"
+        is_body = "\n" in lines or re.match(r"return\b", lines.strip())
+        body = lines if is_body else f"    return {lines.strip()}"
         imports = "import json\n\n\n" if re.search(r"\bjson\b", body) else ""
         return _only_vars(_importable(f"{imports}def main(output, context):\n{body}"))
 
@@ -248,13 +252,21 @@ _PYTHON_READ = """def read(output):
 _PYTHON = """def check(output, sample, assertion):
     try:
         value = main(VALUE, {"vars": sample.get("vars", {}), "prompt": ""})
+        if isinstance(value, str):
+            import json
+
+            value = json.loads(value if value.startswith("{") else value.lower())
     except Exception as error:
         if isinstance(error, (NameError, ImportError)) or assertion.get("not"):
             raise
         return {"pass": False, "message": f"{type(error).__name__}: {error}"}
-    if isinstance(value, dict):
+    if isinstance(value, dict):SCORED
         return {"pass": bool(value.get("pass", value.get("pass_"))), "message": str(value.get("reason", ""))}
     if isinstance(value, bool):
         return value
     return LIMIT
 """
+_PYTHON_SCORED = """
+        score = value.get("score", 0)
+        if score < LEAST:
+            return {"pass": False, "message": f"score {score} is below LEAST. {value.get('reason', '')}"}"""

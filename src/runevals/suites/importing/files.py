@@ -47,6 +47,10 @@ class Files:
         """A file's text. Raises UsageError."""
         return read_text(path, path.name)
 
+    def plain_text(self, path: Path) -> str:
+        """A file's text without blanks around it, as promptfoo reads those of variables and of expected texts."""
+        return self.text(path).strip()
+
     def value(self, path: Path) -> Any:
         """What a JSON, YAML, JSON Lines or CSV file holds. Raises UsageError."""
         if path.suffix == ".csv":

@@ -5,6 +5,10 @@ def main(output, context):
 def check(output, sample, assertion):
     try:
         value = main(output, {"vars": sample.get("vars", {}), "prompt": ""})
+        if isinstance(value, str):
+            import json
+
+            value = json.loads(value if value.startswith("{") else value.lower())
     except Exception as error:
         if isinstance(error, (NameError, ImportError)) or assertion.get("not"):
             raise
