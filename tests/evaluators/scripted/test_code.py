@@ -319,3 +319,8 @@ def test_runtime_errors_of_a_grader_are_reported_as_runtime_errors(sandbox, lang
     answer = judged(sandbox, code, "Paris now", language=language)
     assert answer.error == error
     assert told in answer.reason
+
+
+def test_without_a_reason_it_is_what_the_file_returned(sandbox):
+    found = judged(sandbox, "module.exports = () => ({ passed: false })")
+    assert found.reason == "grader.js returned false"

@@ -28,6 +28,12 @@ def test_the_printed_example(sandbox, text, passed):
     assert found == Verdict(float(passed), "checked for SQL keyword", passed=passed)
 
 
+@pytest.mark.parametrize(("value", "returned"), [("false", "false"), ("{pass: true}", "true")])
+def test_without_a_message_the_reason_is_what_the_file_returned(sandbox, value, returned):
+    custom = Custom(code=f"export default () => ({value})", filename="checks/short.mjs")
+    assert run(custom, answering("x"), sandbox).reason == f"checks/short.mjs returned {returned}"
+
+
 def test_a_custom_assertion_gets_the_sample_and_the_assertion(sandbox):
     subject = replace(answering("s1 it is"), metadata={"sample_id": "s1"})
     custom = Custom(code=PYTHON, language="python", assertion={"type": "custom", "weight": 2})

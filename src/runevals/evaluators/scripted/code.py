@@ -67,4 +67,5 @@ class Code(Scripted):
 
     def verdict(self, answer: Answer) -> Verdict:
         logs = {"logs": answer.logs} if answer.logs else {}
-        return Verdict(answer.score, answer.reason, {**logs, **answer.details}, passed=answer.passed)
+        reason = answer.reason or f"{self.filename} returned {str(answer.passed).lower()}"
+        return Verdict(answer.score, reason, {**logs, **answer.details}, passed=answer.passed)

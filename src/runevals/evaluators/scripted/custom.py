@@ -58,7 +58,8 @@ class Custom(Scripted):
 
     def verdict(self, answer: Answer) -> Verdict:
         logs = {"logs": answer.logs} if answer.logs else {}
-        return Verdict(float(bool(answer.passed)), answer.reason, logs, passed=answer.passed)
+        reason = answer.reason or f"{self.filename} returned {str(answer.passed).lower()}"
+        return Verdict(float(bool(answer.passed)), reason, logs, passed=answer.passed)
 
 
 def _calls(subject: Subject) -> list[dict[str, object]] | None:
