@@ -169,6 +169,17 @@ def test_the_tasks_of_an_array_run_all_shards_and_the_command_of_the_page_merges
     assert JUnitXml.fromfile(str(repository.path / "junit.xml")).tests
 
 
+@pytest.mark.parametrize("system", [kubernetes, slurm], ids=lambda system: system.__name__)
+def test_a_task_that_fails_leaves_no_earlier_result_of_its_shard(system, repository, programs):
+    repository.write("shards/0.json", "earlier")
+    repository.write("runevals.yaml", "fail_onn: none")
+    script, [first, *_] = system()
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    done = called("bash", "-ec", script, cwd=repository.path, env={**os.environ, **first, "PATH": path})
+    assert (done.returncode, "fail_onn" in done.stderr) == (2, True)
+    assert not (repository.path / "shards/0.json").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "schema", "more"),
     [
