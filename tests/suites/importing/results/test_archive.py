@@ -49,6 +49,14 @@ def test_a_log_without_its_header_was_not_finished(log, tmp_path):
     assert read_results([tmp_path / "log.eval"]).stopped == "Inspect had not finished"
 
 
+@pytest.mark.parametrize(("planned", "notices"), [(6, ()), (30, ("Inspect's log has 6 of 30 samples",))])
+def test_a_finished_log_without_some_of_its_samples_is_told(log, tmp_path, planned, notices):
+    header = {**json.loads(log["header.json"]), "results": {"total_samples": planned, "completed_samples": 6}}
+    (tmp_path / "log.eval").write_bytes(packed({**log, "header.json": json.dumps(header)}))
+    read = read_results([tmp_path / "log.eval"])
+    assert (read.stopped, read.notices) == ("", notices)
+
+
 def test_what_unpacks_to_too_much_is_refused(log, tmp_path):
     """The ratio is beyond that of any text, whatever the headers say of the size."""
     name = next(name for name in log if name.startswith("samples/"))

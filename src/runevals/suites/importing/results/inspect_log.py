@@ -60,7 +60,7 @@ def read(file: OpenedResults) -> ImportedRun:
         models=tuple(filter(None, [log["eval"]["model"].name_or_empty])),
         started_at=started_at,
         duration_s=max(0.0, took),
-        notices=_remarks(known.unscaled),
+        notices=tuple(_remarks(known.unscaled, len(samples), log)),
         stopped=_stopped(log),
     )
 
@@ -279,7 +279,10 @@ def _is_share(number: float | None) -> bool:
     return number is not None and 0.0 <= number <= 1.0
 
 
-def _remarks(unscaled: Collection[str]) -> tuple[str, ...]:
-    """Which scorers are not compared."""
-    names = ", ".join(sorted(unscaled))
-    return (f"not compared, as scores are not between 0 and 1: {names}",) if names else ()
+def _remarks(unscaled: Collection[str], samples: int, log: Json) -> Iterator[str]:
+    """Which scorers are not compared, and how many samples of a finished log are not in it."""
+    if names := ", ".join(sorted(unscaled)):
+        yield f"not compared, as scores are not between 0 and 1: {names}"
+    planned = log["results"]["total_samples"].count_or_none
+    if planned is not None and samples < planned and log["status"].value == "success":
+        yield f"Inspect's log has {samples} of {planned} samples"
