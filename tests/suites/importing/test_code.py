@@ -65,6 +65,7 @@ LOST = {
     "a judge": ({"type": "similar", "value": "a", "transform": "output[0].name"}, "what its transform makes"),
     "TypeScript": ({"type": "javascript", "value": "file://check.ts"}, "is a program"),
     "two languages": ({"type": "python", "value": "True", "transform": "output[0]"}, "a transform in JavaScript"),
+    "no text": ({"type": "equals", "value": True}, "its value is not text"),
     "no functions": ({"type": "is-valid-openai-tools-call"}, "declares no functions"),
 }
 
@@ -76,3 +77,4 @@ def test_code_that_has_no_equal_is_reported_as_lost(project, runevals):
     for number, (title, (_, reason)) in enumerate(LOST.items(), start=1):
         (line,) = [line for line in err.splitlines() if line.startswith(f"lost: test {number},")]
         assert reason in line, title
+    assert "differs: " not in err

@@ -283,8 +283,9 @@ class Assertions:
     def _equals(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
         if isinstance(assertion["value"], Mapping | list):
             return {"type": "json_schema", "schema": {"const": assertion["value"]}}
+        text = _text(assertion)
         self.remarks.differs(at, "white space around the answer is not compared")
-        return {"type": "equals", "value": _text(assertion)}
+        return {"type": "equals", "value": text}
 
     def _regex(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
         return {"type": "regex", "pattern": _text(assertion), "flags": ""}
@@ -333,8 +334,9 @@ class Assertions:
         return {"type": name, "reference": _text(assertion), "threshold": assertion.get("threshold", default)}
 
     def _similar(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
+        text = _text(assertion)
         self.remarks.differs(at, "a judge compares the meaning, 1–5, from 3; no embeddings are")
-        return {"type": "semantic_similarity", "reference": _text(assertion)}
+        return {"type": "semantic_similarity", "reference": text}
 
     def _judge(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
         kind = assertion["type"].removeprefix("not-")
