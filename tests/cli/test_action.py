@@ -13,6 +13,20 @@ def told(project, name):
     return (project.path / "runner" / name).read_text(encoding="utf-8")
 
 
+LONG = "a" * 300
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [{"suites": LONG}, {"baseline": LONG}, {"mode": "gate", "results": LONG}, {"mode": "merge", "shards": LONG}],
+    ids="-".join,
+)
+def test_a_path_that_no_system_can_have_is_a_usage_error(job, zoo, project, inputs, capfd):
+    assert job(**inputs, output_dir="out") == 2
+    assert "File name too long" in project.document("out/results.json")["verdict"]["headline"]
+    assert "[Errno" not in capfd.readouterr().out
+
+
 def test_a_key_by_any_name_is_masked(job, project, capfd):
     project.write("runevals.yaml", "target: {type: recorded, path: answers.jsonl, api_key_env: MODEL_ACCESS}\n")
     assert job() == 0

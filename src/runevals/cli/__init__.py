@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gc
 import io
 import os
@@ -20,7 +19,7 @@ from click.shell_completion import CompletionItem
 
 from runevals import __version__
 from runevals.cli.multi_word import split_multi_word_options
-from runevals.records.errors import COULD_NOT_MEASURE, INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR, RunevalsError
+from runevals.records.errors import INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR, RunevalsError, as_run_error
 
 REPORT_TO = "the issue tracker of runevals"
 LONGEST_LINE = 2000  # of a message
@@ -150,14 +149,9 @@ def call(arguments: Sequence[str]) -> int:
 
 def explained(error: Exception) -> int:
     """Reports on stderr why a command failed, and what to do → its exit code."""
+    error = as_run_error(error)
     if isinstance(error, RunevalsError):
         return _report_failure(f"Error: {_without_long_lines(str(error))}", error.exit_code)
-    if isinstance(error, OSError):
-        from runevals.lib.text.escape import one_line
-
-        text = f"{one_line(str(error.filename))}: {error.strerror}" if error.filename else str(error)
-        wrong = error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
-        return _report_failure(f"Error: {text}", USAGE_ERROR if wrong else COULD_NOT_MEASURE)
     where = f"This is a bug in runevals {__version__}. Please report it with the lines above to {REPORT_TO}."
     return _report_failure(f"{''.join(traceback.format_exception(error))}{where}", INTERNAL_ERROR)
 

@@ -22,7 +22,7 @@ from runevals.github.schedule_issue import put_issue
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import notice
 from runevals.lib.text.secrets import redactor
-from runevals.records.errors import CannotWrite, InvalidSettings, InvalidSuite
+from runevals.records.errors import CannotWrite, InvalidSettings, InvalidSuite, as_run_error
 from runevals.records.quick_dataclass import dataclass
 from runevals.reports import REPORTERS, comment, html, summary
 from runevals.run.baseline.stored_base import StoredBase
@@ -92,7 +92,7 @@ def report_error(error: Exception, environment: Mapping[str, str], key_names: Co
     if isinstance(error, InvalidSuite):
         lines = annotation_commands([problem_mark(problem) for problem in error.problems])
     else:
-        lines = [warning_command(str(error) or type(error).__name__, "error")]
+        lines = [warning_command(str(as_run_error(error)) or type(error).__name__, "error")]
     for line in lines:
         click.echo(redact(line))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 
 from runevals.records.problem import SuiteProblem, problem_lines
@@ -91,3 +92,15 @@ class SandboxUnavailable(ExternalError):
 
 class CannotWrite(ExternalError):
     """A report could not be written."""
+
+
+def as_run_error(error: Exception) -> Exception:
+    """An `OSError` as a usage error (a path that cannot exist) or an external error; others unchanged."""
+    if not isinstance(error, OSError):
+        return error
+    impossible_path = error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
+    kind = UsageError if impossible_path else ExternalError
+    if not error.filename:
+        return kind(str(error) or type(error).__name__)
+    name = " ".join(str(error.filename).split())
+    return kind(f"{name if len(name) <= 200 else name[:200] + '…'}: {error.strerror}")

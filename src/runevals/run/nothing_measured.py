@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.secrets import redactor
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity
-from runevals.records.errors import INTERNAL_ERROR, InvalidSuite, RunevalsError
+from runevals.records.errors import INTERNAL_ERROR, InvalidSuite, RunevalsError, as_run_error
 from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
 from runevals.verdict.score import nothing_run
@@ -28,6 +28,7 @@ def unmeasured(why: str, exit_code: int) -> FinalVerdict:
 def ended_by(error: Exception, settings: Settings) -> Conclusion:
     """The message of a run that an error ended: one line, then one for each further problem of a file."""
     redact = redactor(settings.environment, settings.key_names)
+    error = as_run_error(error)
     if not isinstance(error, RunevalsError):
         why = f"a bug in runevals ended the run ({type(error).__name__}); its log says where"
         return nothing_measured(settings, unmeasured(why, INTERNAL_ERROR))
