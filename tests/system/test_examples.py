@@ -117,6 +117,20 @@ def test_an_example_does_what_its_readme_says(name, tmp_path, installed):
     assert {(folder, *rest) for folder, _, _, *rest in TABLE if folder == name} == {(name, *used)}
 
 
+SHOWN = re.compile(
+    r"^<!-- ci: \w+, exit (\d) -->\n```sh\n.*?(runevals run .*?)\n```\n\n```text\n(.*?)^```$", re.M | re.S
+)
+
+
+def test_the_readme_shows_what_its_commands_print(tmp_path):
+    (tmp_path / ".git").mkdir()
+    shutil.copytree(EXAMPLES / "support-agent", tmp_path / "examples" / "support-agent")
+    blocks = SHOWN.findall(EXAMPLES.with_name("README.md").read_text(encoding="utf-8"))
+    assert len(blocks) == 2
+    for code, command, shown in blocks:
+        assert shown in runevals(f"{command} # exit {code}", tmp_path, {})
+
+
 def test_the_list_of_examples_is_whole():
     assert sorted(folder for folder, link, *_ in TABLE if folder == link) == FOLDERS
     kinds = schema("runevals.settings", "settings-1")["properties"]["target"]["then"]["properties"]["type"]["enum"]
