@@ -17,6 +17,7 @@ from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.http.throttle import Throttle
 from runevals.records.errors import TargetRefused
 from runevals.targets.openai import OpenAITarget
+from tests.chat_server import Reply, chat_server
 from tests.serving import Quiet, serving
 from tests.targets.openai_target import asking, target
 
@@ -116,6 +117,29 @@ def test_a_call_holds_its_slot_until_its_answer_is_complete():
         answers = list(pool.map(lambda _: tested.answer(asking()).text, range(24)))
     assert answers == ["Hi"] * 24
     assert max(most) == 2
+
+
+def test_a_call_waits_for_the_tokens_that_the_answers_before_it_announce():
+    """Each call takes 10 of 100 tokens, which come back in 30 s; 40 stay for calls that take more than others."""
+
+    def answer(body, number):
+        names = {"limit": "100", "remaining": str(90 - 10 * number), "reset": "30s"}
+        return Reply(headers={f"x-ratelimit-{name}-tokens": value for name, value in names.items()})
+
+    stopped = threading.Event()
+    with chat_server(answer) as server, ThreadPoolExecutor(1) as pool:
+        throttle = Throttle(stopped=stopped.is_set)
+        chat = Chat(Endpoint(model="tiny", api_key="key-1", base_url=server.base_url), throttle)
+        tested = OpenAITarget(chat, system_prompt=None, parameters={})
+        for _ in range(7):
+            assert tested.answer(asking()).text == "ok"
+        waiting = pool.submit(tested.answer, asking())
+        while not throttle.holds_s():
+            assert not waiting.done()
+            time.sleep(0.01)
+        stopped.set()
+        assert "was stopped" in waiting.result().problem.message
+    assert len(server.requests) == 7
 
 
 HEAD = "HTTP/1.1 {}\r\nContent-Length: {}\r\n{}\r\n{}"

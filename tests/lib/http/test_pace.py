@@ -11,6 +11,7 @@ from collections import deque
 import pytest
 
 from runevals.lib.http.pace import REFUSALS_OF_A_LIMIT, Pace
+from runevals.lib.http.token_bucket import allowance_of
 
 LATENCY_S, REFUSAL_S = 0.5, 0.001  # until an answer on average, until a refusal
 
@@ -37,6 +38,38 @@ class Host:
         self._taken += 1
         return None
 
+    def allowance(self, now):
+        """What its headers announce: nothing."""
+
+
+class TokenHost(Host):
+    """Takes from 500 to 1,500 tokens a call, of 50,000 a minute; announces how many are left, or `headers`."""
+
+    def __init__(self, *, headers=None, most=50_000, **words):
+        super().__init__(**words)
+        self.most, self.left, self._at = most, most, 0.0
+        self._headers = headers
+
+    def retry_after_s(self, now):
+        self.calls += 1
+        self.left, self._at = min(self.most, self.left + (now - self._at) * self.most / 60), now
+        cost = self._random.uniform(500, 1500)
+        if cost > self.left:
+            self.over_limit += 1
+            return (cost - self.left) / self.most * 60
+        self.left -= cost
+        return None
+
+    def allowance(self, now):
+        headers = {
+            "limit": self.most,
+            "remaining": round(self.left),
+            "reset": (self.most - self.left) / self.most * 60,
+        }
+        headers["reset"] = f"{headers['reset']:.3f}s"
+        headers |= self._headers or {}
+        return allowance_of({f"x-ratelimit-{name}-tokens": str(value) for name, value in headers.items()})
+
 
 def ride(host, calls, workers):
     """Seconds until so many calls are answered, each worker with one call at a time; arrival is out of order."""
@@ -57,12 +90,15 @@ def ride(host, calls, workers):
         match name:
             case "arrives":
                 after_s = host.retry_after_s(now)
+                words = (*words, host.allowance(now))
                 takes_s = chance.uniform(0.5, 1.5) * LATENCY_S if after_s is None else REFUSAL_S
                 at(now + takes_s, "ends", *words, after_s)
             case "rested":
                 ready.append(*words)
             case "ends":
-                sent, attempt, after_s = words
+                sent, attempt, allowance, after_s = words
+                if allowance is not None:
+                    pace.announced(sent, allowance, refused=after_s is not None)
                 if after_s is None:
                     pace.end()
                     pace.accepted(sent)
@@ -116,6 +152,30 @@ def test_a_limit_is_learned_after_another_one_that_chance_made():
             return super().retry_after_s(now)
 
     assert ride(Unlucky(most=500), 4000, 16) <= 1.15 * (7 * 60 + 500 / 16 * LATENCY_S)
+
+
+@pytest.mark.parametrize("workers", [1, 4, 16, 32])
+def test_announced_tokens_are_not_exceeded(workers):
+    host = TokenHost()
+    took_s = ride(host, 400, workers)
+    assert took_s <= 1.15 * max(350 / 50 * 60, 400 * LATENCY_S / workers)
+    assert host.over_limit <= 0.06 * host.calls
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"remaining": 0, "reset": "1h"},
+        {"remaining": 7, "reset": "1h"},
+        {"reset": "soon"},
+        {"reset": "0s"},
+        {"limit": 1},
+    ],
+    ids=str,
+)
+def test_announcements_that_are_not_true_delay_nothing(headers):
+    host = TokenHost(headers=headers, most=10**9)
+    assert ride(host, 400, 16) <= 1.15 * 400 * LATENCY_S / 16
 
 
 def refuse(pace, calls, *, attempt=1):

@@ -18,6 +18,7 @@ import openai
 from runevals.lib.http.origin import OPENAI_URL
 from runevals.lib.http.reading import TooLarge, TooSlow, read_limited
 from runevals.lib.http.slot import RunStopped, Slot
+from runevals.lib.http.token_bucket import allowance_of
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 LARGE_BYTES = 64 * 1024  # larger requests are sent in pieces
@@ -192,6 +193,8 @@ class _Connection:
             self.slot.begin()  # a redirect is part of the same call
 
     def comes_back(self, reply: Any) -> None:
+        if self.slot is not None:
+            self.slot.allowance = allowance_of(reply.headers)
         if reply.status_code >= 300:  # what comes with an error, the SDK reads to its end: there is one now
             reply.stream = _Beginning(reply.stream, time.monotonic() + self._timeout_s)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from runevals.lib.http.rate_window import RateWindow
+from runevals.lib.http.token_bucket import Allowance, TokenBucket
 from runevals.records.quick_dataclass import dataclass
 
 REFUSALS_OF_A_LIMIT = 3  # in a row
@@ -26,6 +27,8 @@ class Pace:
     sent one after the other, or of one call. Such a limit delays all calls and halves the number of concurrent
     ones, which then grows back one by one. It also sets the number of calls per window for later windows, which
     try a higher number from time to time. Any other refusal delays the refused call only.
+
+    If the host announces how many tokens are left, a call waits until there are enough for it.
     """
 
     def __init__(self) -> None:
@@ -35,13 +38,14 @@ class Pace:
         self._resume_at = 0.0
         self._limited_at = -math.inf
         self._window = RateWindow()
+        self._tokens = TokenBucket()
         self._last_answered = 0
         self._refused: dict[int, float] = {}  # numbers after the last answered one → the end of the refusal
 
     @property
     def ready_at(self) -> float:
         """The earliest time of the next call."""
-        return max(self._resume_at, self._window.free_at)
+        return max(self._resume_at, self._window.free_at, self._tokens.free_at(self._sent))
 
     def send(self, now: float) -> SentCall | None:
         """Counts a call that is sent now; None if it may not be sent yet."""
@@ -64,6 +68,10 @@ class Pace:
         """The host did not refuse a call, so it does not refuse all calls."""
         self._last_answered = max(self._last_answered, call.number)
         self._refused = {number: end for number, end in self._refused.items() if number > self._last_answered}
+
+    def announced(self, call: SentCall, allowance: Allowance, *, refused: bool) -> None:
+        """The tokens that the host says are left, in its answer to a call."""
+        self._tokens.see(allowance, call.number, call.at, refused=refused)
 
     def answered(self) -> None:
         """Lets more calls run at once."""

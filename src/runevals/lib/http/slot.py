@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from runevals.lib.http.pace import SentCall
+from runevals.lib.http.token_bucket import Allowance
 
 
 class RunStopped(Exception):
@@ -24,6 +25,7 @@ class Slot:
         self._limit = limit
         self._holds_limit = False
         self.sent: SentCall | None = None
+        self.allowance: Allowance | None = None  # in the headers of its answer
 
     def begin(self) -> None:
         """Waits until the call may be sent; the second time, returns at once. Raises RunStopped."""

@@ -218,6 +218,9 @@ class Throttle:
             return
         with self._condition:
             now = time.monotonic()
+            refused = failure is not None and failure.pauses_host
+            if slot.allowance is not None:
+                self._pace.announced(sent, slot.allowance, refused=refused)
             if failure is not None and failure.pauses_host:
                 self._refusals += 1
                 self._refused_since = sent.at if self._refusals == 1 else self._refused_since

@@ -1,0 +1,91 @@
+"""The tokens a host has left for its caller, as the headers of its answers announce them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from runevals.records.quick_dataclass import dataclass
+
+LONGEST_WAIT_S = 60.0  # for tokens, after the newest answer: a host that takes longer has to refuse
+HEADROOM = 4.0  # times the average cost that must be left, as calls cost different numbers of tokens
+MEMORY = 0.9  # weight of the earlier calls in the average cost, at each answer
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """The tokens in the headers of one answer."""
+
+    left: float
+    most: float  # of a full bucket
+    full_in_s: float  # seconds until the bucket is full, if nothing is sent
+
+
+def allowance_of(headers: Mapping[str, str]) -> Allowance | None:
+    """`x-ratelimit-…-tokens`, as of OpenAI, Azure and Groq; None if one is missing or unreadable."""
+    left = headers.get("x-ratelimit-remaining-tokens")
+    if left is None:  # as of most hosts
+        return None
+    most = _number(headers.get("x-ratelimit-limit-tokens", ""))
+    full_in_s = duration_s(headers.get("x-ratelimit-reset-tokens", ""))
+    number = _number(left)
+    if number is None or most is None or full_in_s is None or not number < most:
+        return None
+    return Allowance(left=number, most=most, full_in_s=full_in_s)
+
+
+def duration_s(text: str) -> float | None:
+    """Seconds of `6m0s`, `120ms`, `1.5s` or `60`; None for anything else, and for 0."""
+    parts = _PART.findall(text)
+    if parts and "".join(number + unit for number, unit in parts) == text:
+        return sum(float(number) * _SECONDS[unit] for number, unit in parts) or None
+    return _number(text) or None
+
+
+def _number(text: str) -> float | None:
+    """A number from 0; None for anything else."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 <= number < math.inf else None
+
+
+class TokenBucket:
+    """Tokens that come back at a steady rate. What a call costs is learned from answer to answer.
+
+    A number that never changes delays nothing: some gateways always say 0.
+    """
+
+    def __init__(self) -> None:
+        self._newest: Allowance | None = None
+        self._number = 0  # of the call that the newest allowance is of
+        self._at = 0.0  # when that call was sent
+        self._tokens = self._calls = 0.0  # that the average cost is of
+        self._moves = False  # whether the number of tokens left has ever changed
+
+    def see(self, allowance: Allowance, number: int, at: float, *, refused: bool) -> None:
+        """The allowance in the answer to the call with this number, sent at this time."""
+        if number <= self._number:
+            return
+        before, self._newest = self._newest, allowance
+        self._moves |= before is not None and allowance.left != before.left
+        if before is not None and not refused:
+            back = (before.most - before.left) / before.full_in_s * (at - self._at)
+            cost = min(before.most, before.left + back) - allowance.left
+            self._tokens = MEMORY * self._tokens + max(0.0, cost)
+            self._calls = MEMORY * self._calls + number - self._number
+        self._number, self._at = number, at
+
+    def free_at(self, sent: int) -> float:
+        """The earliest time at which the tokens for one more call are there, if so many calls were sent before."""
+        newest = self._newest
+        if newest is None or not self._moves or not self._calls:
+            return 0.0
+        cost = self._tokens / self._calls
+        lacking = cost * (sent - self._number) + min(HEADROOM * cost, newest.most) - newest.left
+        rate = (newest.most - newest.left) / newest.full_in_s
+        return self._at + min(LONGEST_WAIT_S, lacking / rate)
