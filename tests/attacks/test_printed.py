@@ -18,10 +18,11 @@ from tests.reports.parsed_page import Page
 
 ESCAPES = "\x1b]0;title\x07\x1b[2J\x1b[31m\x9b1m\u202e\u200b"
 COMMAND = "::set-output name=verdict::passed"
-NASTY = f"x{ESCAPES}\n{COMMAND}\n  ::stop-commands::x\n##[error]y\r{COMMAND}"
+AZURE = "##vso[task.setvariable variable=PATH]/tmp/evil"
+NASTY = f"x{ESCAPES}\n{COMMAND}\n  ::stop-commands::x\n##[error]y {AZURE}\r{COMMAND}"
 KEY = SECRETS["AGENT_KEY"]
 OURS = "error|warning|notice|group|endgroup"  # what we tell a runner ourselves
-LIVE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]|^\s*::(?!(?:{OURS})\b)|##\[", re.MULTILINE)
+LIVE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]|^\s*::(?!(?:{OURS})\b)|##\w*\[", re.MULTILINE)
 RUNNER = {"CI": "true", "GITHUB_ACTIONS": "true"}
 
 
@@ -35,7 +36,10 @@ def inert(text: str) -> None:
 def test_the_texts_here_are_live():
     """The control."""
     assert all(
-        map(LIVE.search, ("\x1b", "\x07", "\x9b1m", "\u202e", "\r", COMMAND, f"x\n  {COMMAND}", "##[error]y"))
+        map(
+            LIVE.search,
+            ("\x1b", "\x07", "\x9b1m", "\u202e", "\r", COMMAND, f"x\n  {COMMAND}", "##[error]y", AZURE),
+        )
     )
 
 
@@ -85,8 +89,7 @@ def test_a_document_full_of_commands_is_read_or_refused_as_text(hostile, documen
         ran = hostile.run(*words, **RUNNER)
         assert ran.code in (0, 1, 2, 3), ran.text
         inert(ran.text)
-        at_a_terminal = hostile.run(*words)
-        inert(re.sub("::|##", "", at_a_terminal.text))
+        inert(hostile.run(*words).text)  # in another system's job, such as one of Azure Pipelines
 
 
 NAMES = {
@@ -113,6 +116,20 @@ def test_names_in_the_settings_are_shown_as_text(hostile, settings):
         ran = hostile.run(command, **RUNNER)
         assert ran.code in (0, 1, 2, 3), ran.text
         inert(ran.text)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["validate", "--format", "json"], ["validate", "--format", "sarif"], ["plan", "--format", "json"]],
+    ids=" ".join,
+)
+def test_json_on_a_log_is_the_same_value_and_no_command(hostile, words):
+    names = f"k ##[add-mask]secret {AZURE}"
+    item = {"testId": names, "prompt": "Hello?", "expected_response": "yes", names: 1}
+    hostile.write("evals.json", json.dumps({"schemaVersion": "1.2.0", "items": [item]}))
+    ran = hostile.run(*words, **RUNNER)
+    assert words[0] == "plan" or names in json.dumps(json.loads(ran.text))
+    inert(ran.text)
 
 
 @pytest.mark.parametrize("command", ["settings", "init", "validate", "run", "plan", "upgrade"])

@@ -11,6 +11,7 @@ import click
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, resolved_settings, settings_options
 from runevals.lib.terminal import say
+from runevals.lib.text.escape import log_json
 from runevals.lib.text.numbers import plural
 from runevals.run.cost_estimate import estimated_cost
 from runevals.run.default_target import with_target
@@ -47,7 +48,7 @@ def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **option
     loaded = suites_of(settings)
     plan = plan_of_shard(loaded, settings)
     if form == "json":
-        click.echo(json.dumps(as_json(plan, settings, cases_per_shard), indent=1))
+        click.echo(log_json(json.dumps(as_json(plan, settings, cases_per_shard), indent=1)))
         return
     say(describe(plan, settings))
     for notice in loaded.notices:

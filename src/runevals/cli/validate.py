@@ -152,6 +152,7 @@ def _server_tools(settings: Settings) -> ServerTools | None:
 def _written(result: ValidationResult, form: str) -> str:
     """The result in a format for programs, without secrets."""
     from runevals.github.annotations import as_annotations
+    from runevals.lib.text.escape import log_json
     from runevals.lib.text.secrets import redacted, redactor
     from runevals.suites.problem_formats import as_json, as_sarif
 
@@ -160,9 +161,9 @@ def _written(result: ValidationResult, form: str) -> str:
         case "github":
             return "\n".join([*as_annotations(plain), *map(_suite_line, plain.suites)])
         case "json":
-            return as_json(plain)
+            return log_json(as_json(plain))
         case _:
-            return as_sarif(plain)
+            return log_json(as_sarif(plain))
 
 
 def _tell(problems: Sequence[SuiteProblem], loaded: LoadedSuites | None, hints: Sequence[str]) -> None:

@@ -41,9 +41,10 @@ def broken(text: str, columns: int) -> list[str]:
 
 
 def terminal_text(text: str) -> str:
-    """`text` for terminal and log: no secrets, no control characters, no workflow commands."""
+    """`text` for terminal and log: no secrets, no control characters, in a log no commands for its CI system."""
     plain = visible(redactor(os.environ)(text))
-    return log_text(plain) if os.environ.get("GITHUB_ACTIONS") else plain
+    is_log = not on_screen() or any(map(os.environ.get, ("CI", "GITHUB_ACTIONS", "TF_BUILD")))
+    return log_text(plain) if is_log else plain
 
 
 def say(text: str = "", *, err: bool = False) -> None:

@@ -59,10 +59,12 @@ def test_a_code_fence_is_longer_than_any_fence_in_its_text():
         ("::set-output name=x::y", ": :set-output name=x::y"),
         ("a\n  ::error::x", "a\n  : :error::x"),
         ("x ##[error]y", "x ## [error]y"),
+        ("x ##VSO[task.prependpath]y", "x ## VSO[task.prependpath]y"),
+        ("## Steps [1]", "## Steps [1]"),
         ("std::vector", "std::vector"),
     ],
 )
-def test_no_line_is_a_workflow_command(text, shown):
+def test_no_line_is_a_command_of_a_log(text, shown):
     assert log_text(text) == shown
 
 

@@ -23,6 +23,7 @@ _WWW = re.compile(r"(?<=www)\.", re.IGNORECASE)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _FENCES = re.compile(r"`{3,}")
 _WORKFLOW_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
+_LOG_COMMAND = re.compile(r"##(?=\w*\[)")  # also within a line: of GitHub, `##vso[` of Azure, `##teamcity[`
 
 
 def visible(text: str) -> str:
@@ -92,8 +93,13 @@ def xml_text(text: str) -> str:
 
 
 def log_text(text: str) -> str:
-    """`text` without lines that a GitHub runner would run as commands."""
-    return _WORKFLOW_COMMAND.sub(r"\1: ", text).replace("##[", "## [")
+    """`text` without what the agent of a CI system, which reads the log, would run as a command."""
+    return _LOG_COMMAND.sub("## ", _WORKFLOW_COMMAND.sub(r"\1: ", text))
+
+
+def log_json(text: str) -> str:
+    """JSON of the same value without such commands."""
+    return text.replace("##", "#\\u0023")
 
 
 def spreadsheet_cell(text: str) -> str:
