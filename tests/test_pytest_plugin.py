@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -180,6 +181,18 @@ def test_cases_of_suites_are_tests_that_can_be_selected(project, pytest_in):
     ended(code, 1, text, "1 failed, 1 passed", "0 of 1 attempts passed", without=["Traceback"])
     alone = [pytest_in("-q", f"evals/kb.json::{key}")[0] for key in ("a", "b")]
     assert sorted(alone) == [0, 1]
+
+
+@pytest.mark.parametrize("key", ["a\n::error::b", "a ##vso[task.setvariable]b"])
+def test_what_a_case_says_is_no_command_in_a_log(project, pytest_in, key):
+    live = "no\n::set-output name=x::passed\n##[error]y\x1b[31m\u202e"
+    project.write("evals/kb.json", json.dumps({**SUITE, "items": [{**SUITE["items"][0], "testId": key}]}))
+    project.write("answers.jsonl", json.dumps({"case": key, "output": live}) + "\n")
+    project.write("runevals.yaml", "version: 1\ntarget: {type: recorded, path: answers.jsonl}\n")
+    project.write("pytest.ini", "[pytest]\nevals_suites = evals/*.json\n")
+    code, text = pytest_in("-q", "-rA")
+    ended(code, 1, text, "answer: no", ": :set-output", "1 failed")
+    assert re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]|^\s*::|##\w*\[", text, re.MULTILINE) is None
 
 
 def test_the_reason_of_a_failed_test_begins_with_what_was_raised(project, pytest_in):

@@ -180,15 +180,17 @@ class EvalSuite(pytest.File):
 
     def collect(self) -> Iterator[EvalCase]:
         from runevals import load_suites
+        from runevals.lib.terminal import terminal_text
+        from runevals.lib.text.escape import one_line
         from runevals.records.errors import RunevalsError
 
         try:
             suites = load_suites(self.path, cwd=self.config.rootpath).suites
         except RunevalsError as error:
-            raise self.CollectError(str(error)) from error
+            raise self.CollectError(terminal_text(str(error))) from error
         for suite in suites:
             for case in suite.cases:
-                yield EvalCase.from_parent(self, name=case.key)
+                yield EvalCase.from_parent(self, name=terminal_text(one_line(case.key)), key=case.key)
 
 
 class CaseNotPassed(Exception):
@@ -198,22 +200,29 @@ class CaseNotPassed(Exception):
 class EvalCase(pytest.Item):
     """One case, run as `runevals --filter KEY` runs it, without a base."""
 
+    def __init__(self, *, key: str, **others: Any) -> None:
+        super().__init__(**others)
+        self.key = key  # the name is what a log can show of it
+
     def runtest(self) -> None:
         import glob
 
         from runevals import RunRequest, run_suites
 
-        pattern = glob.escape(self.name).replace(",", "?")
+        pattern = glob.escape(self.key).replace(",", "?")
         request = RunRequest.of(self.path, cwd=self.config.rootpath, filter=[pattern], baseline="none")
-        cases = [case for case in run_suites(request).report.cases if case.key == self.name]
+        cases = [case for case in run_suites(request).report.cases if case.key == self.key]
         for case in cases:
             if case.status != "passed":
                 raise CaseNotPassed("\n".join(_reasons(case)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What failed, without the traceback of the plugin."""
-        if isinstance(excinfo.value, CaseNotPassed):
-            return str(excinfo.value)
+        """What failed, without the traceback of the plugin, as a log may show it."""
+        from runevals.lib.terminal import terminal_text
+        from runevals.records.errors import RunevalsError
+
+        if isinstance(excinfo.value, CaseNotPassed | RunevalsError):
+            return terminal_text(str(excinfo.value))
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
