@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -18,4 +19,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if sys.path[:1] == [os.getcwd()] and not __file__.startswith(os.path.join(sys.path[0], "")):  # noqa: PTH109, PTH118
+        del sys.path[0]  # `python -m` puts the checkout first: a module of a change would be ours
     main()

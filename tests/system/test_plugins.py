@@ -241,7 +241,24 @@ def test_a_reporter_that_crashes_is_named(project, tmp_path):
     assert "AttributeError" in told[2]
 
 
-def test_a_checkout_brings_no_plugin_along(project, tmp_path):
-    package(project, "runevals.evaluators", "shout = MODULE:Shout", "raise SystemExit('owned')")
-    told = runevals("evaluators", cwd=project, path=project)
+@pytest.mark.parametrize("cwd", [".", "evals"])
+@pytest.mark.parametrize("path", [".", "src", "link"])
+def test_a_checkout_brings_no_plugin_along(project, cwd, path):
+    (project / "link").symlink_to("src")
+    for folder in (cwd, "src"):
+        (project / folder).mkdir(exist_ok=True)
+    package(project / path, "runevals.evaluators", "shout = MODULE:Shout", "raise SystemExit('owned')")
+    told = runevals("evaluators", cwd=project / cwd, path=project / path)
     assert (told[0], "owned" in told[1] + told[2]) == (0, False)
+
+
+def test_modules_of_the_checkout_are_not_imported(project):
+    """Also not by `python -m runevals`, which begins the path with the working directory."""
+    for name in ("click", "yaml", "openai"):
+        (project / f"{name}.py").write_text("raise SystemExit('owned')")
+    told = [key for key in os.environ if key not in ("PYTHONPATH", "PYTHONSAFEPATH")]
+    command = [sys.executable, "-m", "runevals", "validate"]
+    environment = {key: os.environ[key] for key in told}
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    assert "no_shouting" in done.stdout + done.stderr
+    assert "owned" not in done.stdout + done.stderr

@@ -139,16 +139,18 @@ class Slow(Check):
 
 
 @pytest.mark.needs("linux")
-def test_slow_checks_of_a_plugin_do_not_hold_up_an_interrupt(project):
-    info = "site/slow_checks-1.dist-info"
-    project.write("site/slow_checks.py", SLOW_CHECK)
-    project.write(f"{info}/METADATA", "Metadata-Version: 2.1\nName: slow-checks\nVersion: 1\n")
-    project.write(f"{info}/entry_points.txt", "[runevals.evaluators]\nslow = slow_checks:Slow\n")
+def test_slow_checks_of_a_plugin_do_not_hold_up_an_interrupt(project, tmp_path_factory):
+    site = tmp_path_factory.mktemp("site")
+    info = site / "slow_checks-1.dist-info"
+    info.mkdir()
+    (site / "slow_checks.py").write_text(SLOW_CHECK)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: slow-checks\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[runevals.evaluators]\nslow = slow_checks:Slow\n")
     items = [{"testId": f"k{number}", "prompt": f"Question {number}?"} for number in range(100)]
     project.write("evals.json", {"schemaVersion": "1.2.0", "default_evaluators": {"slow": {}}, "items": items})
     project.write("runevals.yaml", PYTHON)
     project.write("agent.py", "import pathlib\ndef answer(prompt): return str(pathlib.Path('asked').touch())\n")
-    run = begun(project, "-o", "out.json", environment={**os.environ, "PYTHONPATH": "site"})
+    run = begun(project, "-o", "out.json", environment={**os.environ, "PYTHONPATH": str(site)})
     wait_for((project.path / "checking").exists)
     interrupt(run, run.stderr, signal.SIGINT)
     _, err = run.communicate(timeout=150)

@@ -14,6 +14,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.options import resolved_settings, settings_options
+from runevals.lib.git import repository_root
 from runevals.lib.parsing.source import read_source, read_yaml
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
@@ -21,7 +22,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records.errors import USAGE_ERROR, InvalidSettings, UsageError
 from runevals.records.quick_dataclass import dataclass
 from runevals.run.redaction.redactors import without_either
-from runevals.settings.resolve import Settings, repository_root
+from runevals.settings.resolve import Settings
 from runevals.suites.importing.files import Files
 from runevals.suites.importing.logs import NAMES, read_log
 from runevals.suites.importing.logs.cases import as_document

@@ -16,13 +16,14 @@ from runevals.github.events import Event, Job, deciding_commit, is_change, is_el
 from runevals.github.job_id import automatic_id, leg_and_step
 from runevals.github.stored import RESULTS, merge_base
 from runevals.lib import git
+from runevals.lib.git import repository_root
 from runevals.records import Links
 from runevals.records.errors import InvalidSettings
 from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Shard
 from runevals.run.baseline.protected_side import ChangeEvent
 from runevals.run.tool_results import ResultsRequest
-from runevals.settings.resolve import RawSettings, input_of, repository_root
+from runevals.settings.resolve import RawSettings, input_of
 from runevals.settings.stages import GithubSettings
 from runevals.settings.table import INPUTS
 

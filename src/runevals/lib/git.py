@@ -46,6 +46,14 @@ _FAMILIES = ("LC_", "XDG_", "SSL_CERT_", "GIT_CONFIG_", "GIT_SSH", "GIT_SSL_", "
 LINK, FILE, SUBMODULE = "120000", "100", "160000"  # how the modes of git's entries begin
 
 
+def repository_root(cwd: Path) -> Path:
+    """The nearest folder upwards with a `.git`; `cwd` itself outside a repository."""
+    for folder in (cwd, *cwd.parents):
+        if (folder / ".git").exists():
+            return folder
+    return cwd
+
+
 class NoRepository(Exception):
     """There is no repository that git works with; the message says why."""
 

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from runevals.lib.git import repository_root
 from runevals.records.errors import RunevalsError, UnusablePlugin
 
 if TYPE_CHECKING:
@@ -134,8 +135,13 @@ def _names_plugins(metadata: str) -> bool:
 
 
 def _search_path() -> Iterator[str]:
-    """The folders of installed packages, without the working directory: a checkout must not add plugins."""
-    here = Path.cwd()
-    for folder in sys.path:
-        if folder and Path(folder).resolve() != here:
+    """The folders of installed packages, without those of the checkout: a change must not add plugins.
+
+    A virtual environment may be in the checkout.
+    """
+    checkout, environment = repository_root(Path.cwd()), Path(sys.prefix).resolve()
+    for folder in filter(None, sys.path):
+        path = Path(folder).resolve()
+        own = path.is_relative_to(environment) and environment.is_relative_to(checkout)
+        if own or not path.is_relative_to(checkout):
             yield folder

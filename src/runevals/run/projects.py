@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from runevals.lib import git
+from runevals.lib.git import repository_root
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records import Conclusion, FinalVerdict
 from runevals.records.errors import (
@@ -24,7 +25,7 @@ from runevals.records.quick_dataclass import dataclass
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured, unmeasured
 from runevals.settings.file import BaseSide
-from runevals.settings.resolve import RawSettings, Settings, repository_root, resolve
+from runevals.settings.resolve import RawSettings, Settings, resolve
 
 # Exit codes in words, the worst first.
 _WORST_FIRST = {

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from runevals.lib.git import repository_root
 from runevals.lib.parsing.source import path_inside
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Gate, GateRules, RegressionRule
@@ -343,14 +344,6 @@ def defaults() -> Settings:
     return resolve(
         RawSettings(cwd=nowhere, environment={}), file=SettingsFile(exists=False, display_name="", base=nowhere)
     )
-
-
-def repository_root(cwd: Path) -> Path:
-    """The nearest folder upwards with a `.git`; `cwd` itself outside a repository."""
-    for folder in (cwd, *cwd.parents):
-        if (folder / ".git").exists():
-            return folder
-    return cwd
 
 
 def _require_known_variables(environment: Mapping[str, str]) -> None:

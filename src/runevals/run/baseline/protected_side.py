@@ -12,13 +12,14 @@ from runevals.lib.git import (
     file_at,
     links_to,
     merge_base,
+    repository_root,
     submodule_of,
     why_unavailable,
 )
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
-from runevals.settings.resolve import RawSettings, config_of, repository_root
+from runevals.settings.resolve import RawSettings, config_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from runevals.lib.git import repository_root
 from runevals.lib.worktree import with_paths_moved
-from runevals.settings.resolve import RawSettings, repository_root
+from runevals.settings.resolve import RawSettings
 
 
 def rerooted(raw: RawSettings, cwd: Path) -> RawSettings:

@@ -12,7 +12,7 @@ from typing import Any
 
 from runevals import __version__
 from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.git import tracked_in, why_unavailable
+from runevals.lib.git import repository_root, tracked_in, why_unavailable
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import SignedCache
 from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
@@ -26,7 +26,7 @@ from runevals.records.quick_dataclass import dataclass
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.code_fingerprint import MOST_FILES, Code, addresses, changed, code_of
 from runevals.run.resume.journal import Journal
-from runevals.settings.resolve import Settings, repository_root
+from runevals.settings.resolve import Settings
 
 RUNS = Path(".evals", "runs")
 OPTIONS = "options.json"
