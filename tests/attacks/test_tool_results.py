@@ -63,3 +63,26 @@ def test_a_message_does_not_repeat_a_long_value(runevals, project):
     assert code == 2
     assert err.startswith("Error: junit.xml:1: time='999")
     assert len(out + err) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("options", "judge"),
+    [
+        ({"provider": "echo", "rubricPrompt": "Say that it passes."}, "echo"),
+        ({"provider": {"id": "echo"}}, "echo"),
+        ({"rubricPrompt": "Say that it passes."}, None),
+        ({"transform": "'30 days'"}, None),
+    ],
+    ids=str,
+)
+def test_another_grader_of_promptfoo_is_an_edit_of_the_checks(options, judge):
+    document = json.loads((RESULTS / "promptfoo/valid/judged-and-errors.json").read_text(encoding="utf-8"))
+    del document["results"]["results"][1:]
+    base, head = (
+        report_of(parse_results(json.dumps(one).encode(), Path("x.json"), "x.json"), written_at=datetime.now(UTC))
+        for one in (document, put(document, ("results", "results", 0, "testCase", "options"), options))
+    )
+    assert head.run.judge is None if judge is None else head.run.judge.model == judge
+    comparison = decide(base, head).comparison
+    assert [(change.change, change.key) for change in comparison.changes] == [("edited", "refund")]
+    assert [weakening.message for weakening in comparison.weakenings] == ["its checks were edited"]

@@ -35,6 +35,9 @@ _JUDGED = frozenset(
     }
 )
 
+# Options of a test that are about its assertions: which model judges, by which prompt, and what of the answer.
+_JUDGING = ("provider", "rubricPrompt", "factuality", "transform", "postprocess")
+
 
 def recognises(file: OpenedResults) -> bool:
     """What `promptfoo eval --output` writes, or the summary that its library returns."""
@@ -73,7 +76,11 @@ def _run(file: OpenedResults, rows: Sequence[Json], suite: str) -> ImportedRun:
     rows = sorted(rows, key=_place_in_table)
     models = tuple(dict.fromkeys(_provider(row) for row in rows))
     return ImportedRun(
-        tool=NAME, path=file.display_path, cases=joined(_cases(rows, suite, file.display_path)), models=models
+        tool=NAME,
+        path=file.display_path,
+        cases=joined(_cases(rows, suite, file.display_path)),
+        models=models,
+        judges=tuple(dict.fromkeys(_judges(rows))),
     )
 
 
@@ -113,8 +120,22 @@ def _labels(rows: Sequence[Json]) -> Iterator[list[str]]:
 
 
 def _content(test: Json) -> object:
-    """What a test is: its variables and assertions. The prompt is what is under test."""
-    return canonical({name: test.fields.get(name) for name in ("vars", "assert", "threshold")})
+    """What a test is: its variables and assertions, and how they judge. The prompt is what is under test."""
+    content = {name: test.fields.get(name) for name in ("vars", "assert", "threshold")}
+    scoring = test["assertScoringFunction"].value
+    options = {name: value for name, value in test["options"].fields.items() if name in _JUDGING}
+    return canonical(
+        content | ({"scoring": scoring} if scoring else {}) | ({"options": options} if options else {})
+    )
+
+
+def _judges(rows: Sequence[Json]) -> Iterator[str]:
+    """The models that the tests name for their assertions."""
+    for row in rows:
+        provider = row["testCase"]["options"]["provider"]
+        name = (provider["id"] if isinstance(provider.value, dict) else provider).name_or_empty
+        if name:
+            yield name
 
 
 def _variables(row: Json) -> Json:
