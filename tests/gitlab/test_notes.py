@@ -165,8 +165,9 @@ def test_no_line_is_a_command_to_gitlab():
 
 
 def test_no_name_is_a_reference_to_another_merge_request():
-    text = inert(inert_line("see !7 ~bug &2, o/r!8; R & D!"))
+    text = inert(inert_line('see !7 ~bug ~"next week" %3 %"v 1" &2, o/r!8; 50 % of R & D!'))
     escaped = ["<code>&#33;</code>7", "<code>&#126;</code>bug", "<code>&#38;</code>2", "r<code>&#33;</code>8"]
+    escaped += ['<code>&#126;</code>"next week"', "<code>%</code>3", '<code>%</code>"v 1"', "50 % of"]
     assert all(one in text for one in escaped), text
     assert text.endswith("R &#38; D&#33;")
 

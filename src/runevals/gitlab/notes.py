@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 30.0
 _QUICK_ACTION = re.compile(r"^\r*/", re.MULTILINE)  # GitLab removes carriage returns first
-# What GitHub's escaping leaves of names: !7 ~label &2. GitLab resolves them after character references.
-_REFERENCE = re.compile(r"(&#(?:33|126|38);)(?=\w)")
+# What GitHub's escaping leaves of names: !7 ~label ~"two words" &2 %3. GitLab resolves them after the references
+# of characters.
+_REFERENCE = re.compile(r"(&#(?:33|126|38);|%)(?=[\w\"])")
 _VARIABLES = ("CI_SERVER_URL", "CI_PROJECT_ID")
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from runevals.lib.parsing.schema import complaints, fits
 from runevals.lib.parsing.source import read_lines, read_text
-from runevals.lib.parsing.strict_json import finite, refuse_constant
+from runevals.lib.parsing.strict_json import finite, refuse_constant, require_few_values
 from runevals.lib.storage.packed import is_packed, unpacked, unpacked_lines
 from runevals.lib.storage.spool import Spool
 from runevals.lib.text.escape import one_line
@@ -54,7 +54,6 @@ MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
 MAX_UNPACKED = MAX_BYTES // 2  # of a packed one
 LARGE = 8 * 1024**2  # bytes, from which a document is read case by case
 AT_ONCE = 100  # cases
-MOST_VALUES = 30_000_000  # of one JSON text, roughly: each takes up to 30 times the memory of its text
 
 Json = dict[str, Any]
 
@@ -185,7 +184,7 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
 
 def _cases(text: str) -> tuple[CaseReport, ...]:
     """Raises ValueError, KeyError or TypeError for cases that are not valid."""
-    _require_few_values(text)
+    require_few_values(text)
     with suppress(ValueError, KeyError, TypeError):
         return tuple(map(read_case, json.loads(text, parse_constant=refuse_constant)))
     documents = _loaded(text)
@@ -335,13 +334,8 @@ def _structured(value: object, kind: Any) -> Any:
 
 def _loaded(text: str) -> Any:
     """Raises ValueError for invalid JSON, infinite numbers and more values than fit in memory."""
-    _require_few_values(text)
+    require_few_values(text)
     return json.loads(text, parse_constant=refuse_constant, parse_float=finite)
-
-
-def _require_few_values(text: str) -> None:
-    if len(text) > MOST_VALUES and sum(map(text.count, "[{,")) > MOST_VALUES:
-        raise ValueError(f"it has more than {MOST_VALUES // 10**6} million values")
 
 
 def _bounded(value: Any, kind: type[float]) -> float:

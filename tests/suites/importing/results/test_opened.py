@@ -29,6 +29,10 @@ def test_the_content_tells_what_a_file_is():
         pytest.param(b'{"a": 1}\n{"a": 1, "a": 2}', "x:2: .*duplicate key 'a'", id="duplicate key in a line"),
         pytest.param(b"plain text", "x is not JSON, JSON Lines or XML", id="text"),
         pytest.param(b"[" * 100_000, "x is not JSON that we read", id="deep"),
+        pytest.param(
+            b"[" + b"0," * 30_000_001 + b"0]", "x is not JSON that we read: .*30 million values", id="many"
+        ),
+        pytest.param(b"{}\n" * 200_001, "x has more than 200,000 lines", id="many lines"),
         pytest.param(b"PK\x03\x04broken", "x is not a whole zip archive", id="zip"),
     ],
 )

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from runevals.lib.parsing.source import decoded, unique_keys, where_no_json, why_no_json
+from runevals.lib.parsing.strict_json import require_few_values
 from runevals.lib.parsing.xml import XmlElement, read_xml
 from runevals.records.errors import InvalidDocument
 from runevals.records.quick_dataclass import dataclass
@@ -13,6 +14,7 @@ from runevals.suites.importing.results.archive import Archive, is_archive
 from runevals.suites.importing.results.fields import Json
 
 MAX_BYTES = 256 * 1024 * 1024
+MOST_ROWS = 200_000  # of JSON Lines
 _JSON_STARTS = '{["-0123456789tfnNI'
 
 
@@ -65,6 +67,8 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
         if len(lines) < 2 or not error.msg.startswith("Extra data"):
             place = ":".join(map(str, (display_path, *where_no_json(error))))
             raise InvalidDocument(f"{place}: is not JSON: {why_no_json(error)}{_truncated(text, error)}") from None
+        if len(lines) > MOST_ROWS:
+            raise InvalidDocument(f"{display_path} has more than {MOST_ROWS:,} lines, the most we read") from None
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"{display_path} is not JSON that we read: {error}") from None
     return OpenedResults(
@@ -74,6 +78,7 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
 
 def loaded(text: str) -> object:
     """JSON; NaN and Infinity, which Python's tools write, are null. Raises ValueError or RecursionError."""
+    require_few_values(text)
     return json.loads(text, object_pairs_hook=unique_keys, parse_constant=lambda _: None)
 
 
