@@ -21,7 +21,18 @@ class Allowance:
 
     left: float
     most: float  # of a full bucket
-    full_in_s: float  # seconds until the bucket is full, if nothing is sent
+    full_in_s: float  # seconds until the bucket is full, if nothing is sent; 0: it is full
+
+    def left_after(self, seconds: float) -> float:
+        """The tokens at that time, if nothing is sent."""
+        return self.left + (self.most - self.left) * (
+            min(1.0, seconds / self.full_in_s) if self.full_in_s else 1.0
+        )
+
+    def seconds_for(self, more: float) -> float:
+        """Until so many more tokens are there than now."""
+        missing = self.most - self.left
+        return self.full_in_s * more / missing if missing and more > 0 else 0.0
 
 
 def allowance_of(headers: Mapping[str, str]) -> Allowance | None:
@@ -32,17 +43,17 @@ def allowance_of(headers: Mapping[str, str]) -> Allowance | None:
     most = _number(headers.get("x-ratelimit-limit-tokens", ""))
     full_in_s = duration_s(headers.get("x-ratelimit-reset-tokens", ""))
     number = _number(left)
-    if number is None or most is None or full_in_s is None or not number < most:
+    if number is None or most is None or full_in_s is None or number > most:
         return None
     return Allowance(left=number, most=most, full_in_s=full_in_s)
 
 
 def duration_s(text: str) -> float | None:
-    """Seconds of `6m0s`, `120ms`, `1.5s` or `60`; None for anything else, and for 0."""
+    """Seconds of `6m0s`, `120ms`, `1.5s` or `60`; None for anything else."""
     parts = _PART.findall(text)
     if parts and "".join(number + unit for number, unit in parts) == text:
-        return sum(float(number) * _SECONDS[unit] for number, unit in parts) or None
-    return _number(text) or None
+        return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    return _number(text)
 
 
 def _number(text: str) -> float | None:
@@ -74,8 +85,7 @@ class TokenBucket:
         before, self._newest = self._newest, allowance
         self._moves |= before is not None and allowance.left != before.left
         if before is not None and not refused:
-            back = (before.most - before.left) / before.full_in_s * (at - self._at)
-            cost = min(before.most, before.left + back) - allowance.left
+            cost = before.left_after(at - self._at) - allowance.left
             self._tokens = MEMORY * self._tokens + max(0.0, cost)
             self._calls = MEMORY * self._calls + number - self._number
         self._number, self._at = number, at
@@ -86,6 +96,5 @@ class TokenBucket:
         if newest is None or not self._moves or not self._calls:
             return 0.0
         cost = self._tokens / self._calls
-        lacking = cost * (sent - self._number) + min(HEADROOM * cost, newest.most) - newest.left
-        rate = (newest.most - newest.left) / newest.full_in_s
-        return self._at + min(LONGEST_WAIT_S, lacking / rate)
+        needed = cost * (sent - self._number) + min(HEADROOM * cost, newest.most)
+        return self._at + min(LONGEST_WAIT_S, newest.seconds_for(needed - newest.left))
