@@ -59,12 +59,18 @@ def test_commits_of_main_after_the_branch_began_do_not_count(repository, runeval
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--base", "no-such-branch"], "git knows no such commit here"),
+        (
+            ["--base", "no-such-branch"],
+            "git knows no such commit here; is it fetched? (branches here: change, main)",
+        ),
+        (["--base", "release"], "git knows no such commit here; did you mean 'origin/release'?"),
         (["--base", "--upload-pack=x"], "git knows no such commit here"),
         (["--base", "main", "--baseline", "x.json"], "do not also give --baseline"),
     ],
 )
 def test_bad_bases_are_told(repository, runevals, words, told):
+    if "release" in words:
+        repository.git("update-ref", "refs/remotes/origin/release", "main")
     code, _, err = runevals(*words)
     assert code == 2
     assert told in err

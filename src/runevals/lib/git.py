@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from runevals.lib.programs import as_owner
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import short_list
 from runevals.records.errors import ExternalError, InvalidSettings
 
 # Of a repository's own configuration, hooks, pagers and monitors are not started.
@@ -419,13 +421,24 @@ def merge_base(repository: Path, ref: str) -> str:
     _require_one_meaning(repository, ref)
     commit = commit_of(repository, ref)
     if commit is None:
-        raise InvalidSettings(f"--base {ref}: git knows no such commit here (is it fetched?)")
+        raise InvalidSettings(f"--base {ref}: git knows no such commit here{_branches_here(repository, ref)}")
     common = common_ancestor(repository, commit)
     if common is None:
         is_shallow = (git(repository, "rev-parse", "--is-shallow-repository") or "").strip() == "true"
         hint = "; this clone is shallow: git fetch --unshallow" if is_shallow else ""
         raise InvalidSettings(f"--base {ref}: it has no commit in common with HEAD{hint}")
     return common
+
+
+def _branches_here(repository: Path, ref: str) -> str:
+    """Which branch a name that git does not know may be: one of a remote, a misspelt one, or any that there is."""
+    output = git(repository, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes") or ""
+    branches = output.splitlines()
+    same = [branch for branch in branches if branch.partition("/")[2] == ref]
+    if same:
+        return f"; did you mean '{one_line(same[0], 60)}'?"
+    there = f" (branches here: {short_list(branches)})" if branches else ""
+    return f"; is it fetched?{there}"
 
 
 def _require_one_meaning(repository: Path, ref: str) -> None:
