@@ -95,9 +95,10 @@ def test_bad_text_is_told_with_its_source(project, inputs, told):
         ("judge: {judges: [a]}", "unknown key 'judges'; it belongs to the file itself, beside 'judge'"),
         ("deterministic: true", "unknown key 'deterministic'; it belongs to 'target'"),
         ("errors: {xyz: 1}", "unknown key 'xyz'; known are limit"),
+        ("min_pass_rate: 95", "/min_pass_rate 95 is greater than 1: it is a share; write 0.95 for 95 %"),
     ],
 )
-def test_a_key_like_no_other_is_told_where_it_belongs_or_which_there_are(project, text, told):
+def test_a_key_or_a_value_that_cannot_be_is_told_with_what_may_be_meant(project, text, told):
     with pytest.raises(InvalidSuite, match=told):
         project(text)
 

@@ -131,6 +131,12 @@ def _words(error: Any, top: Mapping[str, Any]) -> Iterator[Complaint]:
             )
         case "minLength":
             yield Complaint(json_path=json_path, message="must not be empty")
+        case "maximum" if error.validator_value == 1 and error.instance <= 100:
+            number, share = error.instance, f"{error.instance / 100:g}"
+            yield Complaint(
+                json_path=json_path,
+                message=f"{number} is greater than 1: it is a share; write {share} for {number} %",
+            )
         case _:
             message = error.schema.get("errorMessage") if isinstance(error.schema, Mapping) else None
             yield Complaint(json_path=json_path, message=message or error.message[:300])
