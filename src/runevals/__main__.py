@@ -19,6 +19,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.path[:1] == [os.getcwd()] and not __file__.startswith(os.path.join(sys.path[0], "")):  # noqa: PTH109, PTH118
-        del sys.path[0]  # `python -m` puts the checkout first: a module of a change would be ours
+    if not (sys.flags.safe_path or __file__.startswith(sys.path[0] + os.sep)):
+        del sys.path[0]  # `python -m` puts the working directory first: a module of a change would be ours
     main()

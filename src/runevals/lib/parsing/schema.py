@@ -131,7 +131,7 @@ def _words(error: Any, top: Mapping[str, Any]) -> Iterator[Complaint]:
             )
         case "minLength":
             yield Complaint(json_path=json_path, message="must not be empty")
-        case "maximum" if error.validator_value == 1 and error.instance <= 100:
+        case "maximum" if error.validator_value == 1 and 5 < error.instance <= 100:  # below, a score may be meant
             number, share = error.instance, f"{error.instance / 100:g}"
             yield Complaint(
                 json_path=json_path,
