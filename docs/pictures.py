@@ -223,11 +223,11 @@ def of_the_report(page: Page, folder: Path, path: Path) -> None:
 
 def of_a_plugin(page: Page, folder: Path, path: Path) -> None:
     there = example("plugin", folder)
-    installed = folder / "installed"
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(installed), str(there)]
-    subprocess.run(command, check=True, capture_output=True)
-    lines = ("runevals evaluators no_shouting", "runevals -q -o badge.svg")
-    typed = [(line, runevals(*line.split()[1:], cwd=there, PYTHONPATH=str(installed))) for line in lines]
+    with tempfile.TemporaryDirectory() as installed:  # not in the checkout, whose plugins do not count
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", installed, str(there)]
+        subprocess.run(pip, check=True, capture_output=True)
+        lines = ("runevals evaluators no_shouting", "runevals -q -o badge.svg")
+        typed = [(line, runevals(*line.split()[1:], cwd=there, PYTHONPATH=installed)) for line in lines]
     badge = (there / "badge.svg").read_text(encoding="utf-8")
     html = box("terminal", terminal(*typed)) + box("badge.svg", f"<div style='padding: 14px 16px'>{badge}</div>")
     shoot(page, html, path)
