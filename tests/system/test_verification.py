@@ -64,6 +64,32 @@ def runs_a_case(repository):
     return sum(len(case["attempts"]) for case in cases) / len(cases)
 
 
+ASK = """
+import json, sys
+asked = json.load(sys.stdin)
+print("right" if asked["model"] == "big" else "wrong")
+"""
+
+
+@pytest.mark.parametrize("cases", [1, 12])
+@pytest.mark.parametrize("how", ["flag", "variable"])
+def test_another_model_by_a_flag_is_not_taken_for_a_base_that_moved(repository, runevals, monkeypatch, how, cases):
+    """The base, run again, would be asked with the same flag, and fail as the change does."""
+    repository.git("checkout", "-q", "main")
+    repository.write("evals.json", {**EXACT, "items": numbered(cases, "right")})
+    target = f"{{type: command, command: [{sys.executable}, ask.py], model: big, deterministic: true}}"
+    repository.write("runevals.yaml", f"suites: [evals.json]\ntarget: {target}\n")
+    repository.write("ask.py", ASK)
+    repository.write(".gitignore", "base.json\nout.json\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "a model")
+    assert runevals(*NO_BASE)[0] == 0
+    if how == "variable":
+        monkeypatch.setenv("RUNEVALS_MODEL", "small")
+    code, out, err = runevals(*RUN, *(["--model", "small"] if how == "flag" else []))
+    ended(code, 1, out + err, "another target", without=["no longer holds", "No regression"])
+
+
 def test_a_branch_that_changes_nothing_is_green_after_one_and_a_half_runs_at_most(agent, world, runevals):
     agent.write("README.md", "Hello.")
     runs = []

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
+from runevals import __version__
+from runevals.lib import git
 from runevals.records import Comparison, Conclusion, RunReport
+from runevals.records.errors import InvalidSettings
+from runevals.reports.identity import target_name
 from runevals.run.baseline.from_files import why_not_alike
 from runevals.run.measurement import Measurement, OtherSide, measure
 from runevals.run.request import RunRequest
+from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, open_base, open_old_form, open_side, rerunnable
 from runevals.run.target_runner import HEAD_LOOKS, TargetRunner, with_own_error
 from runevals.settings.resolve import Settings
@@ -50,7 +57,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
     return TargetRunner(
         request=request,
         head=head,
-        open_base=lambda: open_base(request, commit or "", settings.compare.verify_repeats),
+        open_base=lambda: _opened_base(request, commit or "", head, baseline),
         open_head=lambda: open_side(again, "head again"),
         open_old_form=lambda: open_old_form(request, commit or ""),
         base_name=(commit or "")[:7],
@@ -59,6 +66,28 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
         cannot_run_base=off or why_not,
         earlier=alike_earlier(request, head),
     )
+
+
+@contextmanager
+def _opened_base(
+    request: RunRequest, commit: str, head: Measurement | RunReport, baseline: Baseline
+) -> Iterator[Measurement]:
+    """The base's commit for fresh runs.
+
+    Raises InvalidSettings if a flag or variable gives it the change's target, and its stored result is of another:
+    then fresh runs of it say nothing about the base.
+    """
+    known, settings = baseline.report, request.settings
+    its_own = git.commit_of(settings.repository, known.run.commit or "") == commit
+    with open_base(request, commit, settings.compare.verify_repeats) as base:
+        now = head.run.target if isinstance(head, RunReport) else head.target
+        replaced = same_model(base.target, now) and not same_model(now, known.run.target)
+        if its_own and replaced and known.tool_version == __version__:
+            raise InvalidSettings(
+                f"its result is of another target ({target_name(known.run.target)}), which a flag, "
+                "a variable or an input replaces here"
+            )
+        yield base
 
 
 def alike_earlier(request: RunRequest, head: Measurement | RunReport) -> Conclusion | None:

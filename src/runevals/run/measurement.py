@@ -93,6 +93,11 @@ class Measurement:
         return self._world.throttles
 
     @property
+    def target(self) -> ModelIdentity:
+        """What is known of its target so far."""
+        return self._world.target.identity()
+
+    @property
     def subject(self) -> str:
         """The suites and the target, by name."""
         names = (suite_names(self.plan.suites), target_name(self._world.target.identity()))
