@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.sample_suites import AGENT, SETTINGS
+from tests.sample_suites import AGENT, SETTINGS, WORSE
 
 DECLARED = SETTINGS + "baseline: base.json\ndepends_on: [agent.py, 'prompts/**']\nchanged_only: true\n"
 
@@ -124,6 +124,22 @@ def test_what_cannot_stand_for_this_run_does_not(stored, runevals, settings, tol
     assert runevals("-q", "--baseline", "none", "--filter", "a", "-o", "base.json")[0] == 0
     _, out, _ = runevals("-q", "-o", "out.json")
     assert told in out.partition("run in full: ")[2]
+
+
+@pytest.mark.parametrize("type_", ["python", "command"])
+def test_the_result_of_another_program_does_not_stand_for_this_run(stored, runevals, type_):
+    """Both are in the base's commit: a flag or an input of the workflow names the other one."""
+    name = "python:{}.py:answer" if type_ == "python" else f"command:{sys.executable} {{}}.py"
+    stored.write("runevals.yaml", DECLARED.replace("agent.py, ", "'*.py', "))
+    stored.write("agent.py", f"{AGENT}\nif __name__ == '__main__':\n print('Paris')\n")
+    stored.write("other.py", f"{WORSE}\nif __name__ == '__main__':\n print('Rome')\n")
+    stored.git("add", "-A")
+    stored.git("commit", "-qm", "two programs")
+    assert runevals("-q", "--target", name.format("agent"), "--baseline", "none", "-o", "base.json")[0] == 0
+    assert "No relevant changes since" in runevals("-q", "--target", name.format("agent"), "-o", "out.json")[1]
+    _, out, _ = runevals("-q", "--target", name.format("other"), "-o", "out.json")
+    assert "run in full: the base's result is of another target" in out
+    assert "1 case may be lost" in out
 
 
 def test_patterns_are_relative_to_the_file_that_has_them(stored, runevals, monkeypatch):

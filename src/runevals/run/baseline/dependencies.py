@@ -9,10 +9,10 @@ from runevals import __version__
 from runevals.lib.git import links_to
 from runevals.lib.git_changes import PathsRead, changed_paths
 from runevals.lib.trees import CannotFollow, FolderTree, matching
-from runevals.records import RunReport
+from runevals.records import ModelIdentity, RunReport
 from runevals.settings.file import PLACES
 from runevals.settings.resolve import Settings
-from runevals.settings.target import judges_label
+from runevals.settings.target import TargetSettings, judges_label
 from runevals.suites.discover import looked_at
 from runevals.suites.load import LoadedSuites
 from runevals.suites.urls.mcp_config import FILENAME
@@ -59,11 +59,26 @@ def other_models(settings: Settings, known: RunReport) -> str | None:
     """Which of target and judge a result was made with that the settings do not name; None for neither."""
     judge = None if settings.no_judge else judges_label(settings.judges)
     target, of_result = settings.target, known.run.target
-    if target is not None and (of_result.type, of_result.model) != (target.type, target.model):
+    if target is not None and (
+        (of_result.type, of_result.model) != (target.type, target.model)
+        or _of_another_program(settings, target, of_result)
+    ):
         return "the base's result is of another target"
     if judge is not None and (known.run.judge is None or known.run.judge.model != judge):
         return "the base's result is of another judge"
     return None
+
+
+def _of_another_program(settings: Settings, target: TargetSettings, of_result: ModelIdentity) -> bool:
+    """Whether the result names the function or command that it ran, and that is another."""
+    if target.command:
+        command = list(target.command)
+        return of_result.detail.get("command", command) != command
+    former = of_result.detail.get("function")
+    if target.function is None or not isinstance(former, str):
+        return False
+    bases = (target.base, settings.cwd, settings.repository)  # a path may be written from any of these
+    return (target.base / target.function).resolve() not in [(base / former).resolve() for base in bases]
 
 
 def same_cases(loaded: LoadedSuites, known: RunReport) -> bool:
