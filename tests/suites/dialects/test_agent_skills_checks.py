@@ -53,7 +53,6 @@ def test_an_operand_is_decided_without_a_judge(entry, name, options, negated):
             "Five",
             "the type 'contains' is not one that we decide",
         ),
-        ({"type": "max_length", "value": "short"}, "max length: short", "the type 'max_length' is not one"),
         ({"type": "llm-judge", "criterion": "It is kind"}, "It is kind", ""),
         (
             {"cmd": "make", "text": "It builds"},
@@ -76,6 +75,52 @@ def test_a_command_without_words_is_no_check():
     reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
     assert reader.specs(case, ()) == []
     assert "commands in a suite are never run" in reader.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("entry", "place", "message"),
+    [
+        (
+            {"type": "min_length", "value": "10000"},
+            "/value",
+            "'min_length' needs a whole number from 0 here, but it is \"10000\"",
+        ),
+        (
+            {"type": "contains_all", "value": "zzz"},
+            "/value",
+            "'contains_all' needs a list of texts here, but it is \"zzz\"",
+        ),
+        (
+            {"type": "contains", "value": ""},
+            "/value",
+            "'contains' needs a text, or a list of texts here, but it is \"\"",
+        ),
+        ({"type": "starts_with", "value": ["a"]}, "/value", "'starts_with' needs a text here, but it is [\"a\"]"),
+        ({"type": "contains"}, "", "'contains' needs 'value': a text, or a list of texts"),
+    ],
+    ids=str,
+)
+def test_a_check_whose_operand_cannot_be_used_is_an_error_and_asks_no_judge(entry, place, message):
+    case = {"prompt": "?", "assertions": ["It is dated", entry]}
+    reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
+    assert [spec.name for spec in reader.specs(case, ())] == ["statement"]
+    (problem,) = reader.problems
+    assert (problem.level, problem.pointer, problem.message) == ("error", f"/assertions/1{place}", message)
+
+
+@pytest.mark.parametrize(
+    ("key", "entry"),
+    [
+        ("assertions", {"type": "not_contains", "values": ["password", "api key"]}),
+        ("assertions", {"type": "contains", "value": ["password", "api key"], "not": True}),
+        ("must_not", {"type": "contains", "values": ["password", "api key"]}),
+    ],
+    ids=str,
+)
+def test_several_texts_that_must_not_be_there_are_none_of_them(key, entry):
+    case = {"prompt": "?", key: [entry]}
+    [spec] = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json")).specs(case, ())
+    assert (spec.name, spec.options, spec.negated) == ("contains_any", {"values": ["password", "api key"]}, True)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Prose becomes one judged check each. What can be decided without a judge is deci
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ NEGATED = (
 )
 _TEXTS = ("text", "description", "statement", "assertion", "expectation", "criterion", "check", "pass_if")
 _OPERANDS = ("value", "values", "substring", "pattern", "regex", "phrases", "expected", "count", "prompt")
+_READ = ("value", "values", "substring", "pattern", "regex", "phrases", "min", "max", "length")  # by `_options`
 _COMMANDS = ("cmd", "command", "script", "run")
 _JUDGED = frozenset({"llm_judge", "llm", "judge", "rubric", "semantic", "manual", "llm_rubric", "qualitative"})
 _INVERTED = {
@@ -81,7 +83,7 @@ class AgentSkillChecks:
             contains = key.endswith(("_include", "_contain", "_mention", "_outputs"))
             spec = self._entry(entry, at, template="The response contains this: {}" if contains else "{}")
             if spec is not None:
-                yield replace(spec, negated=spec.negated is not is_negated(key))
+                yield _none_of(replace(spec, negated=spec.negated is not is_negated(key)), entry)
 
     def _entry(self, entry: Any, place: JsonPath, template: str) -> EvaluatorSpec | None:
         if isinstance(entry, str):
@@ -122,6 +124,10 @@ class AgentSkillChecks:
             key, message = misspelt
             self.problems.append(self.source.problem((*place, key), message, key=key != "type"))
             return None
+        if text is None and (unusable := _unusable(entry)) is not None:
+            key, message = unusable
+            self._wrong((*place, key) if key else place, message)
+            return None
         if any(key in entry for key in _COMMANDS):
             self._warn(place, "names a command; commands in a suite are never run" + _judged_instead(text))
         elif isinstance(entry.get("check"), str) and _EXPRESSION.fullmatch(entry["check"].strip()):
@@ -145,7 +151,7 @@ class AgentSkillChecks:
         kind = _kind(entry)
         if not kind:
             return None
-        options = _options(_SAME.get(_INVERTED.get(kind, kind), _INVERTED.get(kind, kind)), entry)
+        options = _options(_plain_kind(kind), entry)
         return None if options is None else self._at(_spec(*options, negated=kind in _INVERTED), place)
 
     def _combined(self, check: Mapping[str, Any], place: JsonPath) -> EvaluatorSpec | None:
@@ -216,6 +222,41 @@ def _options(kind: str, entry: Mapping[str, Any]) -> tuple[str, dict[str, object
         pattern = _pattern(text, entry.get("flags"))
         return "regex", {**pattern, "pattern": f"(?:(?:{pattern['pattern']})[\\s\\S]*?){{{number}}}"}
     return None
+
+
+def _plain_kind(kind: str) -> str:
+    """The kind of check without its negation and by one name."""
+    return _SAME.get(_INVERTED.get(kind, kind), _INVERTED.get(kind, kind))
+
+
+def _unusable(entry: Mapping[str, Any]) -> tuple[str, str] | None:
+    """(key, or empty if it is missing; problem) of a check that code would decide if its operand could be used.
+
+    Without words of its own a judge is not asked instead: the question would be another.
+    """
+    kind = _kind(entry)
+    if kind not in _TYPES - _JUDGED:
+        return None
+    operand = "a whole number from 0" if kind in _LENGTHS else "a text, or a list of texts"
+    if _plain_kind(kind) in _LISTS:
+        operand = "a list of texts"
+    if _plain_kind(kind) in ("regex", "equals", "starts_with", "ends_with", "min_occurrences"):
+        operand = "a text"
+    for key in _READ:
+        if key in entry:
+            return key, f"'{entry['type']}' needs {operand} here, but it is {json.dumps(entry[key])[:60]}"
+    if any(key in entry for key in _OPERANDS):
+        return None
+    return "", f"'{entry['type']}' needs 'value': {operand}"
+
+
+def _none_of(spec: EvaluatorSpec, entry: object) -> EvaluatorSpec:
+    """`contains` with several texts holds if all of them are there; negated, if none of them is."""
+    if not spec.negated or spec.name != "contains_all" or not isinstance(entry, Mapping):
+        return spec
+    if _kind(entry) == "contains_all":
+        return spec
+    return replace(spec, name="contains_any", id="contains_any" if spec.id == spec.name else spec.id)
 
 
 def _members(key: str, values: Sequence[Any]) -> list[EvaluatorSpec]:
