@@ -57,6 +57,8 @@ def test_json_reports_cost_tokens_and_tool_calls(tmp_path):
 
 def test_json_that_is_not_a_report_is_plain_text(tmp_path):
     assert answer(tmp_path, 'print(\'{"status": "shipped"}\')').text == '{"status": "shipped"}'
+    told = 'It says:\n{"error": "not found"}'
+    assert answer(tmp_path, f"print({told!r})").text == told
 
 
 @pytest.mark.parametrize(
@@ -65,6 +67,11 @@ def test_json_that_is_not_a_report_is_plain_text(tmp_path):
         ("sys.exit('no such model')", "target_failed", "exit code 1: no such model"),
         ("print(json.dumps({'ok': False, 'error': 'quota'}))", "target_failed", "quota"),
         ("print(json.dumps({'output': 5}))", "target_unparseable", "'output' is not text"),
+        (
+            "print('loading'); print(json.dumps({'output': 'ok', 'error': 'boom'}))",
+            "target_unparseable",
+            "not the only line; print everything else to stderr",
+        ),
         (
             "print(json.dumps({'output': '', 'ok': 'false'}))",
             "target_unparseable",

@@ -144,4 +144,19 @@ def _read(out: bytes, latency_s: float) -> Response:
         value = None
     if isinstance(value, Mapping) and is_report(value):
         return response_from(value, latency_s)
+    if _ends_in_report(text):
+        reason = "the last line is an answer in JSON, but not the only line; print everything else to stderr"
+        return failed("target_unparseable", reason)
     return Response(text=text, latency_s=latency_s)
+
+
+def _ends_in_report(text: str) -> bool:
+    """Whether other lines, such as a log, stand before a report: taken for text, its error would be an answer."""
+    before, _, last = text.rstrip().rpartition("\n")
+    if not before.strip() or not last.startswith("{"):
+        return False
+    try:
+        value: object = json.loads(last)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, Mapping) and bool({"output", "ok"} & value.keys())
