@@ -324,6 +324,14 @@ def test_cost_change_is_of_one_run_of_a_case(rules):
     assert states(found)["mine"] == "passed"
 
 
+def test_the_cost_of_a_free_target_does_not_change(rules):
+    base = at_cost(0.0)
+    found = decided(own(rules, metric="cost_change", op="<=", limit=0), base, base)
+    assert states(found)["mine"] == "passed"
+    dearer = decided(own(rules, metric="cost_change", op="<=", limit=0), at_cost(1.0), base)
+    assert states(dearer)["mine"] == "failed"
+
+
 @pytest.mark.parametrize(
     ("changes", "state"),
     [
@@ -457,6 +465,11 @@ def test_scores_of_a_judge_are_averaged_on_one_scale_and_a_missing_one_is_unknow
         (
             "gates: [{metric: mark_drop, op: '<=', limit: 5}]",
             "runevals.yaml:1:.*mark_drop is a share from 0 to 1; write 0.05 for 5 %",
+        ),
+        pytest.param(
+            "gates: [{metric: composite, op: '>=', limit: 0.8}]",
+            "runevals.yaml:1:.*composite is a score from 1 to 5; the metric `share` is the same from 0 to 1",
+            id="a share for a score",
         ),
         ("gates: [{metric: share, op: '>=', limit: 1}, {metric: share, op: '>=', limit: 1}]", "is used twice"),
         ("gates: [{metric: share, op: '=>', limit: 1}]", "must be one of"),

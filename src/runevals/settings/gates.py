@@ -55,6 +55,8 @@ def gate_problems(entries: Any) -> Iterator[tuple[int, str, str]]:
         if metric in SHARES and entry["limit"] > 1:
             percent = entry["limit"]
             yield number, "limit", f"{metric} is a share from 0 to 1; write {percent / 100:g} for {percent:g} %"
+        if metric == "composite" and not 1 <= entry["limit"] <= 5:
+            yield number, "limit", "composite is a score from 1 to 5; the metric `share` is the same from 0 to 1"
         if entry.get("bound") == "wilson" and (metric != "pass_rate" or entry["op"] != ">="):
             yield number, "bound", "wilson is for `pass_rate` with `>=` only"
         if entry.get("name") == "measured" and metric != "errors":

@@ -191,6 +191,8 @@ def _cost_change(comparison: Comparison, scope: Scope, cases: Sequence[CaseRepor
     answered = [(old, new) for old, new in pairs if old and new]
     before = total(_cost_of_a_run(old) for old, _ in answered)
     now = total(_cost_of_a_run(new) for _, new in answered)
+    if before == now == 0:  # a target that is free
+        return 0.0
     return (now - before) / before if before and now is not None else None
 
 
