@@ -70,6 +70,15 @@ def test_prose_is_judged(entry, statement, said):
     assert bool(found) is bool(said)
 
 
+def assert_refused(entry, place, message):
+    """Fails unless this check, the second of its case, is an error there, and the first is read all the same."""
+    case = {"prompt": "?", "assertions": ["It is dated", entry]}
+    reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
+    assert [spec.name for spec in reader.specs(case, ())] == ["statement"]
+    (problem,) = reader.problems
+    assert (problem.level, problem.pointer, problem.message) == ("error", f"/assertions/1{place}", message)
+
+
 def test_a_command_without_words_is_no_check():
     case = {"prompt": "?", "assertions": [{"cmd": "rm -rf ."}]}
     reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
@@ -101,11 +110,7 @@ def test_a_command_without_words_is_no_check():
     ids=str,
 )
 def test_a_check_whose_operand_cannot_be_used_is_an_error_and_asks_no_judge(entry, place, message):
-    case = {"prompt": "?", "assertions": ["It is dated", entry]}
-    reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
-    assert [spec.name for spec in reader.specs(case, ())] == ["statement"]
-    (problem,) = reader.problems
-    assert (problem.level, problem.pointer, problem.message) == ("error", f"/assertions/1{place}", message)
+    assert_refused(entry, place, message)
 
 
 @pytest.mark.parametrize(
@@ -133,11 +138,7 @@ def test_several_texts_that_must_not_be_there_are_none_of_them(key, entry):
     ],
 )
 def test_a_misspelt_check_is_an_error(entry, place, message):
-    case = {"prompt": "?", "assertions": ["It is dated", entry]}
-    reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
-    assert [spec.name for spec in reader.specs(case, ())] == ["statement"]
-    (problem,) = reader.problems
-    assert (problem.level, problem.pointer, problem.message) == ("error", f"/assertions/1{place}", message)
+    assert_refused(entry, place, message)
 
 
 @pytest.mark.parametrize(
