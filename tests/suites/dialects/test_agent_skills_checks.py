@@ -105,6 +105,11 @@ def test_a_command_without_words_is_no_check():
             "'contains' needs a text, or a list of texts here, but it is \"\"",
         ),
         ({"type": "starts_with", "value": ["a"]}, "/value", "'starts_with' needs a text here, but it is [\"a\"]"),
+        (
+            {"type": "min_occurrences", "pattern": "x", "count": "3"},
+            "/pattern",
+            "'min_occurrences' needs a text, and a whole number from 1 as 'count', here, but it is \"x\"",
+        ),
         ({"type": "contains"}, "", "'contains' needs 'value': a text, or a list of texts"),
     ],
     ids=str,

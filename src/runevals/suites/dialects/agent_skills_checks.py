@@ -44,6 +44,12 @@ _INVERTED = {
 _SAME = {"includes": "contains", "icontains": "contains", "matches": "regex", "pattern": "regex"}
 _LENGTHS = ("min_length", "max_length")
 _LISTS = ("contains_any", "contains_all")
+_OPERAND_OF = {
+    "contains": "a text, or a list of texts",
+    "min_occurrences": "a text, and a whole number from 1 as 'count',",
+    **dict.fromkeys(_LENGTHS, "a whole number from 0"),
+    **dict.fromkeys(_LISTS, "a list of texts"),
+}  # of others a text
 _TYPES = frozenset({*_JUDGED, *_INVERTED, *_SAME, *_LENGTHS, *_LISTS, *_SAME.values()}) | {
     *("starts_with", "ends_with", "equals", "min_occurrences")
 }
@@ -237,11 +243,7 @@ def _unusable(entry: Mapping[str, Any]) -> tuple[str, str] | None:
     kind = _kind(entry)
     if kind not in _TYPES - _JUDGED:
         return None
-    operand = "a whole number from 0" if kind in _LENGTHS else "a text, or a list of texts"
-    if _plain_kind(kind) in _LISTS:
-        operand = "a list of texts"
-    if _plain_kind(kind) in ("regex", "equals", "starts_with", "ends_with", "min_occurrences"):
-        operand = "a text"
+    operand = _OPERAND_OF.get(_plain_kind(kind), "a text")
     for key in _READ:
         if key in entry:
             return key, f"'{entry['type']}' needs {operand} here, but it is {json.dumps(entry[key])[:60]}"
