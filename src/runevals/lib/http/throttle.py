@@ -218,15 +218,15 @@ class Throttle:
             return
         with self._condition:
             now = time.monotonic()
-            refused = failure is not None and failure.pauses_host
+            refusal = failure if failure is not None and failure.pauses_host else None
             if slot.allowance is not None:
-                self._pace.announced(sent, slot.allowance, refused=refused)
-            if failure is not None and failure.pauses_host:
+                self._pace.announced(sent, slot.allowance, refused=refusal is not None)
+            if refusal is not None:
                 self._refusals += 1
                 self._refused_since = sent.at if self._refusals == 1 else self._refused_since
                 if delay is not None:
-                    by_rate = failure.kind == "rate_limited"
-                    self._pace.refused(sent, now, delay, attempt=failure.attempts, by_rate=by_rate)
+                    by_rate = refusal.kind == "rate_limited"
+                    self._pace.refused(sent, now, delay, attempt=refusal.attempts, by_rate=by_rate)
             self._pace.end()
             if succeeded or responded:
                 self._unanswered, self._refusals, self._last_answer_at = 0, 0, now
