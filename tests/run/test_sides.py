@@ -10,8 +10,9 @@ import pytest
 from runevals.run.sides import can_run_again, rerunnable
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.decide import Baseline
+from tests.chat_server import Reply, chat_server
 from tests.sample_reports import report
-from tests.sample_suites import SUITE
+from tests.sample_suites import EXACT, SETTINGS, SUITE, numbered
 
 TARGET = "command:python agent.py"
 
@@ -41,6 +42,40 @@ def test_a_base_is_run_again_at_the_commit_of_its_result(repository, settings):
 )
 def test_else_it_is_said_why_not(settings, baseline, why):
     assert rerunnable(settings, baseline) == (None, why)
+
+
+def test_a_result_made_with_uncommitted_edits_cannot_be_run_again(repository, runevals):
+    """The answers got worse, and the base's commit is as bad: a run of it says nothing about the stored result."""
+    repository.write("evals.json", {**EXACT, "items": numbered(20, "right")})
+    repository.write("agent.py", "def answer(prompt):\n return 'wrong'\n")
+    repository.write("runevals.yaml", SETTINGS.replace(", deterministic: true", ""))
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "worse")
+    repository.write("agent.py", "def answer(prompt):\n return 'right'\n")
+    assert runevals("-q", "-o", "base.json")[0] == 0
+    repository.git("checkout", "agent.py")
+    code, out, err = runevals("--baseline", "base.json", "-q", "-o", "out.json")
+    assert code == 1, out + err
+    assert "20 of 20 cases failed that passed on the base" in out
+    assert "the base's result was made with changes that are in no commit" in out
+
+
+def test_a_changed_file_that_the_run_does_not_read_is_no_edit_of_it(repository, runevals, monkeypatch):
+    repository.write("README.md", "Hello.")
+    repository.write("runevals.yaml", "suites: [evals.json]\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "of a model")
+    repository.write("README.md", "Hello, world.")
+    with chat_server(lambda body, n: Reply("Paris")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "key-1")
+        flags = ("--target", "openai:m", "-q", "-o", "out.json")
+        runevals(*flags)
+        of_another_file = repository.document("out.json")["run"]["uncommitted"]
+        repository.write("evals.json", {**SUITE, "items": SUITE["items"][:1]})
+        runevals(*flags)
+    assert of_another_file is None
+    assert len(repository.document("out.json")["run"]["uncommitted"]) == 12
 
 
 def test_recorded_answers_cannot_be_asked_again(repository):

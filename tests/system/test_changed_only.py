@@ -142,6 +142,14 @@ def test_the_result_of_another_program_does_not_stand_for_this_run(stored, runev
     assert "1 case may be lost" in out
 
 
+def test_a_result_made_with_uncommitted_edits_does_not_stand_for_this_run(stored, runevals):
+    stored.write("agent.py", AGENT + "\n")
+    assert runevals("-q", "--baseline", "none", "-o", "base.json")[0] == 0
+    stored.git("checkout", "agent.py")
+    _, out, _ = runevals("-q", "-o", "out.json")
+    assert "run in full: the base's result was made with changes that are in no commit" in out
+
+
 def test_patterns_are_relative_to_the_file_that_has_them(stored, runevals, monkeypatch):
     stored.write("evals/keep.txt", "x")
     monkeypatch.chdir(stored.path / "evals")

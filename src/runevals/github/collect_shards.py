@@ -10,7 +10,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
 from runevals.records.errors import ExternalError
 from runevals.reports.results_document import documents_in, read
-from runevals.run.provenance import provenance
+from runevals.run.provenance import commit_here
 from runevals.settings.resolve import Settings
 
 MOST_NAMED = 5
@@ -34,7 +34,7 @@ def collected(settings: Settings, name: str) -> list[tuple[str, RunReport]]:
         )
     planted = [path for path in files if not committed.isdisjoint((path, *path.parents))]
     _refuse(planted, folder, name, "in the repository itself")
-    here = provenance(settings, ()).commit
+    here = commit_here(settings)
     reports = [(path, read(path)) for path in files]
     others = [path for path, report in reports if report.run.commit != here]
     _refuse(others, folder, name, "of another commit than this job")

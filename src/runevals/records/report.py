@@ -243,6 +243,7 @@ class Provenance:
     settings: Mapping[str, object] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     prices: str | None = None  # what costs are computed from
+    uncommitted: str | None = None  # see RunInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,6 +276,7 @@ class RunInfo:
     shard: ShardInfo | None = None  # None: the whole run run
     stopped: Problem | None = None  # why it stopped early
     prices: str | None = None  # the price list with its release; None if no cost is computed
+    uncommitted: str | None = None  # a fingerprint of the files, if one that it may read differs from the commit
 
     @property
     def of_tool(self) -> bool:

@@ -274,6 +274,7 @@ def run_info(
         settings=provenance.settings,
         notices=provenance.notices,
         prices=provenance.prices,
+        uncommitted=provenance.uncommitted,
         shard=plan.shard,
     )
 

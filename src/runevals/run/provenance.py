@@ -12,31 +12,35 @@ from runevals.lib.git import branch_of, commit_of
 from runevals.lib.git_changes import state_of
 from runevals.lib.parsing.canonical import digest, fingerprint
 from runevals.records import Provenance
+from runevals.run.baseline.dependencies import may_differ
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
 from runevals.settings.target import JudgeSettings, TargetSettings
+from runevals.suites.load import LoadedSuites
 
 # Where target calls run changes no answer, and the name of a cluster's host should not be published.
 _LEFT_OUT = frozenset(
     {"suites", "baseline", "executor", "ray_address", "ray_num_cpus", "ray_num_gpus", "ray_runtime_env"}
 )
 
-UNCOMMITTED = "made with files that are not committed"
 
-
-def provenance(settings: Settings, notices: tuple[str, ...]) -> Provenance:
-    """The commit and the settings of a run in this checkout."""
+def provenance(settings: Settings, notices: tuple[str, ...], suites: LoadedSuites | None = None) -> Provenance:
+    """The commit and the settings of a run in this checkout. Without its suites, it may read any file."""
     environment = settings.environment
     return Provenance(
-        # A step may check out another commit than the one that the event is about. The image may have no git.
-        commit=commit_of(settings.repository, "HEAD")
-        or environment.get("GITHUB_SHA")
-        or environment.get("CI_COMMIT_SHA"),
+        commit=commit_here(settings),
+        uncommitted=_uncommitted(settings, suites),
         ref=environment.get("GITHUB_REF") or branch_of(settings.repository),
         settings=settings_given(settings),
-        notices=(*_of_base(settings), *_uncommitted(settings), *notices),
+        notices=(*_of_base(settings), *notices),
         prices=settings.measure.prices.source if _is_priced(settings) else None,
     )
+
+
+def commit_here(settings: Settings) -> str | None:
+    """The commit that is checked out, which need not be the event's; the image may have no git."""
+    of_event = settings.environment.get("GITHUB_SHA") or settings.environment.get("CI_COMMIT_SHA")
+    return commit_of(settings.repository, "HEAD") or of_event
 
 
 def _of_base(settings: Settings) -> tuple[str, ...]:
@@ -48,12 +52,15 @@ def _of_base(settings: Settings) -> tuple[str, ...]:
     return (f"the settings of the base {side.commit[:7]} cannot be read, so {decides}: {side.unreadable}",)
 
 
-def _uncommitted(settings: Settings) -> tuple[str, ...]:
-    """A notice on tracked files of a shard that differ from their commit; `merge` compares it."""
-    state = None if settings.selection.shard is None else state_of(settings.repository)
+def _uncommitted(settings: Settings, suites: LoadedSuites | None) -> str | None:
+    """A fingerprint of the tracked files, if one that the run may read differs from its commit."""
+    state = state_of(settings.repository)
     if state is None or (not state["changed"] and state["staged"] == digest("")):
-        return ()
-    return (f"{UNCOMMITTED} (fingerprint {fingerprint(state)[:12]})",)
+        return None
+    commit = commit_of(settings.repository, "HEAD")
+    if suites is not None and commit is not None and not may_differ(settings, suites, commit):
+        return None
+    return fingerprint(state)[:12]
 
 
 def _is_priced(settings: Settings) -> bool:

@@ -39,7 +39,8 @@ def write_records(rows: Sequence[Mapping[str, Any]], path: Path, *, stopped: str
     run = ImportedRun(tool=TOOL, path=str(path), cases=joined(map(_case, rows)), stopped=stopped)
     report = report_of(run, written_at=now)
     of = provenance(settings, report.run.notices)
-    report = replace(report, run=replace(report.run, commit=of.commit, ref=of.ref, settings=of.settings))
+    info = replace(report.run, commit=of.commit, uncommitted=of.uncommitted, ref=of.ref, settings=of.settings)
+    report = replace(report, run=info)
     report = without_content(without_either(report, settings), settings.redaction.redact)
     publish(decision(report, None, settings.rules), [path])
 

@@ -11,6 +11,7 @@ from runevals.lib import git
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.run.baseline.checkout import base_checkout
+from runevals.run.baseline.dependencies import IN_NO_COMMIT
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
@@ -53,7 +54,10 @@ def open_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
         gc.set_threshold(20_000, 200, 20)  # most of what a run makes it keeps too
         with interruptible(world.stop):
             yield Measurement(
-                part_of(plan, settings.selection.shard), settings, world, provenance(settings, notices)
+                part_of(plan, settings.selection.shard),
+                settings,
+                world,
+                provenance(settings, notices, request.suites),
             )
 
 
@@ -142,7 +146,9 @@ def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | Non
 
 
 def commit_of_base(settings: Settings, baseline: Baseline) -> tuple[str | None, str]:
-    """(the base's commit, "") if it is in this checkout, else (None, why not)."""
+    """(the base's commit, "") if it is in this checkout and its result is of it, else (None, why not)."""
+    if baseline.report.run.uncommitted and not baseline.fresh:
+        return None, IN_NO_COMMIT
     if settings.base_side is not None:  # a stored result may be of an older commit than the change began at
         side = settings.base_side.commit
         return git.common_ancestor(settings.repository, side) or side, ""

@@ -59,7 +59,13 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     of = provenance(settings, report.run.notices)
     target = replace(report.run.target, deterministic=request.deterministic)
     run = replace(
-        report.run, target=target, commit=of.commit, ref=of.ref, settings=of.settings, notices=of.notices
+        report.run,
+        target=target,
+        commit=of.commit,
+        uncommitted=of.uncommitted,
+        ref=of.ref,
+        settings=of.settings,
+        notices=of.notices,
     )
     return replace(report, run=run)
 

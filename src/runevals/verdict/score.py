@@ -69,6 +69,7 @@ def nothing_run(target: ModelIdentity, provenance: Provenance) -> RunReport:
         settings=provenance.settings,
         notices=provenance.notices,
         prices=provenance.prices,
+        uncommitted=provenance.uncommitted,
     )
     return run_report(run, (), complete=False)
 

@@ -83,6 +83,7 @@ def test_of_a_tag_the_run_of_its_commit(repository, kept, found):
     repository.git("tag", "-a", "v1.4", "-m", "v1.4")
     commit = repository.git("rev-parse", "HEAD")
     kept("newer.json", CASES, 1, commit="0" * 40)
+    kept("edited.json", CASES, 2, commit=commit, uncommitted="2f5a81c0d3e4")
     assert found("v1.4").notices == ("no mark: no result is stored of the commit of v1.4",)
     kept("tagged.json", CASES, 9, commit=commit)
     assert found("v1.4").run.source.startswith("tagged.json")

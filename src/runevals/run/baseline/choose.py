@@ -155,6 +155,8 @@ def _is_unchanged(stored: StoredBase, settings: Settings, raw: RawSettings) -> b
     commit, before, baseline = stored.commit, stored.of_commit, stored.baseline
     if commit is None or before is None or baseline is None or not is_here(settings, before):
         return False
+    if baseline.report.run.uncommitted:
+        return False
     if git.tree_of(settings.repository, before) == git.tree_of(settings.repository, commit):
         return True
     try:

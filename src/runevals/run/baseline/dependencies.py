@@ -17,6 +17,8 @@ from runevals.suites.discover import looked_at
 from runevals.suites.load import LoadedSuites
 from runevals.suites.urls.mcp_config import FILENAME
 
+IN_NO_COMMIT = "the base's result was made with changes that are in no commit"
+
 
 def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: RunReport | None) -> str | None:
     """Why the run must be made; None if nothing that it depends on differs from `commit`.
@@ -46,6 +48,17 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
         more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
         return f"changed since {commit[:7]}: {', '.join(differing[:3])}{more}"
     return None
+
+
+def may_differ(settings: Settings, loaded: LoadedSuites, commit: str) -> bool:
+    """Whether a file that the run reads may differ from the commit."""
+    target = settings.target
+    if target is None or settings.evaluate_only or (target.reads_other_files and not settings.compare.depends_on):
+        return True
+    try:
+        return bool(changed_paths(settings.repository, commit, _read(settings, loaded, None)))
+    except CannotFollow:
+        return True
 
 
 def asked_otherwise(settings: Settings, known: RunReport) -> str | None:

@@ -214,6 +214,8 @@ def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str 
     commits = [report.run.commit for report in (run, newest)]
     if None in commits:
         return "no commit is named"
+    if run.run.uncommitted != newest.run.uncommitted:
+        return "other changes that are in no commit"
     if commits[0] != commits[1] and not _same_files(settings, *map(str, commits)):
         return "another commit"
     if not same_model(newest.run.target, run.run.target):

@@ -65,7 +65,7 @@ def chosen_mark(
     usable = ((source, run) for source, run in candidates if _is_whole(run) and _covered(run, planned))
     best_of = 1
     if mark.tag is not None:
-        chosen = next(((source, run) for source, run in usable if run.run.commit == commit), None)
+        chosen = next(((source, run) for source, run in usable if _is_of(run, commit)), None)
     elif mark.days is not None:
         until = datetime.now(UTC) - timedelta(days=mark.days)
         chosen = next(((source, run) for source, run in usable if run.run.started_at <= until), None)
@@ -76,6 +76,10 @@ def chosen_mark(
     if chosen is None:
         return MarkFound(notices=(f"no mark: no result is stored {_of(mark)}",))
     return MarkFound(run=MarkRun(mark=mark, source=chosen[0], report=chosen[1], best_of=best_of))
+
+
+def _is_of(run: RunReport, commit: str | None) -> bool:
+    return run.run.commit == commit and run.run.uncommitted is None
 
 
 def _best(totals: Totals) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from runevals.lib import git
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity
-from runevals.run.baseline.dependencies import asked_otherwise, changes_since
+from runevals.run.baseline.dependencies import IN_NO_COMMIT, asked_otherwise, changes_since
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.provenance import provenance
 from runevals.run.request import RunRequest
@@ -47,6 +47,8 @@ def _stored(request: RunRequest, baseline: Baseline) -> Conclusion | str:
     """
     known, settings = baseline.report, request.settings
     commit = None if known.run.commit is None else git.commit_of(settings.repository, known.run.commit)
+    if known.run.uncommitted:
+        return IN_NO_COMMIT
     if commit is None or not known.complete:
         return "the base's result does not say of which commit here it is"
     why = changes_since(settings, request.suites, commit, known)

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from runevals.lib.git import files_of, why_unavailable
 from runevals.lib.git_changes import state_of
-from runevals.run.provenance import provenance
+from runevals.run.provenance import commit_here
 from runevals.settings.resolve import Settings
 
 MOST_FILES = 10_000
@@ -69,12 +69,12 @@ def _runs_code(settings: Settings) -> bool:
 def _of_git(settings: Settings) -> Code | None:
     """The state of the repository; None if it is too large, empty without git."""
     if why_unavailable(settings.repository) is not None:
-        return {"commit": provenance(settings, ()).commit}
+        return {"commit": commit_here(settings)}
     state = state_of(settings.repository)
     if state is None:
         return None
     text = json.dumps(state, sort_keys=True)
-    return {"commit": provenance(settings, ()).commit, "differs": sha256(text.encode()).hexdigest()}
+    return {"commit": commit_here(settings), "differs": sha256(text.encode()).hexdigest()}
 
 
 def _loose(programs: Sequence[Settings]) -> Iterator[Path]:

@@ -13,7 +13,6 @@ from runevals.lib.chat.providers import PROVIDERS
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.records.errors import ExternalError, InvalidDocument
 from runevals.records.quick_dataclass import dataclass
-from runevals.run.provenance import UNCOMMITTED
 from runevals.run.same_words import NOTICE as SAME_WORDS
 from runevals.verdict.score import run_report
 
@@ -22,7 +21,6 @@ WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of 
 )
 NAMED_BY_CASES = tuple(PROVIDERS)  # targets whose model may be the one that a case names
 NAMING = "prompt-yml"  # the dialect whose cases name theirs
-DIFFERENT_FILES = "the shards were made with different files that are not committed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +74,7 @@ def _part(display_name: str, report: RunReport) -> ShardDocument:
 _SAME: Mapping[str, Callable[[ShardDocument], object]] = {
     "numbers of shards": lambda part: part.shard.of,
     "commits": lambda part: part.report.run.commit,
+    "changes that are in no commit": lambda part: part.report.run.uncommitted or "none",
     "suites": lambda part: part.report.run.suites,
     "numbers of cases": lambda part: part.shard.plan_cases,
     "splits of the cases": lambda part: part.shard.split,
@@ -205,14 +204,7 @@ def _notices(runs: Sequence[RunInfo]) -> tuple[str, ...]:
     """Every shard's, once; that the answers are the same is true of the whole run only if all shards say so."""
     notices = dict.fromkeys(notice for run in runs for notice in run.notices)
     everywhere = all(SAME_WORDS in run.notices for run in runs)
-    files = {tuple(filter(_of_files, run.notices)) for run in runs}
-    differ = (DIFFERENT_FILES,) if len(files) > 1 else ()
-    alike = (notice for notice in notices if not _of_files(notice) and (notice != SAME_WORDS or everywhere))
-    return (*differ, *alike)
-
-
-def _of_files(notice: str) -> bool:
-    return notice.startswith(UNCOMMITTED)
+    return tuple(notice for notice in notices if notice != SAME_WORDS or everywhere)
 
 
 def _models(runs: Sequence[RunInfo]) -> str | None:
