@@ -273,8 +273,26 @@ def test_a_judge_that_fails_leaves_no_value_and_no_regression():
     assert found.verdict is V.INCONCLUSIVE
 
 
-@pytest.mark.parametrize(("before", "now"), [(None, "big"), ("big", None), ("big", "other")])
-def test_another_judge_is_left_out_of_the_comparison_and_named(before, now):
+def test_what_two_judges_scored_cannot_be_compared_though_a_fact_was_checked_too():
+    def run(model, score, facts):
+        made = [judged_case(f"k{n}", "p", score) for n in range(30)]
+        made += [judged_case(f"fact{n}", "p", None) for n in range(facts)]
+        return with_judge(report(made), model)
+
+    found = compare(run("other", 1.0, 0), run("big", 5.0, 0), "b")
+    assert found.verdict is V.INCOMPARABLE
+    assert found.why == (
+        "only 0 of the base's 30 cases can be compared, the others were edited, removed or skipped, "
+        "or two judges scored them (judge both sides again: compare --rejudge)"
+    )
+    assert compare(run("other", 1.0, 119), run("big", 5.0, 119), "b").verdict is V.INCOMPARABLE
+    few = compare(run("other", 1.0, 120), run("big", 5.0, 120), "b")  # 80 % of the cases
+    assert few.verdict is V.NO_CHANGE
+    assert "judge scores are not comparable" in few.caveats[0]
+
+
+@pytest.mark.parametrize(("before", "now"), [(None, "big"), ("big", None)])
+def test_a_judge_on_one_side_is_left_out_of_the_comparison_and_named(before, now):
     def run(model, score):
         made = report([judged_case(f"k{n}", "p", None if model is None else score) for n in range(30)])
         return with_judge(made, model)

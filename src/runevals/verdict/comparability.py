@@ -49,13 +49,14 @@ def both_deterministic(head: RunReport, base: RunReport) -> bool:
     return head.run.target.deterministic and base.run.target.deterministic
 
 
+def is_judged(result: CheckResult) -> bool:
+    """Whether a judge had a part in it."""
+    return result.layer is Layer.JUDGE or result.judge_model is not None
+
+
 def without_judge(report: RunReport) -> RunReport:
     """`report` without the results of judges."""
-
-    def judged(result: CheckResult) -> bool:
-        return result.layer is Layer.JUDGE or result.judge_model is not None
-
-    return run_report(report.run, [without_checks(case, judged) for case in report.cases])
+    return run_report(report.run, [without_checks(case, is_judged) for case in report.cases])
 
 
 def too_old(head: RunReport, base: RunReport, rule: RegressionRule) -> int | None:

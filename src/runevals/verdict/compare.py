@@ -22,6 +22,7 @@ from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.comparability import (
     both_deterministic,
     caveats_of,
+    is_judged,
     judges_differ,
     other_target,
     without_judge,
@@ -60,18 +61,26 @@ class Sides:
     matched: MatchedRuns
     same: list[Pair]  # of equal content
     pairs: list[Pair]  # of these, those that are not quarantined
-    judges: str  # the note in messages if the judges differ
+    of_two_judges: MatchedRuns | None = None  # the cases with the results of judges, if these differ
 
     @classmethod
     def of(cls, head: RunReport, base: RunReport) -> Sides:
         """Matches the cases; if the judges differ, their results are left out."""
-        judges = ""
+        of_two_judges = None
         if judges_differ(head, base):
+            of_two_judges = match(base.cases, head.cases) if head.run.judge and base.run.judge else None
             head, base = without_judge(head), without_judge(base)
-            judges = ", or the judge differs"
         matched = match(base.cases, head.cases)
         same = [pair for pair in matched.both if pair.same_content]
-        return cls(matched, same, [pair for pair in same if not pair.head.quarantined], judges)
+        return cls(matched, same, [pair for pair in same if not pair.head.quarantined], of_two_judges)
+
+    def why_not_comparable(self, suspects: Sequence[Suspect]) -> str:
+        """Why too few cases can be compared, without those that two judges scored; else empty."""
+        if self.of_two_judges is None:
+            return why_not_comparable(self.same, self.matched, suspects)
+        alike = [pair for pair in self.of_two_judges.both if pair.same_content and not _is_judged(pair)]
+        few = why_not_comparable(alike, self.of_two_judges, suspects)
+        return few and f"{few}, or two judges scored them (judge both sides again: compare --rejudge)"
 
     @property
     def due(self) -> list[Pair]:
@@ -98,14 +107,14 @@ def compare(
     """
     sides = Sides.of(head, base)
     pairs, measured, same = sides.pairs, sides.measured, sides.same
-    promised = both_deterministic(head, base)
+    promised, other_judge = both_deterministic(head, base), judges_differ(head, base)
     deterministic = promised and not (fresh is not None and fresh.promise_broken)
     tested = families(sides.due, level_of(head, pairs, strictness, rule))
     graded = "share" in tested.whole
     metric = _leading(tested.hypotheses, graded=graded)
     test = tested.whole.get(metric)
     suspects = _suspects(pairs, rule, fresh, deterministic=deterministic)
-    few = why_not_comparable(same, sides.matched, sides.judges, suspects)
+    few = sides.why_not_comparable(suspects)
     not_comparable = other_target(head, base) or (few if pairs else "no case is left")
     evidence = Evidence(
         pairs=pairs,
@@ -127,8 +136,8 @@ def compare(
         shared=len(same),
         compared=len(measured),
         base_cases=len(base.cases),
-        base_totals=_totals(base, [pair.base for pair in same], whole=not sides.judges),
-        head_totals=_totals(head, [pair.head for pair in same], whole=not sides.judges),
+        base_totals=_totals(base, [pair.base for pair in same], whole=not other_judge),
+        head_totals=_totals(head, [pair.head for pair in same], whole=not other_judge),
         deterministic=deterministic,
         rounds_done=rounds_done(pairs),
         rounds_planned=head.run.repeat,
@@ -150,6 +159,16 @@ def compare(
         beside = "pass_rate" if metric == "share" else "share"
     others = metric_changes(measured, evaluators, beside=beside)
     return replace(_with_numbers(comparison, test, measured, rule), metrics=others)
+
+
+def _is_judged(pair: Pair) -> bool:
+    return any(
+        is_judged(result)
+        for case in (pair.base, pair.head)
+        for attempt in case.attempts
+        for turn in attempt.turns
+        for result in turn.results
+    )
 
 
 def _totals(report: RunReport, cases: Sequence[CaseReport], *, whole: bool) -> Totals:

@@ -214,9 +214,7 @@ def _due_on_base(matched: MatchedRuns) -> list[CaseReport]:
     return [*(p.base for p in matched.both if p.before.due), *filter(was_due, matched.removed)]
 
 
-def why_not_comparable(
-    pairs: Sequence[Pair], matched: MatchedRuns, judges: str, suspects: Iterable[Suspect]
-) -> str:
+def why_not_comparable(pairs: Sequence[Pair], matched: MatchedRuns, suspects: Iterable[Suspect]) -> str:
     """Why too few cases can be compared: under 80 % of a suite's, or a critical one is missing; else empty.
 
     `pairs` have equal content on both sides. A case counts if the same judge checked it on both sides, if it
@@ -236,10 +234,10 @@ def why_not_comparable(
         if count < MIN_SHARED * len(cases):
             where = f" in {suite}" if len(due) > 1 else ""
             of = f"{count} of the base's {plural(len(cases), 'case')}{where}"
-            return f"only {of} can be compared, the others were edited, removed or skipped{judges}"
+            return f"only {of} can be compared, the others were edited, removed or skipped"
     edited = [
         pair.head.key
         for pair in matched.both
         if is_critical(pair) and pair.base_key not in left and pair.before.due
     ]
-    return f"of the critical cases, {short_list(edited)} cannot be compared{judges}" if edited else ""
+    return f"of the critical cases, {short_list(edited)} cannot be compared" if edited else ""
