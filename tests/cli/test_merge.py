@@ -273,5 +273,6 @@ def test_shards_of_different_uncommitted_files_are_not_one_run(repository, runev
         code, _, err = runevals("merge", "1.json", "2.json", "-o", "merged.json")
         if first != second:
             ended(code, 2, err, "are not of one run: their changes that are in no commit differ (")
+            assert "say with `depends_on` which files the target reads" in err
         else:
             assert code == 0, err

@@ -10,12 +10,14 @@ import pytest
 from runevals.github.events import Job
 from runevals.github.job import JobContext
 from runevals.github.stored_mark import stored_mark
+from runevals.records import ModelIdentity
 from runevals.reports import results_document as document
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.decide import decision
 from tests.sample_reports import report
 
 CASES = {"a": "pp", "b": "pp"}
+TARGET = ModelIdentity(type="python")
 PLANNED = frozenset((one.suite, one.key) for one in report(CASES).cases)
 MERGED, TAGGED, REMOVED = ("cde"[n] * 40 for n in range(3))
 
@@ -33,7 +35,7 @@ def store(hub, settings):
     def add(number, days, cases=CASES, sha=MERGED, begins=None, **more):
         began = datetime.now(UTC) - timedelta(days=days)
         made = report(cases)
-        made = replace(made, run=replace(made.run, started_at=begins or began, commit=sha))
+        made = replace(made, run=replace(made.run, target=TARGET, started_at=begins or began, commit=sha))
         hub.run(number, sha, created_at=f"{began:%Y-%m-%dT%H:%M:%SZ}", **more)
         hub.artifact(number, "runevals-x", {"results.json": document.write(decision(made, None, settings.rules))})
 

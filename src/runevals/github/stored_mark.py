@@ -48,7 +48,7 @@ def stored_mark(settings: Settings, here: JobContext, mark: Mark, planned: froze
         with github_shape_errors():
             commit = None if mark.tag is None else _commit_of(settings, here.api, here.repository, mark.tag)
             runs = _runs(settings, here.api, query, mark, commit)
-            return chosen_mark(mark, _read(settings, here.api, query, runs), planned, commit)
+            return chosen_mark(settings, mark, _read(settings, here.api, query, runs), planned, commit)
     except GitHubRefused as refused:
         return MarkFound(notices=(f"no mark: {refused}",))
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from runevals.records import GateRules
+from runevals.records import GateRules, ModelIdentity
 from runevals.reports import results_document as document
 from runevals.run.baseline.marks import kept_mark, run_of_mark
 from runevals.settings.file import BaseSide
@@ -55,6 +55,8 @@ def test_what_is_no_result_of_these_cases_is_passed_over(project, kept, found):
     kept("errored.json", dict.fromkeys(CASES, "e"), 41)
     project.write(".evals/results/broken.json", '{"started_at": "2020-01-01T00:00:00Z"}')
     project.write(".evals/results/text.json", "not even JSON")
+    kept("mostly-errored.json", {"a": "pp", "b": "e", "c": "e"}, 42)
+    kept("one-case.json", {"a": "pp"}, 43, settings={"filter": ["a"]})
     kept("good.json", CASES, 50)
     assert found("30d").run.source.startswith("good.json")
 
@@ -65,6 +67,18 @@ def test_the_best_has_most_of_the_cases_and_says_of_how_many_it_is(kept, found):
     kept("small.json", {"a": "pp"}, 3)
     run = found("best").run
     assert (run.source[:9], run.best_of) == ("best.json", 2)
+
+
+def test_an_older_run_of_fewer_cases_is_whole(kept, found):
+    kept("older.json", {"a": "pp"}, 40)
+    assert found("30d").run.source.startswith("older.json")
+
+
+def test_the_best_is_of_the_same_target(kept, found):
+    kept("other.json", CASES, 1, target=ModelIdentity(type="openai", model="large"))
+    kept("own.json", {**CASES, "b": "ff"}, 2, target=ModelIdentity(type="openai", model="small"))
+    run = found("best", target="openai:small").run
+    assert (run.source[:8], run.best_of) == ("own.json", 1)
 
 
 def test_of_equal_pass_rates_the_best_has_the_best_score(kept, found):

@@ -17,12 +17,14 @@ from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.records.suite import Case
 from runevals.reports.results_document import MAX_UNPACKED, content_of, documents_in, read
+from runevals.run.baseline.dependencies import other_models
 from runevals.settings.resolve import RESULTS, Settings
 from runevals.suites.plan import is_selected
 
 MOST_READ = 20  # of which the best is taken
-LEAST_COVERED = 0.8  # of this run's cases, by a result that may be the best
+LEAST_MEASURED = 0.8  # of the cases
 HEAD_BYTES, HEAD_LINES = 65536, 100  # of a document, where its time stands
+_FILTERS = frozenset({"category", "tag", "filter"})
 _STARTED_AT = re.compile(rb'"started_at": ?"([^"]{1,40})"')
 
 Key = tuple[str, str]  # suite and key
@@ -55,14 +57,18 @@ def kept_mark(settings: Settings, planned: Collection[Key]) -> MarkFound:
     commit = None if mark.tag is None else git.commit_of(settings.repository, f"refs/tags/{mark.tag}")
     if mark.tag is not None and commit is None:
         return MarkFound(notices=(f"no mark: git knows no tag {mark.tag} here",))
-    return chosen_mark(mark, _stored_runs(settings, mark, commit), planned, commit)
+    return chosen_mark(settings, mark, _stored_runs(settings, mark, commit), planned, commit)
 
 
 def chosen_mark(
-    mark: Mark, candidates: Iterable[Candidate], planned: Collection[Key], commit: str | None
+    settings: Settings, mark: Mark, candidates: Iterable[Candidate], planned: Collection[Key], commit: str | None
 ) -> MarkFound:
-    """The run that a mark names, of the newest results first; those without any planned case are ignored."""
-    usable = ((source, run) for source, run in candidates if _is_whole(run) and _covered(run, planned))
+    """The run that a mark names, of the newest results first.
+
+    Those of a part of the cases, or with many that were not measured, are ignored. The best is one of most of the
+    planned cases, by the same target and judge.
+    """
+    usable = ((source, run) for source, run in candidates if _is_whole(run, planned))
     best_of = 1
     if mark.tag is not None:
         chosen = next(((source, run) for source, run in usable if _is_of(run, commit)), None)
@@ -70,7 +76,8 @@ def chosen_mark(
         until = datetime.now(UTC) - timedelta(days=mark.days)
         chosen = next(((source, run) for source, run in usable if run.run.started_at <= until), None)
     else:
-        alike = [one for one in islice(usable, MOST_READ) if _covered(one[1], planned) >= LEAST_COVERED]
+        newest = islice(usable, MOST_READ)
+        alike = [one for one in newest if _covers(one[1], planned) and other_models(settings, one[1]) is None]
         best_of = len(alike)
         chosen = max(alike, key=lambda one: _best(one[1].totals), default=None)
     if chosen is None:
@@ -93,13 +100,21 @@ def _of(mark: Mark) -> str:
     return f"that is {mark.days} days old" if mark.days is not None else "of these cases"
 
 
-def _is_whole(run: RunReport) -> bool:
-    return run.run.shard is None and run.complete and any(case.values for case in run.cases)
+def _is_whole(run: RunReport, planned: Collection[Key]) -> bool:
+    """Whether it measured most of the planned cases, or most of all cases that there were."""
+    if run.run.shard is not None or not run.complete:
+        return False
+    measured = _measured(run)
+    of_all = len(measured) >= LEAST_MEASURED * len(run.cases) and not measured.isdisjoint(planned)
+    return _covers(run, planned) or (of_all and _FILTERS.isdisjoint(run.run.settings))
 
 
-def _covered(run: RunReport, planned: Collection[Key]) -> float:
-    """The share of the planned cases that it has."""
-    return sum((case.suite, case.key) in planned for case in run.cases) / len(planned) if planned else 0.0
+def _covers(run: RunReport, planned: Collection[Key]) -> bool:
+    return bool(planned) and len(_measured(run).intersection(planned)) >= LEAST_MEASURED * len(planned)
+
+
+def _measured(run: RunReport) -> set[Key]:
+    return {(case.suite, case.key) for case in run.cases if case.values}
 
 
 def _stored_runs(settings: Settings, mark: Mark, commit: str | None) -> Iterator[Candidate]:

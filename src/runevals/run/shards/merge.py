@@ -21,6 +21,8 @@ WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of 
 )
 NAMED_BY_CASES = tuple(PROVIDERS)  # targets whose model may be the one that a case names
 NAMING = "prompt-yml"  # the dialect whose cases name theirs
+UNCOMMITTED = "changes that are in no commit"
+UNCOMMITTED_HINT = "; commit them, or say with `depends_on` which files the target reads"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +76,7 @@ def _part(display_name: str, report: RunReport) -> ShardDocument:
 _SAME: Mapping[str, Callable[[ShardDocument], object]] = {
     "numbers of shards": lambda part: part.shard.of,
     "commits": lambda part: part.report.run.commit,
-    "changes that are in no commit": lambda part: part.report.run.uncommitted or "none",
+    UNCOMMITTED: lambda part: part.report.run.uncommitted or "none",
     "suites": lambda part: part.report.run.suites,
     "numbers of cases": lambda part: part.shard.plan_cases,
     "splits of the cases": lambda part: part.shard.split,
@@ -93,6 +95,7 @@ def _require_same_run(first: ShardDocument, other: ShardDocument) -> None:
             )
             raise InvalidDocument(
                 f"{first.display_name} and {other.display_name} are not of one run: their {what} differ{values}"
+                + (UNCOMMITTED_HINT if what == UNCOMMITTED else "")
             )
 
 
