@@ -86,6 +86,7 @@ def test_gates_take_effect_once_they_are_on_the_base(repository, runevals):
     repository.write("agent.py", WORSE)
     code, out, _ = runevals(*AGAINST)
     assert code == 0, out
+    assert out.startswith("⚠ ")
     assert "but no gate that may fail the run says so" in out
 
 

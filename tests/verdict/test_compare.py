@@ -34,6 +34,8 @@ def test_deterministic_one_flip_is_a_confirmed_regression():
         pytest.param("ppp", "pfp", V.INCONCLUSIVE, id="one of three"),
         pytest.param("pp", "pff", V.REGRESSION, id="most runs fail"),
         pytest.param("p", "fp", V.NO_CHANGE, id="run again and passed"),
+        pytest.param("p", "ffp", V.NO_CHANGE, id="run again until it passed"),
+        pytest.param("p", "fff", V.REGRESSION, id="run again and never passed"),
         pytest.param("pp", "fpp", V.NO_CHANGE, id="run again in one of two jobs"),
         pytest.param("p", "pf", V.INCONCLUSIVE, id="no tool runs again what passed"),
         pytest.param("p", "fpp", V.INCONCLUSIVE, id="one of three, of one on the base"),

@@ -63,7 +63,7 @@ _ERROR_WORDS = {
 
 
 _NAMES = {"pass_rate": "Pass rate", "share": "Score"}
-_DOUBTFUL = frozenset({ComparisonVerdict.SMALL, ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.NOT_CONFIRMED})
+_CLEAN = frozenset({ComparisonVerdict.IMPROVED, ComparisonVerdict.NO_CHANGE})
 
 
 def alone(report: RunReport) -> str:
@@ -377,7 +377,7 @@ def doubtful(conclusion: Conclusion) -> bool:
         return True
     if comparison is None:
         return False
-    if comparison.verdict not in _DOUBTFUL and not comparison.inexact_base and not unsettled(comparison):
+    if comparison.verdict in _CLEAN and not comparison.inexact_base and not unsettled(comparison):
         return False
     unmeasured = conclusion.verdict.outcome == "unmeasured"
     return (
