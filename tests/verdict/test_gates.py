@@ -233,6 +233,20 @@ def test_gates_of_the_rules(rules, gate, state):
     assert states(decided(own(rules, **gate), CASES))["mine"] == state
 
 
+def test_a_gate_names_what_no_case_has(rules):
+    def reason(**gate):
+        found = decided(own(rules, **gate), [case("a", "p", category="eu", tags=("slow",))])
+        return next(one.reason for one in found.gates if one.name == "mine")
+
+    assert reason(metric="pass_rate", scope=Scope(category="eur")) == (
+        "pass_rate: no case is in its scope (category eur); did you mean 'eu'?"
+    )
+    assert reason(metric="pass_rate", scope=Scope(tag="fast")) == "pass_rate: no case is in its scope (tag fast)"
+    assert reason(metric="evaluator:ExactMach") == (
+        "evaluator:ExactMach: no check is called ExactMach; did you mean 'ExactMatch'?"
+    )
+
+
 @pytest.mark.parametrize(
     ("gate", "state"),
     [

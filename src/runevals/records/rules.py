@@ -10,6 +10,9 @@ from typing import Literal
 
 from runevals.records.quick_dataclass import dataclass
 
+# Categories with a gate of their own, and the share of their runs that must pass.
+CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
@@ -19,6 +22,10 @@ class Scope:
     tag: str | None = None
     suite: str | None = None
     case: str | None = None
+
+    def __str__(self) -> str:
+        fields = (("category", self.category), ("tag", self.tag), ("suite", self.suite), ("case", self.case))
+        return ", ".join(f"{what} {name}" for what, name in fields if name is not None) or "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,12 +19,13 @@ from runevals.records import (
     GateState,
 )
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, RunevalsError
+from runevals.records.rules import CATEGORY_GATES
 from runevals.run.load import accepted_file
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import content_of, read_entries
 from runevals.verdict.accepted import acceptance_headline, lost_cases, unsettled, without_accepted
 from runevals.verdict.conclude import conclude
-from runevals.verdict.gates import CATEGORY_GATES, apply_gates
+from runevals.verdict.gates import apply_gates
 from runevals.verdict.headlines import loss
 
 PRESET_GATES = frozenset({"no_regression", *(category for category, _ in CATEGORY_GATES)})

@@ -48,7 +48,7 @@ SETTINGS: tuple[Setting, ...] = (
             help="The model that grades: MODEL, PROVIDER:MODEL (openai, anthropic, gemini, …) or recorded:FILE."),
     Setting("judge_model", "text", metavar="MODEL", help="The judge's model."),
     Setting("no_judge", "yes_no", default=False, help="Run without a judge; its checks are skipped."),
-    Setting("repeat", "whole", bounds=(1, None),
+    Setting("repeat", "whole", bounds=(1, 10000),
             help="The most attempts per case (default: 1; in CI 3, to separate chance from change)."),
     Setting("concurrency", "whole", default=16, bounds=(1, None), help="Target calls at once."),
     # Protected: otherwise a change could run its code on other machines

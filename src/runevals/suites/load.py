@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ from runevals.records.errors import (
     UnrecognisedSuite,
 )
 from runevals.records.quick_dataclass import dataclass
-from runevals.records.rules import Selection, SuiteEntry
+from runevals.records.rules import CATEGORY_GATES, Selection, SuiteEntry
 from runevals.records.script import ScriptRunner
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
 from runevals.suites.discover import Discovery, discover, suite_files
@@ -163,6 +164,7 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]
         )
         notices += _also_found(discovered.ignored, request)
     suites = _named_apart(_skill_cases_together(suites))
+    suites = _with_warnings(suites, list(_almost_gated(suites)))
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
     suites, problems = _with_target(suites, request)
     broken += problems
@@ -216,6 +218,18 @@ def _without_cwd(suites: Sequence[Suite], target_type: str | None) -> Iterator[S
         if case is not None:
             message = f"cwd is for command targets; a {target_type} target does not get it"
             yield SuiteProblem(location=case.location, pointer="", message=message)
+
+
+def _almost_gated(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
+    """The categories that are written otherwise than one with a gate, each with its first case."""
+    gated = {name for name, _ in CATEGORY_GATES}
+    for suite in suites:
+        first = {case.category: case for case in reversed(suite.cases) if case.category is not None}
+        for category in sorted(first.keys() - gated):
+            name = re.sub("[^a-z]", "", category.casefold())
+            if (alike := next((each for each in gated if name in (each, f"{each}s")), None)) is not None:
+                message = f"the category '{category}' has no gate; did you mean '{alike}'?"
+                yield SuiteProblem(location=first[category].location, pointer="", message=message)
 
 
 def _looks_at_workspace(spec: EvaluatorSpec) -> bool:

@@ -131,6 +131,11 @@ def _results_of(cases: Sequence[CaseReport], name: str) -> list[CheckResult]:
     return [result for result in _results(cases) if name in (result.id, result.evaluator)]
 
 
+def names_of_checks(cases: Sequence[CaseReport]) -> set[str]:
+    """The ids and evaluators of all checks of the cases."""
+    return {name for result in _results(cases) for name in (result.id, result.evaluator)}
+
+
 def passed_share(cases: Sequence[CaseReport]) -> MetricRange | None:
     """Passed runs over all but skipped ones; what errored might have passed. Each case counts the same."""
     passed = errored = due = 0

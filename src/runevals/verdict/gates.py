@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from runevals.lib.statistics.permutation_test import wilson_upper
 from runevals.lib.text.numbers import plural
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import (
     AgainstComparison,
     CaseReport,
@@ -22,6 +23,7 @@ from runevals.records import (
     RunReport,
     Scope,
 )
+from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.base_labels import labelled_as_on_base
 from runevals.verdict.gate_metrics import (
     COMPARED,
@@ -31,12 +33,12 @@ from runevals.verdict.gate_metrics import (
     in_scope,
     mark_drop,
     measure,
+    names_of_checks,
     passed_share,
 )
 from runevals.verdict.headlines import loss
 from runevals.verdict.wording import about_drop_bound, since_mark
 
-CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
 _PRESET = Gate(name="", metric="pass_rate", op=">=", limit=1.0, on_missing="not_applicable")
 _BADNESS = {GateState.PASSED: 0, GateState.WARNED: 1, GateState.NOT_APPLICABLE: 2, GateState.FAILED: 3}
 _TOLERANCE = 1e-9  # shares are sums of fractions
@@ -181,7 +183,7 @@ def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> Ga
     cases = in_scope(report.cases, gate.scope)
     states = {"pass": GateState.PASSED, "not_applicable": GateState.NOT_APPLICABLE}
     state = states.get(gate.on_missing, GateState.FAILED)
-    missing = "nothing to measure it on"
+    missing = _what_is_missing(gate, report, cases)
     if gate.metric in COMPARED and comparison is None:
         state, missing = GateState.NOT_APPLICABLE, "there is no base"
     elif gate.metric.startswith(EVALUATOR) and has_several_scales(cases, gate.metric.removeprefix(EVALUATOR)):
@@ -193,6 +195,19 @@ def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> Ga
     return GateResult(
         name=gate.name, state=state, reason=f"{gate.metric}: {missing}", limit=gate.limit, metric=gate.metric
     )
+
+
+def _what_is_missing(gate: Gate, report: RunReport, cases: Sequence[CaseReport]) -> str:
+    """What the gate's scope or metric names and no case has."""
+    category, name = gate.scope.category, gate.metric.removeprefix(EVALUATOR)
+    if not cases:
+        known = {case.category for case in report.cases if case.category is not None}
+        hint = did_you_mean(category, sorted(known)) if category is not None and category not in known else ""
+        return f"no case is in its scope ({gate.scope}){hint}"
+    checks = names_of_checks(cases) if gate.metric.startswith(EVALUATOR) else set()
+    if checks and name not in checks:
+        return f"no check is called {name}{did_you_mean(name, sorted(checks))}"
+    return "nothing to measure it on"
 
 
 def _by_number(gate: Gate, metric: MetricRange) -> GateResult:

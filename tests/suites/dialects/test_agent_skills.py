@@ -38,10 +38,14 @@ def test_a_suite_is_named_for_the_skill_above_it(project):
     ("query", "problem"),
     [
         ({"query": "Write", "should_triger": True}, "'should_triger' is not read; did you mean 'should_trigger'?"),
+        (
+            {"query": "Write", "should_trigger": "no"},
+            "'no' is text, and would be the name of a skill",
+        ),
         ({"qurey": "Write", "should_trigger": True}, "has no 'query', which is what is sent; 'qurey' is not read"),
     ],
 )
-def test_trigger_queries_with_a_misspelt_key_are_refused_with_its_name(project, query, problem):
+def test_misspelt_trigger_queries_are_refused_with_the_place(project, query, problem):
     """Also if it is misspelt in all of them, so that only the name of the file says what they are."""
     project.write("evals/trigger-evals.json", [query])
     (found,) = read(project, "evals/trigger-evals.json").errors

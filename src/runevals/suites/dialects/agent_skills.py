@@ -53,6 +53,7 @@ _OTHERS = frozenset({"schemaVersion", "items", "samples", "rows", "messages"})  
 _SKILL = ("skill_name", "skill", "skillName", "agent_name")
 _PROMPTS = ("prompt", "query", "input", "user_prompt", "task", "request", "user_request")
 _TRIGGER = ("should_trigger", "shouldTrigger", "should_activate", "expected_trigger", "expect_trigger")
+_YES_OR_NO = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n"})
 _IN_WORDS = ("expect", "expected")  # which may hold one of these words in place of should_trigger
 _WORDS = {
     **dict.fromkeys(("trigger", "should_trigger", "triggers"), True),
@@ -249,6 +250,10 @@ class _Reader:
         names = [skill_name] if own else _list(value)
         if not names or not all(map(_is_text, names)):
             self.problems.append(self.source.problem(at, "must be true, false, or the name of a skill"))
+            return
+        if not own and (quoted := next((name for name in names if name.casefold() in _YES_OR_NO), None)):
+            message = f"'{quoted}' is text, and would be the name of a skill; write true or false without quotes"
+            self.problems.append(self.source.problem(at, message))
             return
         for name in names:
             options = {"skill": name, "should_trigger": value is not False}
