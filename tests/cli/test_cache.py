@@ -26,6 +26,11 @@ def test_what_is_cached_is_shown_and_deleted(cached, runevals):
     assert runevals("cache-info")[1].startswith("0 answers, ")
 
 
+def test_to_clear_a_cache_that_is_not_there_is_no_error(project, runevals):
+    code, out, _ = runevals("cache-clear")
+    assert (code, out.startswith("There is no cache at ")) == (0, True)
+
+
 @pytest.mark.parametrize("command", ["cache-info", "cache-clear", "cache-dir"])
 def test_without_a_cache_it_says_what_to_name(project, runevals, command):
     code, _, err = runevals(command, "--cache", "none")

@@ -183,7 +183,7 @@ def test_the_suite_suggested_where_there_is_none_runs(project, runevals):
 
 def test_counts_of_prompts_and_expected_must_agree(project, runevals):
     code, _, err = runevals("--prompts", "a", "b", "--expected", "c")
-    ended(code, 2, err, "--expected has 1 texts for 2 of --prompts")
+    ended(code, 2, err, "1 text of --expected for 2 texts of --prompts")
 
 
 def test_a_worse_answer_is_red_and_a_better_one_green(project, runevals):
@@ -265,7 +265,7 @@ def test_a_pattern_that_does_not_compile_is_told_before_the_run(project, runeval
     ("words", "told"),
     [
         (["--output", "report.pdf"], "--output report.pdf: the suffix selects the format"),
-        (["--repeat", "0"], "--repeat is 0; it must be at least 1"),
+        (["--repeat", "0"], "--repeat is 0; it must be from 1 to 10000"),
         (["--min-pass-rate", "85"], "--min-pass-rate is 85; it must be from 0 to 1"),
         (["--target", "opnai:x"], "there is no target 'opnai:x'"),
         (["--target", "gpt-5"], "did you mean 'openai:gpt-5'?"),

@@ -65,7 +65,7 @@ def test_an_unknown_name_is_refused_with_the_nearest():
         (EvaluatorSpec(name="Relevance", threshold=7), ["threshold is 7, but Relevance scores from 1 to 5"]),
         (EvaluatorSpec(name="Citations", threshold=-1), ["threshold is -1, but Citations scores from 0 upwards"]),
         (EvaluatorSpec(name="ExactMatch", threshold=1), ["ExactMatch passes or fails; it takes no threshold"]),
-        (EvaluatorSpec(name="ExactMatch", weight=0), ["weight is 0; it must be above 0 and at most 1e+06"]),
+        (EvaluatorSpec(name="ExactMatch", weight=0), ["weight is 0; it must be above 0 and at most 1,000,000"]),
         (EvaluatorSpec(name="regex"), ["regex needs the option 'pattern'"]),
         (
             EvaluatorSpec(name="PartialMatch", options={"algorithm": "f2", "case_sensitive": "no"}),

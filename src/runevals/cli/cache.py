@@ -41,6 +41,9 @@ def clear(**options: Any) -> None:
       runevals cache-clear
     """
     cache = _cache(options)
+    if not cache.path.exists():
+        say(f"There is no cache at {cache.path}")
+        return
     answers = cache.clear()
     forgotten = "answers that could not be read" if answers is None else plural(answers, "answer")
     say(f"Removed {forgotten} from {cache.path}")

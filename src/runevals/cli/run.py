@@ -30,6 +30,7 @@ from runevals.github.job import change_event, require_own_code
 from runevals.lib.storage.bucket import copy_to_bucket, is_in_bucket, require_bucket
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import at_terminal, say
+from runevals.lib.text.numbers import plural
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.reports import reporter_for, results
 from runevals.reports.publish import check_outputs, publish
@@ -328,7 +329,8 @@ def _suites(settings: Settings, options: dict[str, Any]) -> LoadedSuites:
         return loaded
     if expected and len(expected) != len(prompts):
         raise InvalidSettings(
-            f"--expected has {len(expected)} texts for {len(prompts)} of --prompts; their numbers must be equal"
+            f"{plural(len(expected), 'text')} of --expected for {plural(len(prompts), 'text')} of --prompts; "
+            "give one for each prompt"
         )
     unjudged = bool(expected) and (settings.no_judge or not settings.judges)
     defaults = eval_document.WITHOUT_A_JUDGE if unjudged else eval_document.SYSTEM_DEFAULTS

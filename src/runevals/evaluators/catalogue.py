@@ -191,7 +191,7 @@ def _built(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
     problems: list[tuple[str | None, str]] = list(_option_problems(cls, spec.options))
     problems += _threshold_problems(cls, spec.threshold)
     if not 0 < spec.weight <= MOST_WEIGHT:
-        message = f"weight is {spec.weight:g}; it must be above 0 and at most {MOST_WEIGHT:g}"
+        message = f"weight is {spec.weight:g}; it must be above 0 and at most {MOST_WEIGHT:,.0f}"
         problems.append(("weight", message))
     if problems:
         raise InvalidOptions(problems)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -107,17 +107,16 @@ def _words(error: Any, top: Mapping[str, Any]) -> Iterator[Complaint]:
             name = next(name for name in missing if error.message.startswith(repr(name)))
             yield Complaint(json_path=json_path, message=f"'{name}' is missing")
         case "type":
-            types = _types(error.validator_value)
-            kind = _old_boolean(error.instance) if types == _NAMES["boolean"] else None
-            yield Complaint(
-                json_path=json_path, message=f"must be {types}, but is {kind or _kind(error.instance)}"
-            )
+            types = error.validator_value
+            message = f"must be {_types(types)}, but is {_kind(error.instance, types)}"
+            yield Complaint(json_path=json_path, message=message)
         case "enum" | "const":
             allowed = error.validator_value if error.validator == "enum" else [error.validator_value]
             options = ", ".join(json.dumps(value) for value in allowed)
-            hint = did_you_mean(str(error.instance), [str(value) for value in allowed])
+            either = options if len(allowed) == 1 else f"one of {options}"
             yield Complaint(
-                json_path=json_path, message=f"must be one of {options}, but is {_short(error.instance)}{hint}"
+                json_path=json_path,
+                message=f"must be {either}, but is {_short(error.instance)}{_quotes(error.instance, allowed)}",
             )
         case "minItems":
             number, least = len(error.instance), error.validator_value
@@ -137,9 +136,28 @@ def _words(error: Any, top: Mapping[str, Any]) -> Iterator[Complaint]:
                 json_path=json_path,
                 message=f"{number} is greater than 1: it is a share; write {share} for {number} %",
             )
+        case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum":
+            limit, number = f"{_LIMITS[error.validator]} {error.validator_value:g}", error.instance
+            yield Complaint(json_path=json_path, message=f"must be {limit}, but is {number:g}")
         case _:
-            message = error.schema.get("errorMessage") if isinstance(error.schema, Mapping) else None
-            yield Complaint(json_path=json_path, message=message or error.message[:300])
+            own = error.schema.get("errorMessage") if isinstance(error.schema, Mapping) else None
+            yield Complaint(json_path=json_path, message=own or error.message[:300])
+
+
+_LIMITS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "above",
+    "maximum": "at most",
+    "exclusiveMaximum": "below",
+}
+
+
+def _quotes(value: object, allowed: Sequence[object]) -> str:
+    """What to write instead: the nearest of the allowed values, or the same one as another type."""
+    same = next((each for each in allowed if str(each) == str(value)), None)
+    if same is None:
+        return did_you_mean(str(value), [str(each) for each in allowed])
+    return f"; write {json.dumps(same)} {'with' if isinstance(same, str) else 'without'} quotes"
 
 
 def _hint(name: str, names: Collection[str], json_path: JsonPath, top: Mapping[str, Any]) -> str:
@@ -181,12 +199,17 @@ def _old_boolean(value: object) -> str | None:
     return f"the text '{value}'; write {'true' if word in ('yes', 'on') else 'false'}"
 
 
-def _kind(value: object) -> str:
+def _kind(value: object, types: str | Sequence[str]) -> str:
+    """What a value is that is none of the types."""
+    if types == "boolean" and (old := _old_boolean(value)) is not None:
+        return old
     match value:
         case None:
             return "null"
         case bool():
             return "true or false"
+        case float() if "integer" in types:
+            return f"{value:g}"
         case int() | float():
             return "a number"
         case str():

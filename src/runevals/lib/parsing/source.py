@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from array import array
 from bisect import bisect_right
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -33,6 +35,8 @@ JsonPath = tuple[Step, ...]
 _VALUES = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LINE_END = re.compile(r"\n")
+_NO_NUMBERS = frozenset({"NaN", "Infinity", "-Infinity"})
+_MOST_DIGITS = sys.get_int_max_str_digits()  # 0: any number
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
@@ -165,7 +169,9 @@ def decoded(content: bytes, display_path: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _stop(Location(file=display_path), f"is not UTF-8 text (byte {error.start})") from None
+        is_utf_16 = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        form = "is UTF-16; save it as UTF-8" if is_utf_16 else f"is not UTF-8 text (byte {error.start})"
+        raise _stop(Location(file=display_path), form) from None
 
 
 def read_lines(path: Path, display_path: str) -> Iterator[str]:
@@ -201,7 +207,7 @@ def read_json(text: str, display_path: str) -> Source:
     except RecursionError:
         raise _stop(Location(file=display_path), "is nested too deeply") from None
     except ValueError as error:
-        raise _stop(Location(file=display_path), f"is not JSON: {error}") from None
+        raise _stop(*_unreadable_number(display_path, text, error)) from None
     source = Source(display_path, text, value)
     if has_duplicates:
         raise InvalidSuite(
@@ -216,6 +222,19 @@ def read_json(text: str, display_path: str) -> Source:
             ]
         )
     return source
+
+
+def _unreadable_number(display_path: str, text: str, error: ValueError) -> tuple[Location, str]:
+    """The place of the first number that Python does not read, and what is wrong with it."""
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in _NO_NUMBERS or (len(token.lstrip("-")) > _MOST_DIGITS > 0 and token.lstrip("-").isdigit()):
+            place = Source(display_path, text, None).at(match.start())
+            message = (
+                f"{token} is not a number in JSON" if token in _NO_NUMBERS else f"{len(token)} digits are too many"
+            )
+            return replace(place, pointer=""), f"cannot be read: {message}"
+    return Location(file=display_path), f"is not JSON: {error}"
 
 
 def why_no_json(error: ValueError | RecursionError) -> str:
