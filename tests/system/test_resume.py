@@ -194,10 +194,11 @@ def test_a_program_that_was_changed_is_not_resumed(repository, runevals):
 FAILING = "def answer(prompt):\n    return 'yes' if '3' not in prompt else 1 / 0\n"
 
 
-@pytest.mark.parametrize("place", ["repository", "project"], ids=["not yet in git", "without git"])
+@pytest.mark.parametrize("place", ["repository", "ignored", "project"])
 def test_neither_is_one_that_no_commit_has(place, request, runevals):
-    here = request.getfixturevalue(place)
+    here = request.getfixturevalue(place if place == "project" else "repository")
     here.write("evals.json", SUITE)
+    here.write(".gitignore", "loose/\n" if place == "ignored" else "")
     here.write("loose/agent.py", FAILING)
     words = ("evals.json", "--target", "python:loose/agent.py:answer", "--no-judge", "-q", "-o", "out.json")
     assert runevals(*words)[0] == 3

@@ -102,10 +102,12 @@ def same_cases(loaded: LoadedSuites, known: RunReport) -> bool:
 
 def files_of(settings: Settings, loaded: LoadedSuites) -> list[Path]:
     """The files of suites, settings, target and judge, as far as they are known; they need not exist."""
-    files = [*_settings_paths(settings, loaded), *_words(settings)]
-    for pattern in settings.compare.depends_on:
-        files += _matching(pattern)
-    return files
+    return [*_settings_paths(settings, loaded), *program_files(settings)]
+
+
+def program_files(settings: Settings) -> list[Path]:
+    """The paths that the target's command or function and `depends_on` name; they need not exist."""
+    return [*_words(settings), *(path for pattern in settings.compare.depends_on for path in _matching(pattern))]
 
 
 def _settings_paths(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:

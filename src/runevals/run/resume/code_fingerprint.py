@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 
 from runevals.lib.git import files_of, why_unavailable
 from runevals.lib.git_changes import state_of
+from runevals.run.baseline.dependencies import program_files
 from runevals.run.provenance import commit_here
 from runevals.settings.resolve import Settings
 
@@ -78,8 +79,9 @@ def _of_git(settings: Settings) -> Code | None:
 
 
 def _loose(programs: Sequence[Settings]) -> Iterator[Path]:
-    """The files that no commit has."""
+    """The files that no commit has; of those that git ignores, the ones that the target or `depends_on` names."""
     settings = programs[0]
+    yield from (path for each in programs for path in program_files(each) if path.is_file())
     files = files_of(settings.repository, tracked=False)
     if files is None:
         for folder in dict.fromkeys(each.cwd if each.target is None else each.target.base for each in programs):
