@@ -233,6 +233,15 @@ def test_gates_of_the_rules(rules, gate, state):
     assert states(decided(own(rules, **gate), CASES))["mine"] == state
 
 
+@pytest.mark.parametrize("metric", ["cost_usd", "tokens"])
+def test_a_gate_on_costs_does_not_depend_on_the_number_of_rounds(rules, metric):
+    def observed(runs):
+        found = decided(own(rules, metric=metric, op="<=", limit=9), {"a": runs, "b": "p"})
+        return next(one.observed for one in found.gates if one.name == "mine")
+
+    assert observed("p") == observed("ppp") > 0
+
+
 def test_a_gate_names_what_no_case_has(rules):
     def reason(**gate):
         found = decided(own(rules, **gate), [case("a", "p", category="eu", tags=("slow",))])

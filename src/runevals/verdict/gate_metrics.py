@@ -18,6 +18,7 @@ from runevals.records import (
     Outcome,
     RunReport,
     Scope,
+    TurnReport,
 )
 from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.matching import match
@@ -162,11 +163,26 @@ def _errors(cases: Sequence[CaseReport]) -> float:
     return sum(case.unmeasured for case in cases) / len(cases)
 
 
+def _cost(cases: Sequence[CaseReport]) -> float | None:
+    return _of_one_run(cases, lambda turn: turn.cost_usd)
+
+
 def _tokens(cases: Sequence[CaseReport]) -> float | None:
-    sums = totals(cases)
-    if sums.input_tokens is None or sums.output_tokens is None:
-        return None
-    return float(sums.input_tokens + sums.output_tokens)
+    return _of_one_run(cases, lambda turn: total((turn.input_tokens, turn.output_tokens)))
+
+
+def _of_one_run(cases: Sequence[CaseReport], amount: Callable[[TurnReport], float | None]) -> float | None:
+    """What running each case once takes, by the mean of its answered runs; None if unknown.
+
+    How many rounds are made, and which cases are run again, depends on chance.
+    """
+    means: list[float | None] = []
+    for case in cases:
+        runs = [turns for each in case.attempts if (turns := [turn for turn in each.turns if turn.error is None])]
+        if runs:
+            whole = total(amount(turn) for turns in runs for turn in turns)
+            means.append(None if whole is None else whole / len(runs))
+    return total(means)
 
 
 def _judge_coverage(cases: Sequence[CaseReport]) -> float | None:
@@ -229,7 +245,7 @@ _OF_CASES: Mapping[str, Callable[[Sequence[CaseReport]], float | None]] = {
     "composite": lambda cases: totals(cases).composite,
     "share": lambda cases: totals(cases).share,
     "errors": _errors,
-    "cost_usd": lambda cases: totals(cases).cost_usd,
+    "cost_usd": _cost,
     "latency_p95_s": lambda cases: totals(cases).latency_p95_s,
     "tokens": _tokens,
     "judge_coverage": _judge_coverage,
