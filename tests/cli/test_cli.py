@@ -92,6 +92,7 @@ def test_compare_gives_a_runs_verdict(documents, project, runevals):
 
 def test_report_writes_a_document_in_other_formats(documents, project, runevals):
     assert runevals("report", "head.json", "-o", "a.xml", "-o", "a.csv", "-o", "a.md", "-o", "a.json")[0] == 0
+    assert "it is XML; results of another tool are for `runevals gate`" in runevals("compare", "a.xml", "a.xml")[2]
     assert project.document("a.json") == project.document("head.json")
     assert runevals("report", "head.json")[1].startswith("– 0 of 2 cases pass; no gate looked at this")
 

@@ -129,7 +129,10 @@ def parse(text: str, display_name: str) -> Conclusion:
     try:
         document = _loaded(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidDocument(f"{display_name} is not a results document: not JSON ({error})") from None
+        why = "it is XML; results of another tool are for `runevals gate`"
+        if not text.lstrip().startswith("<"):
+            why = f"not JSON ({error})"
+        raise InvalidDocument(f"{display_name} is not a results document: {why}") from None
     version = document.get("format_version") if isinstance(document, dict) else None
     if version != FORMAT_VERSION:
         why = "it has no 'format_version'" if version is None else f"'format_version' is {version}"
