@@ -464,18 +464,17 @@ def run_again(job, hub):
 
 @pytest.fixture
 def by_chance(job, hub):
-    """The target may answer otherwise each time; what it says is in `luck.py`, which is in no commit."""
+    """The target may answer otherwise each time; what it says in an attempt is in a file that git ignores."""
     on_main(job, "runevals.yaml", SETTINGS.replace(", deterministic: true", "").replace("agent.py:", "coin.py:"))
-    coin = "import importlib, agent\ntry:\n import luck\nexcept ImportError:\n luck = agent\n"
-    coin += "def answer(prompt):\n return importlib.reload(luck).answer(prompt)\n"
+    coin = "import importlib, agent\ndef answer(prompt):\n return importlib.reload(agent).answer(prompt)\n"
     on_main(job, "coin.py", coin)
 
 
 def test_a_case_that_was_confirmed_as_lost_stays_lost_when_the_job_is_run_again(job, hub, by_chance, stored):
-    job.repository.write("luck.py", WORSE)
+    job.repository.write("agent.py", WORSE)
     code, _, printed = job()
     assert code == 1, printed
-    job.repository.write("luck.py", AGENT)
+    job.repository.write("agent.py", AGENT)  # luck
     code, outputs, printed = run_again(job, hub)
     assert (code, outputs["verdict"]) == (1, "failed"), printed
     assert hub.bodies()[-1].startswith(f"{MARKER}\n### ❌ 1 case lost&#58; a")
@@ -514,12 +513,12 @@ def test_a_merge_that_is_run_again_counts_the_runs_of_the_attempt_before(job, hu
             assert code == 0, printed
         return job(INPUT_MODE="merge", **attempt)
 
-    job.repository.write("luck.py", WORSE)
+    job.repository.write("agent.py", WORSE)
     code, _, printed = merged(("1", "2"))
     assert code == 1, printed
     made = {found.key: len(found.attempts) for found in job.cases()}
     hub.artifact(99, ARTIFACT, {NAME: (job.repository.path / ".evals/results/results.json").read_text()})
-    job.repository.write("luck.py", AGENT)
+    job.repository.write("agent.py", AGENT)  # luck
     code, outputs, printed = merged(again, GITHUB_RUN_ATTEMPT="2")
     assert (code, outputs["verdict"]) == (1, "failed"), printed
     assert hub.bodies()[-1].startswith(f"{MARKER}\n### ❌ 1 ")

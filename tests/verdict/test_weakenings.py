@@ -111,10 +111,3 @@ def test_a_target_of_another_type_is_a_weakening_and_not_compared(outcome):
     assert [(w.key, w.message) for w in found.weakenings] == [("target", why)]
     expected = (V.INCOMPARABLE, why) if outcome == "p" else (V.REGRESSION, "")  # a loss is one all the same
     assert (found.verdict, found.why) == expected
-
-
-def test_a_case_that_was_put_in_quarantine():
-    """Against a file, the list is the change's own."""
-    one = case("a", "p")
-    assert told(one, replace(one, quarantined=True)) == [("a", "it was put in quarantine")]
-    assert told(replace(one, quarantined=True), replace(one, quarantined=True)) == []

@@ -100,13 +100,13 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
     from runevals.suites.load import read_suites, require_suites, unusable_evaluators
 
     read, problems = read_suites(load_request(settings))
-    if settings.rules.gates:
-        from runevals.run.preflight import require_gates
-
-        require_gates(settings.rules, read.suites)
     problems += _problems_of_lists(settings, read)
     with Sandbox(workers=1) as sandbox:
         loaded = require_suites(read, [*problems, *unusable_evaluators(read.suites, sandbox)])
+        if settings.rules.gates:
+            from runevals.run.preflight import require_gates
+
+            require_gates(settings.rules, loaded.suites)
         plan = plan_of(loaded, settings)
         if past is None:
             return loaded, []

@@ -64,20 +64,11 @@ def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
 
 
 def require_gates(rules: GateRules, suites: Sequence[Suite]) -> None:
-    """Raises InvalidSettings for a gate on a misspelt evaluator or category: it would fail after the whole run."""
+    """Raises InvalidSettings for a gate on a misspelt evaluator: it would fail after the whole run."""
     specs = [check for suite in suites for case in suite.cases for turn in case.turns for check in turn.checks]
     known = {name for spec in specs for name in (spec.id, spec.name) if name}
-    categories = {case.category for suite in suites for case in suite.cases if case.category is not None}
     for gate in rules.gates:
-        if gate.on_missing == "pass":
-            continue
-        category = gate.scope.category
-        guess = (
-            None if category is None or category in categories else nearest(category, categories, least=MISSPELT)
-        )
-        if guess is not None:
-            raise InvalidSettings(f"gates: no case has the category '{category}'; did you mean '{guess}'?")
-        if not gate.metric.startswith(EVALUATOR):
+        if gate.on_missing == "pass" or not gate.metric.startswith(EVALUATOR):
             continue
         name = gate.metric.removeprefix(EVALUATOR)
         guess = None if name in known or name in catalogue.names() else nearest(name, known, least=MISSPELT)

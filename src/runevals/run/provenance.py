@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from importlib.metadata import version
+from typing import cast
 
 from runevals.lib.chat.prices import is_deprecated
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.git import branch_of, commit_of
-from runevals.lib.git_changes import state_of
+from runevals.lib.git_changes import State, state_of
 from runevals.lib.parsing.canonical import digest, fingerprint
 from runevals.records import Provenance
 from runevals.run.baseline.dependencies import may_differ
@@ -55,12 +56,17 @@ def _of_base(settings: Settings) -> tuple[str, ...]:
 def _uncommitted(settings: Settings, suites: LoadedSuites | None) -> str | None:
     """A fingerprint of the tracked files, if one that the run may read differs from its commit."""
     state = state_of(settings.repository)
-    if state is None or (not state["changed"] and state["staged"] == digest("")):
+    if state is None or not _is_changed(state):
         return None
     commit = commit_of(settings.repository, "HEAD")
     if suites is not None and commit is not None and not may_differ(settings, suites, commit):
         return None
     return fingerprint(state)[:12]
+
+
+def _is_changed(state: State) -> bool:
+    inner = cast("dict[str, State]", state["submodules"])
+    return bool(state["changed"]) or state["staged"] != digest("") or any(map(_is_changed, inner.values()))
 
 
 def _is_priced(settings: Settings) -> bool:

@@ -11,7 +11,6 @@ from runevals.lib import git
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.run.baseline.checkout import base_checkout
-from runevals.run.baseline.dependencies import IN_NO_COMMIT
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
@@ -146,9 +145,7 @@ def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | Non
 
 
 def commit_of_base(settings: Settings, baseline: Baseline) -> tuple[str | None, str]:
-    """(the base's commit, "") if it is in this checkout and its result is of it, else (None, why not)."""
-    if baseline.report.run.uncommitted and not baseline.fresh:
-        return None, IN_NO_COMMIT
+    """(the base's commit, "") if it is in this checkout, else (None, why not)."""
     if settings.base_side is not None:  # a stored result may be of an older commit than the change began at
         side = settings.base_side.commit
         return git.common_ancestor(settings.repository, side) or side, ""

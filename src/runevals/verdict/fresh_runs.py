@@ -47,6 +47,7 @@ class SingleCases:
     runner: CaseRunner
     rule: RegressionRule
     lost_before: Sequence[Suspect] = ()  # confirmed in an earlier attempt at the same commit: they stay lost
+    of_commit: bool = True  # the base's result is of its commit, not of edits beside it
     used: int = 0
     promise_broken: bool = False
     _trialled: dict[Key, SuspectRuns] = field(default_factory=dict)
@@ -151,7 +152,7 @@ class SingleCases:
         """Runs them until each is settled, or nothing more may be run."""
         if batch:
             self._run(batch, cases)
-            singles.settle(batch, cases, self.rule)
+            singles.settle(batch, cases, self.rule, of_commit=self.of_commit)
 
     def _run(self, batch: Sequence[SuspectRuns], cases: int) -> None:
         """The head first, to drop what passes after all; then base and head in turn."""

@@ -18,7 +18,7 @@ from runevals.verdict.families import Place
 from runevals.verdict.fresh_runs import CaseRunner, SingleCases
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.regression import Strictness, few_edited, settled_early
-from runevals.verdict.suspects import is_critical
+from runevals.verdict.suspects import IN_NO_COMMIT, is_critical
 from runevals.verdict.verification import (
     FreshLook,
     SecondLook,
@@ -105,7 +105,9 @@ class _RoundState:
     _looked_at: frozenset[Key] | None = frozenset()  # the cases of `look`; None: all
 
     def __post_init__(self) -> None:
-        self.singles = SingleCases(self.runner, self.rule, self.runner.lost_before)
+        self.singles = SingleCases(
+            self.runner, self.rule, self.runner.lost_before, of_commit=self.base.run.uncommitted is None
+        )
 
     def compared(self, strictness: Strictness = Strictness.FINAL) -> Comparison:
         """The comparison of the runs so far."""
@@ -167,7 +169,10 @@ class _RoundState:
         look = self.runner.look_again(pairs, "a regression, it seems")
         if isinstance(look, str):
             return look
-        moved = base_moved(self.base, look) if pairs is None else ""
+        of_commit = self.base.run.uncommitted is None
+        moved = base_moved(self.base, look) if pairs is None or not of_commit else ""
+        if moved and not of_commit:
+            return f"{IN_NO_COMMIT}, and its commit gives other answers"
         if moved:
             self._move_to(look, moved)
         self._take(look, pairs)
@@ -221,13 +226,17 @@ class _RoundState:
 
         None if there is no reason to, or it cannot be done. Then the run may go on with another round.
         """
-        reasons = list(stale(self.head, self.base, self.rule)) if self.verifies and self.look is None else []
+        reasons = list(stale(self.head, self.base, self.rule)) if self._may_move() else []
         look = self.runner.look_again(None, reasons[0]) if reasons else ""
         if isinstance(look, str):
             return None
         self._take(look, None)
         self._move_to(look, base_moved(self.base, look))
         return self.after_round(done)
+
+    def _may_move(self) -> bool:
+        """Whether a fresh run of the base's commit may still replace the stored result."""
+        return self.verifies and self.look is None and self.base.run.uncommitted is None
 
     def _lost(self, comparison: Comparison, look: SecondLook | None) -> Comparison:
         """A loss of the whole or of a part that blocks."""

@@ -97,7 +97,7 @@ def _lost(evidence: Evidence) -> bool:
         return True
     if evidence.deterministic:
         unsettled = {(s.suite, s.key) for s in evidence.suspects if s.state != "confirmed"}
-        if any(p.regressed and p.key not in unsettled and not _passed_when_run_again(p) for p in evidence.pairs):
+        if any(p.regressed and p.key not in unsettled for p in evidence.pairs):
             return True
     return any(hypothesis.finding == "lost" for hypothesis in evidence.hypotheses)
 
@@ -136,8 +136,8 @@ def _wavering(evidence: Evidence) -> list[Pair]:
 
 def _passed_when_run_again(pair: Pair) -> bool:
     """Whether runs were added only after failures: it passed as often as on the base, and in the end."""
-    last = [attempt.status for attempt in pair.head.runs if attempt.status.measured][-1:]
-    return last == [Outcome.PASSED] and pair.now.passes <= pair.before.runs < pair.now.runs
+    last = [attempt.status for attempt in pair.head.runs if attempt.status.measured][-1]
+    return last is Outcome.PASSED and pair.now.passes <= pair.before.runs < pair.now.runs
 
 
 def _arrived(sides: Sequence[Side]) -> float:

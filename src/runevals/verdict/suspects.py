@@ -30,6 +30,7 @@ LOST_SHARE = 0.5  # how far the mean share of a graded suspect fell
 FEW_ERRING = 0.2  # the share of cases: with more errors, too few values arrived to compare at all
 STORED_RUNS = 3  # from which the stored runs of a base that cannot be run suffice
 CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})
+IN_NO_COMMIT = "the base's result was made with changes that are in no commit"
 
 
 def is_critical(pair: Pair) -> bool:
@@ -223,10 +224,11 @@ def _is_half_way(suspect: SuspectRuns) -> bool:
     return suspect.state is None and not suspect.stored and len(suspect.head) == len(suspect.base) == RUNS
 
 
-def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) -> None:
+def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule, *, of_commit: bool = True) -> None:
     """Sets the final state of every suspect; if the base could not be run, Holm is over all `cases`.
 
-    The stored runs selected the suspect, so every case that could have been selected counts.
+    The stored runs selected the suspect, so every case that could have been selected counts. If the stored result
+    is not of the commit that was run, other answers of that are no reason to clear a case.
     """
     sure = [case_p(*suspect.values(lenient=True)) for suspect in suspects]
     stored = any(suspect.stored for suspect in suspects)
@@ -237,6 +239,8 @@ def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule) ->
             suspect.state, suspect.reason = _ending(suspect, corrected_p, rule)
         if suspect.state in ("dropped", "cleared") and _base_changed(suspect):
             suspect.state, suspect.reason = "cleared", _why_base_changed(suspect)
+            if not of_commit:
+                suspect.state, suspect.reason = "open", IN_NO_COMMIT
     _confirm_by_number(suspects, cases, rule)
 
 

@@ -20,8 +20,6 @@ def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterat
         if pair.before.due and not pair.now.due:
             message = "it was measured on the base, and is skipped now"
             yield Weakening(suite=pair.head.suite, key=pair.head.key, message=message)
-        if pair.head.quarantined and not pair.base.quarantined:
-            yield Weakening(suite=pair.head.suite, key=pair.head.key, message="it was put in quarantine")
         if pair.same_content and _same_place(pair.base, pair.head) and _same_checks(pair.base, pair.head):
             continue
         for message in _weaker_parts(pair):

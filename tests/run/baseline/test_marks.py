@@ -57,7 +57,7 @@ def test_what_is_no_result_of_these_cases_is_passed_over(project, kept, found):
     project.write(".evals/results/text.json", "not even JSON")
     kept("mostly-errored.json", {"a": "pp", "b": "e", "c": "e"}, 42)
     kept("one-case.json", {"a": "pp"}, 43, settings={"filter": ["a"]})
-    kept("good.json", CASES, 50)
+    kept("good.json", {**CASES, "d": "ss"}, 50)
     assert found("30d").run.source.startswith("good.json")
 
 

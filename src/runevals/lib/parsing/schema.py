@@ -137,8 +137,8 @@ def _words(error: Any, top: Mapping[str, Any]) -> Iterator[Complaint]:
                 message=f"{number} is greater than 1: it is a share; write {share} for {number} %",
             )
         case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum":
-            limit, number = f"{_LIMITS[error.validator]} {error.validator_value:g}", error.instance
-            yield Complaint(json_path=json_path, message=f"must be {limit}, but is {number:g}")
+            limit, number = f"{_LIMITS[error.validator]} {json.dumps(error.validator_value)}", error.instance
+            yield Complaint(json_path=json_path, message=f"must be {limit}, but is {json.dumps(number)}")
         case _:
             own = error.schema.get("errorMessage") if isinstance(error.schema, Mapping) else None
             yield Complaint(json_path=json_path, message=own or error.message[:300])
@@ -209,7 +209,7 @@ def _kind(value: object, types: str | Sequence[str]) -> str:
         case bool():
             return "true or false"
         case float() if "integer" in types:
-            return f"{value:g}"
+            return json.dumps(value)
         case int() | float():
             return "a number"
         case str():

@@ -17,8 +17,6 @@ from runevals.suites.discover import looked_at
 from runevals.suites.load import LoadedSuites
 from runevals.suites.urls.mcp_config import FILENAME
 
-IN_NO_COMMIT = "the base's result was made with changes that are in no commit"
-
 
 def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: RunReport | None) -> str | None:
     """Why the run must be made; None if nothing that it depends on differs from `commit`.

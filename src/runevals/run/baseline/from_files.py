@@ -147,7 +147,7 @@ def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]
     if newest.run.target.deterministic:  # the same answers again would say nothing new
         return Baseline(report=newest, source=_source(folder.name, newest)), ()
     others = {name: run for name, run in list(runs.items())[:MOST_LOOKED_AT] if run is not newest}
-    reasons = {name: why_not_alike(run, newest, settings) for name, run in others.items()}
+    reasons = {name: _why_not_pooled(run, newest, settings) for name, run in others.items()}
     alike = [run for name, run in others.items() if reasons[name] is None][: MOST_RUNS - 1]
     source = _source(folder.name, newest) + (f" and {len(alike)} like it" if alike else "")
     return Baseline(report=pooled(newest, alike), source=source), _left_out(reasons)
@@ -209,13 +209,17 @@ def _inside(path: Path, settings: Settings) -> str | None:
     return None if relative.startswith("../") else relative
 
 
+def _why_not_pooled(run: RunReport, newest: RunReport, settings: Settings) -> str | None:
+    if run.run.uncommitted != newest.run.uncommitted:
+        return "other changes that are in no commit"
+    return why_not_alike(run, newest, settings)
+
+
 def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str | None:
     """Why two results cannot be pooled; None if they can."""
     commits = [report.run.commit for report in (run, newest)]
     if None in commits:
         return "no commit is named"
-    if run.run.uncommitted != newest.run.uncommitted:
-        return "other changes that are in no commit"
     if commits[0] != commits[1] and not _same_files(settings, *map(str, commits)):
         return "another commit"
     if not same_model(newest.run.target, run.run.target):

@@ -12,7 +12,7 @@ from pathlib import Path
 from runevals.lib import git
 from runevals.lib.storage.packed import is_packed, unpacked_lines
 from runevals.lib.text.moments import parse_moment
-from runevals.records import CaseReport, Mark, MarkRun, RunReport, Totals
+from runevals.records import CaseReport, Mark, MarkRun, Outcome, RunReport, Totals
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.records.suite import Case
@@ -71,7 +71,7 @@ def chosen_mark(
     usable = ((source, run) for source, run in candidates if _is_whole(run, planned))
     best_of = 1
     if mark.tag is not None:
-        chosen = next(((source, run) for source, run in usable if _is_of(run, commit)), None)
+        chosen = next(((source, run) for source, run in usable if run.run.commit == commit), None)
     elif mark.days is not None:
         until = datetime.now(UTC) - timedelta(days=mark.days)
         chosen = next(((source, run) for source, run in usable if run.run.started_at <= until), None)
@@ -83,10 +83,6 @@ def chosen_mark(
     if chosen is None:
         return MarkFound(notices=(f"no mark: no result is stored {_of(mark)}",))
     return MarkFound(run=MarkRun(mark=mark, source=chosen[0], report=chosen[1], best_of=best_of))
-
-
-def _is_of(run: RunReport, commit: str | None) -> bool:
-    return run.run.commit == commit and run.run.uncommitted is None
 
 
 def _best(totals: Totals) -> tuple[float, float]:
@@ -104,13 +100,15 @@ def _is_whole(run: RunReport, planned: Collection[Key]) -> bool:
     """Whether it measured most of the planned cases, or most of all cases that there were."""
     if run.run.shard is not None or not run.complete:
         return False
-    measured = _measured(run)
-    of_all = len(measured) >= LEAST_MEASURED * len(run.cases) and not measured.isdisjoint(planned)
+    measured, due = _measured(run), [case for case in run.cases if case.status is not Outcome.SKIPPED]
+    of_all = len(measured) >= LEAST_MEASURED * len(due) and not measured.isdisjoint(planned)
     return _covers(run, planned) or (of_all and _FILTERS.isdisjoint(run.run.settings))
 
 
 def _covers(run: RunReport, planned: Collection[Key]) -> bool:
-    return bool(planned) and len(_measured(run).intersection(planned)) >= LEAST_MEASURED * len(planned)
+    skipped = {(case.suite, case.key) for case in run.cases if case.status is Outcome.SKIPPED}
+    due = set(planned) - skipped
+    return bool(due) and len(_measured(run) & due) >= LEAST_MEASURED * len(due)
 
 
 def _measured(run: RunReport) -> set[Key]:
@@ -130,6 +128,8 @@ def _stored_runs(settings: Settings, mark: Mark, commit: str | None) -> Iterator
                 continue
             run = read(path)
         except (InvalidDocument, InvalidSuite):
+            continue
+        if commit is not None and run.run.uncommitted is not None:
             continue
         yield f"{path.name}, run {run.run.started_at:%Y-%m-%d %H:%M} UTC", run
 

@@ -9,7 +9,8 @@ from runevals.records.errors import RunevalsError
 from runevals.run.head import measure_head
 from runevals.run.request import RunRequest
 from runevals.run.sides import on_cases_of, rerunnable
-from runevals.verdict.comparability import other_target
+from runevals.settings.resolve import Settings
+from runevals.verdict.comparability import judges_differ, other_target
 from runevals.verdict.decide import Baseline, conclusion_of
 
 
@@ -24,7 +25,10 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline | None, request: Ru
     if other_target(conclusion.report, baseline.report) or conclusion.report.run.stopped is not None:
         return conclusion  # nor could it be compared there
     rules = request.settings.rules
-    request.tell(f"The suites cannot be compared: running the head on the suite of {commit[:7]}")
+    other_judge = judges_differ(conclusion.report, baseline.report)
+    if other_judge and any(_is_replaced(request.settings, name) for name in ("judge", "judge_model")):
+        return conclusion  # by the flag, that judge would judge there too
+    request.tell(f"The results cannot be compared: running the head on the suite of {commit[:7]}")
     try:
         with on_cases_of(request, commit) as borrowed:
             journal = None if request.journal is None else request.journal.looking_at("on the base's suite")
@@ -35,11 +39,12 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline | None, request: Ru
     if again is None or _is_incomparable(again):
         return conclusion
     assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
+    why = "another judge scored the base" if other_judge else "too many cases were edited"
     again = replace(
         again,
         on_base_suite=True,
         weakenings=conclusion.comparison.weakenings,
-        caveats=(*again.caveats, f"too many cases were edited: compared on the suite of {commit[:7]}"),
+        caveats=(*again.caveats, f"{why}: compared on the suite of {commit[:7]}"),
     )
     return conclusion_of(conclusion.report, again, rules, conclusion.mark, conclusion.against)
 
@@ -49,6 +54,12 @@ def still_incomparable(conclusion: Conclusion, why: str, rules: GateRules) -> Co
     assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
     comparison = replace(conclusion.comparison, caveats=(*conclusion.comparison.caveats, why))
     return conclusion_of(conclusion.report, comparison, rules, conclusion.mark, conclusion.against)
+
+
+def _is_replaced(settings: Settings, name: str) -> bool:
+    """Whether a flag, a variable or an input sets it, for every commit."""
+    of_file = None if settings.file is None else settings.file.display_name
+    return settings.origins.get(name, "default") not in ("default", of_file)
 
 
 def _is_incomparable(comparison: Comparison | None) -> bool:

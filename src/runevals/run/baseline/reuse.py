@@ -7,13 +7,14 @@ from dataclasses import replace
 from runevals.lib import git
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity
 from runevals.records.rules import CATEGORY_GATES
-from runevals.run.baseline.dependencies import IN_NO_COMMIT, asked_otherwise, changes_since
+from runevals.run.baseline.dependencies import asked_otherwise, changes_since
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.provenance import provenance
 from runevals.run.request import RunRequest
 from runevals.suites.load import LoadedSuites
 from runevals.verdict.decide import Baseline, decision
 from runevals.verdict.score import nothing_run
+from runevals.verdict.suspects import IN_NO_COMMIT
 
 
 def reuse(request: RunRequest, base: StoredBase) -> Conclusion | tuple[str, ...]:

@@ -21,8 +21,7 @@ WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of 
 )
 NAMED_BY_CASES = tuple(PROVIDERS)  # targets whose model may be the one that a case names
 NAMING = "prompt-yml"  # the dialect whose cases name theirs
-UNCOMMITTED = "changes that are in no commit"
-UNCOMMITTED_HINT = "; commit them, or say with `depends_on` which files the target reads"
+DIFFERENT_FILES = "the shards were made with different changes that are in no commit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +75,6 @@ def _part(display_name: str, report: RunReport) -> ShardDocument:
 _SAME: Mapping[str, Callable[[ShardDocument], object]] = {
     "numbers of shards": lambda part: part.shard.of,
     "commits": lambda part: part.report.run.commit,
-    UNCOMMITTED: lambda part: part.report.run.uncommitted or "none",
     "suites": lambda part: part.report.run.suites,
     "numbers of cases": lambda part: part.shard.plan_cases,
     "splits of the cases": lambda part: part.shard.split,
@@ -95,7 +93,6 @@ def _require_same_run(first: ShardDocument, other: ShardDocument) -> None:
             )
             raise InvalidDocument(
                 f"{first.display_name} and {other.display_name} are not of one run: their {what} differ{values}"
-                + (UNCOMMITTED_HINT if what == UNCOMMITTED else "")
             )
 
 
@@ -207,7 +204,8 @@ def _notices(runs: Sequence[RunInfo]) -> tuple[str, ...]:
     """Every shard's, once; that the answers are the same is true of the whole run only if all shards say so."""
     notices = dict.fromkeys(notice for run in runs for notice in run.notices)
     everywhere = all(SAME_WORDS in run.notices for run in runs)
-    return tuple(notice for notice in notices if notice != SAME_WORDS or everywhere)
+    differ = (DIFFERENT_FILES,) if len({run.uncommitted for run in runs}) > 1 else ()
+    return (*differ, *(notice for notice in notices if notice != SAME_WORDS or everywhere))
 
 
 def _models(runs: Sequence[RunInfo]) -> str | None:

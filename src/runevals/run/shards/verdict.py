@@ -121,10 +121,9 @@ def _otherwise_than(report: RunReport, request: RunRequest) -> str | None:
     selection = resolve(request.raw).selection
     with real_world(settings, suites) as world:
         target, judge = world.target.identity(), None if world.judge is None else world.judge.identity()
-    run, here = report.run, provenance(settings, (), request.suites)
+    run, here = report.run, provenance(settings, ())
     differ = {
         "commits": run.commit != here.commit,
-        "changes that are in no commit": run.uncommitted != here.uncommitted,
         "suites": [suite.fingerprint for suite in run.suites] != [suite.fingerprint for suite in suites],
         "targets": not same_model(target, run.target),
         "filters": selection != settings.selection,
