@@ -35,3 +35,37 @@ def test_a_server_is_started_once_lists_its_tools_and_is_called(tmp_path):
     assert len((tmp_path / "pids").read_text().split()) == 1
     with pytest.raises(ServerFailed, match="the run has ended"):
         started()
+
+
+WORDY = """
+import json, sys
+
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" not in request:
+        continue
+    tool = {"name": f"t{request['id']}", "description": "x" * 6 * 1024 * 1024, "inputSchema": {"type": "object"}}
+    result = {"tools": [tool], "nextCursor": tool["name"]}
+    if request["method"] == "initialize":
+        version = request["params"]["protocolVersion"]
+        about = {"name": "s", "version": "1"}
+        result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}
+    if request["method"] == "tools/call":
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": {"code": 1, "message": "s3cret-token"}}))
+    else:
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}))
+    sys.stdout.flush()
+"""
+
+
+def test_a_server_may_not_fill_the_memory_with_its_tools_nor_print_a_secret(tmp_path):
+    server = StdioServer(name="wordy", command=sys.executable, args=("-c", WORDY), cwd=tmp_path)
+    servers = StdioServers(timeout_s=60.0)
+    started = servers.start(server, lambda text: text.replace("s3cret-token", "[hidden]"))
+    try:
+        with pytest.raises(ServerFailed, match="describes its tools in more than 16 MiB"):
+            started.tools()
+        with pytest.raises(ServerFailed, match=r"cannot call add: \[hidden\]"):
+            started.call("add", {})
+    finally:
+        servers.close()

@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 _MOST_STDERR = 300  # of a server's stderr, for the message of its failure
 MOST_TOOLS = 1000  # of a server
+MOST_OF_TOOLS = 16 * 1024 * 1024  # bytes of all of them
 
 
 class ServerFailed(Exception):
@@ -133,9 +134,13 @@ class RunningServer:
     async def _all_tools(client: Client) -> list[Tool]:
         tools: list[Tool] = []
         cursor: str | None = None
+        size = 0
         while len(tools) <= MOST_TOOLS:
             page = await client.list_tools(cursor=cursor)
             tools += page.tools
+            size += len(page.model_dump_json())
+            if size > MOST_OF_TOOLS:
+                raise ServerFailed(f"describes its tools in more than {MOST_OF_TOOLS // 1024**2} MiB")
             cursor = page.next_cursor
             if cursor is None:
                 return tools
@@ -173,7 +178,7 @@ class RunningServer:
             await self._loop.stop.wait()
 
     def _reason(self, error: BaseException | None) -> str:
-        return (self._process and self._process.failure) or _reason(error)
+        return self._redact((self._process and self._process.failure) or _reason(error))
 
     def _last_words(self) -> str:
         """The end of what the server wrote to stderr, for a message."""

@@ -81,6 +81,8 @@ def _weaker_checks(pair: Pair) -> Iterator[str]:
 def _weaker(before: CheckResult, after: CheckResult | None) -> str | None:
     if after is None:
         return f"the check {before.id} was removed"
+    if before.outcome.measured and after.outcome is Outcome.SKIPPED:
+        return f"{before.id} was measured on the base, and is skipped now"
     if after.negated and not before.negated:
         return f"{before.id} was inverted by `not`"
     if before.threshold is not None and after.threshold is not None and after.threshold < before.threshold:
@@ -102,6 +104,8 @@ def _same_checks(base: CaseReport, head: CaseReport) -> bool:
             if old.id != new.id or old.negated is not new.negated:
                 return False
             if old.threshold != new.threshold or old.weight != new.weight:
+                return False
+            if new.outcome is Outcome.SKIPPED and old.outcome.measured:
                 return False
     return True
 

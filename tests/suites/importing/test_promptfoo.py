@@ -111,6 +111,7 @@ def test_a_converted_javascript_check_gives_the_same_verdicts(imported, project,
         (f"prompts: [hi]\ntests: file://{'**/' * 40}*.jsonl\n", "no file matches"),
         ("prompts: [hi]\ntests: file://wide.csv\n", "more than 1000 columns"),
         ("prompts: [hi]\ntests: file://ragged.csv\n", "more cells than the header has columns"),
+        ("prompts: [hi]\ntests: file://unclosed.csv\n", "is not CSV"),
         (f"prompts: [hi]\ntests: [{{vars: {TWENTY_THOUSAND}}}]\n", "make more than 100000 cases"),
         ("prompts: 7\nproviders: 8\ntests: 9\ndefaultTest: 3\nscenarios: [1]\nassertionTemplates: 1\n", "is no"),
     ],
@@ -120,6 +121,7 @@ def test_a_file_that_is_not_a_promptfoo_configuration_is_reported(project, runev
     project.write("wide.csv", ",".join(f"c{number}" for number in range(1001)))
     project.write("v.py", "")
     project.write("rows.csv", "q\na\n")
+    project.write("unclosed.csv", 'q,__expected\na,equals:x\n"b,equals:y\nc,equals:z\n')
     project.write("ragged.csv", "q,__expected\na,b,c\n")
     project.write("/".join("d" * 40) + "/x.txt", "")
     code, _, err = runevals("import", "promptfoo", "p.yaml")

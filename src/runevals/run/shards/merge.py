@@ -186,7 +186,10 @@ def _info(runs: Sequence[RunInfo]) -> RunInfo:
     """The information on the whole run, from the first shard's start to the last one's end."""
     first = runs[0]
     started_at = min(run.started_at for run in runs)
-    ended_at = max(run.started_at + timedelta(seconds=run.duration_s) for run in runs)
+    try:
+        ended_at = max(run.started_at + timedelta(seconds=run.duration_s) for run in runs)
+    except OverflowError:
+        raise InvalidDocument("the duration of a shard cannot be: it ends after the year 9999") from None
     modes = {run.sandbox for run in runs}
     return replace(
         first,

@@ -30,6 +30,11 @@ def test_generations_and_traces_are_read_in_every_form(log_file, form):
     assert turns(langfuse.read(file)) == [[("Hi?", "Yes.")]]
 
 
+def test_the_answer_of_a_request_that_failed_is_none(log_file):
+    failed = {**ROW, "level": "ERROR", "output": json.dumps({**REPLY, "content": "Error: 500"})}
+    assert turns(langfuse.read(log_file(lines(failed)))) == [[("Hi?", None)]]
+
+
 def test_inputs_that_are_not_messages_are_counted(log_file):
     log = langfuse.read(log_file(lines(ROW, {**ROW, "input": {"a": 1}})))
     assert log.left_out == {"inputs that are not messages": 1}

@@ -43,3 +43,12 @@ def test_messages_of_older_instruments_are_read(log_file, attributes):
     spans = [{"spanId": "01", "attributes": texts}, {"spanId": "02", "attributes": []}]
     document = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
     assert turns(otlp.read(log_file(json.dumps(document)))) == [[("Hi?", "Yes.")]]
+
+
+def test_the_answer_of_a_request_that_failed_is_none_and_no_number_is_too_long(log_file):
+    attributes = {"gen_ai.prompt.0.content": "Hi?", "gen_ai.completion.0.content": "Error: 500"}
+    attributes[f"gen_ai.prompt.{'1' * 5000}.content"] = "x"
+    texts = [{"key": key, "value": {"stringValue": text}} for key, text in attributes.items()]
+    spans = [{"spanId": "01", "status": {"code": 2}, "attributes": texts}]
+    document = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+    assert turns(otlp.read(log_file(json.dumps(document)))) == [[("Hi?", None)]]

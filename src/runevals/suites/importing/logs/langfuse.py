@@ -37,7 +37,7 @@ def read(file: OpenedResults) -> Log:
     for record in _generations(records_of(file)):
         messages = tuple(_messages(record["input"].value))
         if messages:
-            answers = tuple(_answers(record["output"].value))
+            answers = () if record["level"].value == "ERROR" else tuple(_answers(record["output"].value))
             requests.append(LoggedRequest(place=record.place, messages=messages, answers=answers))
         else:
             left_out["inputs that are not messages"] += 1

@@ -22,7 +22,7 @@ from runevals.suites.importing.results.opened import OpenedResults
 
 NAME = "otlp"
 MODEL_CALLS = ("chat", "text_completion", "generate_content")
-_INDEXED = re.compile(r"gen_ai\.(prompt|completion)\.(\d+)\.(\w+)")
+_INDEXED = re.compile(r"gen_ai\.(prompt|completion)\.(\d{1,6})\.(\w+)")
 
 
 def recognises(file: OpenedResults) -> bool:
@@ -91,6 +91,7 @@ def _requests(spans: Sequence[Span], place: str) -> Iterator[LoggedRequest]:
             messages = tuple(_messages(span.attributes, "input", "prompt", "user"))
             if messages:
                 answers = tuple(_messages(span.attributes, "output", "completion", "assistant"))
+                answers = () if span.failed else answers
                 system = json_in(span.attributes.get("gen_ai.system_instructions"))
                 first = (
                     list(messages_of([{"role": "system", "parts": system}])) if isinstance(system, list) else []

@@ -99,13 +99,14 @@ def _format_of(file: OpenedResults) -> ResultFormat:
 def _results_in(folder: Path) -> list[Path]:
     """The results in a folder; files of other kinds are left out, and so is what another file sums up.
 
-    agentv and skill-creator write a `grading.json` for each run beside the file of all runs, and a
+    agentv and skill-creator write a `grading.json` for each run in a folder below the file of all runs, and a
     `benchmark.json` that may have none of them.
     """
-    files = [path for path in _files(folder) if _is_results(path)]
+    files = {path: format_ for path in _files(folder) if (format_ := _results_format(path)) is not None}
     if not files:
         raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
-    return [file for file in files if file.name != GRADING] or files
+    sums = {path.parent for path, one in files.items() if path.name != GRADING and one in (agentv, skill_creator)}
+    return [path for path in files if path.name != GRADING or sums.isdisjoint(path.parents)]
 
 
 def _files(folder: Path) -> list[Path]:
@@ -116,10 +117,10 @@ def _files(folder: Path) -> list[Path]:
     return sorted(files)
 
 
-def _is_results(path: Path) -> bool:
-    """Raises InvalidDocument for a file that cannot be read."""
+def _results_format(path: Path) -> ResultFormat | None:
+    """The format of a file with results; None for any other. Raises InvalidDocument if it cannot be read."""
     file = read_opened(path, str(path))
-    return _recognised(file) is not None and not skill_creator.is_summary(file)
+    return None if skill_creator.is_summary(file) else _recognised(file)
 
 
 def together(runs: Sequence[ImportedRun]) -> ImportedRun:

@@ -77,8 +77,9 @@ def _attempt(one: Json, row: Json) -> ImportedAttempt:
     """An attempt; what only the row says, such as time and tokens, is of an only attempt."""
     alone = len(row["attempts"].entries or row["trials"].entries) <= 1
     whole = row if alone else one
-    status = (one["execution_status"] if one["execution_status"].value else row["execution_status"]).value
-    failed_to_run = status == "execution_error"
+    attempts = row["attempts"].entries or row["trials"].entries
+    of_row = _failed_to_run(row) and not any(map(_failed_to_run, attempts))  # and which one failed is not said
+    failed_to_run = of_row or _failed_to_run(one)
     usage = whole["token_usage"]
     error = one["error"].text_or_none or row["error"].text_or_none or row["failure_reason_code"].text_or_none
     turn = TurnReport(
@@ -95,6 +96,14 @@ def _attempt(one: Json, row: Json) -> ImportedAttempt:
     )
     measured = not failed_to_run and not any(result.error for result in turn.results)
     return ImportedAttempt(turn=turn, passed=_verdict(one) if measured else None)
+
+
+def _failed_to_run(one: Json) -> bool:
+    """Whether it was not measured: its status is another than these two, or it has none and an error."""
+    status = one["execution_status"] if one["execution_status"].value else one["executionStatus"]
+    if status.value is None:
+        return bool(one["error"].value)
+    return status.value not in ("ok", "quality_failure")
 
 
 def _output(row: Json) -> str | None:

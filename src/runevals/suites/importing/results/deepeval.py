@@ -17,6 +17,7 @@ from runevals.suites.importing.results.records import (
     errored,
     joined,
     numbered,
+    stated_failure,
 )
 from runevals.suites.importing.results.repetitions import whole_repeats, without_count
 
@@ -96,7 +97,8 @@ def _attempt(case: Json, prompt: str) -> ImportedAttempt:
         prompt=prompt,
         expected=case["expectedOutput"].text_or_none,
         output=output,
-        results=numbered([_check(metric) for metric in case["metricsData"].entries]),
+        results=numbered([_check(metric) for metric in case["metricsData"].entries])
+        or stated_failure(case["success"]),
         latency_s=case["completionTime"].amount_or_none,
         cost_usd=case["tokenCost"].amount_or_none,
         input_tokens=case["inputTokenCount"].count_or_none,

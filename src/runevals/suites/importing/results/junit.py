@@ -57,11 +57,15 @@ _HOOK = re.compile(
     r'"(before|after) (all|each)" hook(:|$| (for|in) ")|^\s*Test execution failure: could be caused by test hooks'
 )
 # A `status` or `result` may be all that says how a test ended: in GoogleTest, CTest, Behat and others.
+MOST_NESTED = 30  # suites
 _ENDS = {
     **dict.fromkeys(("notrun", "disabled", "skipped", "skip", "ignored", "pending", "untested"), Outcome.SKIPPED),
     **dict.fromkeys(("failed", "fail", "failure"), Outcome.FAILED),
     **dict.fromkeys(("error", "errored", "broken", "undefined", "interrupted", "aborted"), Outcome.ERRORED),
-    **dict.fromkeys(("timedout", "canceled", "cancelled"), Outcome.ERRORED),
+    **dict.fromkeys(("timedout", "timed_out", "timeout", "canceled", "cancelled"), Outcome.ERRORED),
+    **dict.fromkeys(("crash", "crashed", "killed", "fatal", "abort", "blocked"), Outcome.ERRORED),
+    **dict.fromkeys(("not_run", "not run", "inconclusive"), Outcome.SKIPPED),
+    "failing": Outcome.FAILED,
 }
 _WANTED_SKIP = ("SKIP_", "Disabled")  # how CTest says why, if nothing went wrong
 # The test class as a whole, as JUnit and Gradle name it. Surefire and GoogleTest leave the name empty.
@@ -125,9 +129,9 @@ def _failure_outside_tests(suite: XmlElement) -> str:
         return reason
     if name := next(_outside_tests(suite), ""):
         return f"{cut_name(name)} failed: a hook, a file or a group, not a test"
-    if suite.name != "testsuite":
-        return ""
     is_own = any(child.name in ("error", "failure") for child in suite.children)
+    if not (is_own or _counts(suite, "errors") or _counts(suite, "failures")):
+        return ""
     names = [child.name for test in _tests(suite, "", "", "") for child in test.element.children]
     errors, failures = (sum(map(names.count, kinds)) for kinds in (_ERRORS, _FAILURES))
     no_error = _counts(suite, "errors") and not errors and failures <= _counts(suite, "failures")
@@ -202,6 +206,8 @@ def _is_interrupted(case: XmlElement) -> bool:
 def _fewer_than_counted(suite: XmlElement, display_path: str) -> str:
     """What to say of a suite that lacks tests: skipped ones may be left out, and pytest counts some errors too."""
     counted = _counts(suite, "tests")
+    if not counted:
+        return ""
     tests = list(_tests(suite, display_path, "", ""))
     twice = sum(child.name in (*_ERRORS, *_FAILURES) for test in tests for child in test.element.children)
     may_lack = twice + _counts(suite, "skipped") + _counts(suite, "disabled")
@@ -269,11 +275,14 @@ def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Ite
             )
 
 
-def _suites(element: XmlElement) -> Iterator[XmlElement]:
+def _suites(element: XmlElement, depth: int = 1) -> Iterator[XmlElement]:
+    """The suite and those in it; each of them is looked at with all that it holds."""
+    if depth > MOST_NESTED:
+        raise InvalidDocument(f"line {element.line}: more than {MOST_NESTED} suites are nested")
     yield element
     for child in element.children:
         if child.name == "testsuite":
-            yield from _suites(child)
+            yield from _suites(child, depth + 1)
 
 
 class _Names:

@@ -19,6 +19,7 @@ from runevals.suites.importing.results.records import (
     errored,
     joined,
     numbered,
+    stated_failure,
     unanswered,
 )
 
@@ -190,7 +191,9 @@ def _attempt(row: Json) -> ImportedAttempt:
         expected=None,
         output=None if failed_to_run else output.text_or_none,
         value=output.value if isinstance(output.value, dict | list) and not failed_to_run else None,
-        results=_unmeasured(row) if failed_to_run else _checks(row["gradingResult"]),
+        results=_unmeasured(row)
+        if failed_to_run
+        else _checks(row["gradingResult"]) or stated_failure(row["success"]),
         latency_s=row["latencyMs"].seconds_or_none,
         cost_usd=row["cost"].amount_or_none,
         input_tokens=usage["prompt"].count_or_none,

@@ -11,6 +11,7 @@ from runevals.records import CheckResult, Layer, Outcome, Problem, TurnReport
 from runevals.records.errors import InvalidDocument
 from runevals.records.quick_dataclass import dataclass
 from runevals.suites.fingerprint import key_of_prompts
+from runevals.suites.importing.results.fields import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +109,13 @@ def check_result(
     if score not in (None, share):  # on another scale: it only says whether it passed
         more["layer"] = Layer.FACT if more["layer"] is Layer.JUDGE else more["layer"]
     return CheckResult(id=name, evaluator=kind, outcome=outcome, score=share, value=score, reason=reason, **more)
+
+
+def stated_failure(success: Json) -> tuple[CheckResult, ...]:
+    """The check of a case that its tool calls failed without saying what failed; none of any other case."""
+    if success.value is not False:
+        return ()
+    return (check_result("success", "success", passed=False, reason="the results do not say which check failed"),)
 
 
 def errored(result: CheckResult, message: str) -> CheckResult:

@@ -62,8 +62,18 @@ def _case(task: Json, suite: str) -> ImportedCase:
         place=task.place,
         content=key,
         category=task["group"].name_or_empty or None,
-        attempts=tuple(map(_attempt, task["runs"].entries)),
+        attempts=tuple(map(_attempt, task["runs"].entries)) or (_unrun(task),),
     )
+
+
+def _unrun(task: Json) -> ImportedAttempt:
+    """The attempt of a task that was not run."""
+    why = (
+        task["error_msg"].text_or_none
+        or f"it has no run; its status is {task['status'].name_or_empty or 'unknown'}"
+    )
+    turn = TurnReport(prompt="", expected=None, output=None, results=(), error=unanswered(why))
+    return ImportedAttempt(turn=turn)
 
 
 def _attempt(run: Json) -> ImportedAttempt:
