@@ -44,7 +44,9 @@ def test_else_it_is_said_why_not(settings, baseline, why):
     assert rerunnable(settings, baseline) == (None, why)
 
 
-def test_a_result_made_with_uncommitted_edits_cannot_be_run_again(repository, runevals):
+def test_a_run_of_the_commit_does_not_excuse_a_loss_against_a_result_made_with_edits(
+    repository, runevals, monkeypatch
+):
     """The answers got worse, and the base's commit is as bad: a run of it says nothing about the stored result."""
     repository.write("evals.json", {**EXACT, "items": numbered(20, "right")})
     repository.write("agent.py", "def answer(prompt):\n return 'wrong'\n")
@@ -58,6 +60,10 @@ def test_a_result_made_with_uncommitted_edits_cannot_be_run_again(repository, ru
     assert code == 1, out + err
     assert "20 of 20 cases failed that passed on the base" in out
     assert "the base's result was made with changes that are in no commit" in out
+    monkeypatch.setenv("CI", "true")  # a step of the job changes the file, on every commit
+    repository.write("agent.py", "def answer(prompt):\n return 'right'\n")
+    runevals("-q", "--base", "HEAD", "-o", "base.json")
+    assert repository.document("base.json")["run"]["uncommitted"] is None
 
 
 def test_a_changed_file_that_the_run_does_not_read_is_no_edit_of_it(repository, runevals, monkeypatch):

@@ -54,7 +54,12 @@ def _of_base(settings: Settings) -> tuple[str, ...]:
 
 
 def _uncommitted(settings: Settings, suites: LoadedSuites | None) -> str | None:
-    """A fingerprint of the tracked files, if one that the run may read differs from its commit."""
+    """A fingerprint of the tracked files, if one that the run may read differs from its commit.
+
+    None in CI: what differs there was changed by the job's own steps, on every commit.
+    """
+    if settings.environment.get("CI"):
+        return None
     state = state_of(settings.repository)
     if state is None or not _is_changed(state):
         return None
