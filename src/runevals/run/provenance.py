@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.metadata import version
 from typing import cast
 
@@ -12,7 +13,7 @@ from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.git import branch_of, commit_of
 from runevals.lib.git_changes import State, state_of
 from runevals.lib.parsing.canonical import digest, fingerprint
-from runevals.records import Provenance
+from runevals.records import Provenance, RunInfo
 from runevals.run.baseline.dependencies import may_differ
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
@@ -35,6 +36,14 @@ def provenance(settings: Settings, notices: tuple[str, ...], suites: LoadedSuite
         settings=settings_given(settings),
         notices=(*_of_base(settings), *notices),
         prices=settings.measure.prices.source if _is_priced(settings) else None,
+    )
+
+
+def of_this_checkout(info: RunInfo, settings: Settings) -> RunInfo:
+    """The results of another tool as a run of the commit that is checked out, with these settings."""
+    of = provenance(settings, info.notices)
+    return replace(
+        info, commit=of.commit, uncommitted=of.uncommitted, ref=of.ref, settings=of.settings, notices=of.notices
     )
 
 
@@ -63,8 +72,8 @@ def _uncommitted(settings: Settings, suites: LoadedSuites | None) -> str | None:
     state = state_of(settings.repository)
     if state is None or not _is_changed(state):
         return None
-    commit = commit_of(settings.repository, "HEAD")
-    if suites is not None and commit is not None and not may_differ(settings, suites, commit):
+    commit = state["commit"]
+    if suites is not None and isinstance(commit, str) and not may_differ(settings, suites, commit):
         return None
     return fingerprint(state)[:12]
 

@@ -11,7 +11,7 @@ from typing import Any
 from runevals.lib.storage.files import remove_files
 from runevals.records import ToolCall, TurnReport
 from runevals.reports.publish import publish
-from runevals.run.provenance import provenance
+from runevals.run.provenance import of_this_checkout
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import without_either
 from runevals.run.tool_results import report_of
@@ -38,9 +38,7 @@ def write_records(rows: Sequence[Mapping[str, Any]], path: Path, *, stopped: str
     now = datetime.now(UTC)
     run = ImportedRun(tool=TOOL, path=str(path), cases=joined(map(_case, rows)), stopped=stopped)
     report = report_of(run, written_at=now)
-    of = provenance(settings, report.run.notices)
-    info = replace(report.run, commit=of.commit, uncommitted=of.uncommitted, ref=of.ref, settings=of.settings)
-    report = replace(report, run=info)
+    report = replace(report, run=of_this_checkout(report.run, settings))
     report = without_content(without_either(report, settings), settings.redaction.redact)
     publish(decision(report, None, settings.rules), [path])
 

@@ -30,7 +30,7 @@ from runevals.records.errors import ExternalError, InvalidDocument, InvalidSetti
 from runevals.records.quick_dataclass import dataclass
 from runevals.reports import results_document
 from runevals.run.baseline.stored_base import StoredBase
-from runevals.run.provenance import provenance
+from runevals.run.provenance import of_this_checkout
 from runevals.settings.resolve import Settings
 from runevals.verdict.decide import Baseline
 from runevals.verdict.score import case_report, over_turns, run_report
@@ -56,18 +56,8 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     """
     require_not_committed(request.paths, settings)
     report = report_of_files(request.paths, parameters_are_attempts=request.parameters_are_attempts)
-    of = provenance(settings, report.run.notices)
     target = replace(report.run.target, deterministic=request.deterministic)
-    run = replace(
-        report.run,
-        target=target,
-        commit=of.commit,
-        uncommitted=of.uncommitted,
-        ref=of.ref,
-        settings=of.settings,
-        notices=of.notices,
-    )
-    return replace(report, run=run)
+    return replace(report, run=replace(of_this_checkout(report.run, settings), target=target))
 
 
 def report_of_files(paths: Sequence[Path], *, parameters_are_attempts: bool = False) -> RunReport:

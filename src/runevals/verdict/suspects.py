@@ -238,9 +238,8 @@ def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule, *,
             suspect.p_value = p
             suspect.state, suspect.reason = _ending(suspect, corrected_p, rule)
         if suspect.state in ("dropped", "cleared") and _base_changed(suspect):
-            suspect.state, suspect.reason = "cleared", _why_base_changed(suspect)
-            if not of_commit:
-                suspect.state, suspect.reason = "open", IN_NO_COMMIT
+            suspect.state = "cleared" if of_commit else "open"
+            suspect.reason = _why_base_changed(suspect) if of_commit else IN_NO_COMMIT
     _confirm_by_number(suspects, cases, rule)
 
 

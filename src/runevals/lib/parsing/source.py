@@ -227,13 +227,14 @@ def read_json(text: str, display_path: str) -> Source:
 def _unreadable_number(display_path: str, text: str, error: ValueError) -> tuple[Location, str]:
     """The place of the first number that Python does not read, and what is wrong with it."""
     for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token in _NO_NUMBERS or (len(token.lstrip("-")) > _MOST_DIGITS > 0 and token.lstrip("-").isdigit()):
-            place = Source(display_path, text, None).at(match.start())
-            message = (
-                f"{token} is not a number in JSON" if token in _NO_NUMBERS else f"{len(token)} digits are too many"
-            )
-            return replace(place, pointer=""), f"cannot be read: {message}"
+        digits = match[0].lstrip("-")
+        if match[0] in _NO_NUMBERS:
+            message = f"{match[0]} is not a number in JSON"
+        elif len(digits) > _MOST_DIGITS > 0 and digits.isdigit():
+            message = f"{len(digits)} digits are too many"
+        else:
+            continue
+        return Source(display_path, text, None).at(match.start()), f"cannot be read: {message}"
     return Location(file=display_path), f"is not JSON: {error}"
 
 

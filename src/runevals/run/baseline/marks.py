@@ -100,9 +100,11 @@ def _is_whole(run: RunReport, planned: Collection[Key]) -> bool:
     """Whether it measured most of the planned cases, or most of all cases that there were."""
     if run.run.shard is not None or not run.complete:
         return False
+    if _covers(run, planned):
+        return True
     measured, due = _measured(run), [case for case in run.cases if case.status is not Outcome.SKIPPED]
     of_all = len(measured) >= LEAST_MEASURED * len(due) and not measured.isdisjoint(planned)
-    return _covers(run, planned) or (of_all and _FILTERS.isdisjoint(run.run.settings))
+    return of_all and _FILTERS.isdisjoint(run.run.settings)
 
 
 def _covers(run: RunReport, planned: Collection[Key]) -> bool:

@@ -13,7 +13,7 @@ from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier, compare_with_base
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured, unmeasured
-from runevals.run.provenance import provenance
+from runevals.run.provenance import commit_here
 from runevals.run.quarantine import quarantine_of
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import same_model
@@ -121,9 +121,9 @@ def _otherwise_than(report: RunReport, request: RunRequest) -> str | None:
     selection = resolve(request.raw).selection
     with real_world(settings, suites) as world:
         target, judge = world.target.identity(), None if world.judge is None else world.judge.identity()
-    run, here = report.run, provenance(settings, ())
+    run = report.run
     differ = {
-        "commits": run.commit != here.commit,
+        "commits": run.commit != commit_here(settings),
         "suites": [suite.fingerprint for suite in run.suites] != [suite.fingerprint for suite in suites],
         "targets": not same_model(target, run.target),
         "filters": selection != settings.selection,

@@ -67,9 +67,8 @@ class Files:
 
 def _rows(text: str, name: str) -> list[dict[str, str]]:
     csv.field_size_limit(MAX_BYTES)
-    reader = csv.DictReader(
-        io.StringIO(text, newline=""), strict=True
-    )  # a quote that is not closed takes rows with it
+    # Not strict, a quote that is not closed would take rows with it.
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
         if len(reader.fieldnames or ()) > MOST_COLUMNS:
             raise UsageError(f"{name} has more than {MOST_COLUMNS} columns")

@@ -90,14 +90,13 @@ def _requests(spans: Sequence[Span], place: str) -> Iterator[LoggedRequest]:
         if span.attributes.get("gen_ai.operation.name", "chat") in MODEL_CALLS:
             messages = tuple(_messages(span.attributes, "input", "prompt", "user"))
             if messages:
-                answers = tuple(_messages(span.attributes, "output", "completion", "assistant"))
-                answers = () if span.failed else answers
+                answered = () if span.failed else _messages(span.attributes, "output", "completion", "assistant")
                 system = json_in(span.attributes.get("gen_ai.system_instructions"))
                 first = (
                     list(messages_of([{"role": "system", "parts": system}])) if isinstance(system, list) else []
                 )
                 at = f"{place}, span {span.id}"
-                yield LoggedRequest(place=at, messages=(*first, *messages), answers=answers)
+                yield LoggedRequest(place=at, messages=(*first, *messages), answers=tuple(answered))
 
 
 def _messages(attributes: Mapping[str, object], name: str, former: str, role: str) -> Iterator[LoggedMessage]:

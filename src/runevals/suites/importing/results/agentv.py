@@ -75,9 +75,8 @@ def _case(row: Json, *, several: bool) -> ImportedCase:
 
 def _attempt(one: Json, row: Json) -> ImportedAttempt:
     """An attempt; what only the row says, such as time and tokens, is of an only attempt."""
-    alone = len(row["attempts"].entries or row["trials"].entries) <= 1
-    whole = row if alone else one
     attempts = row["attempts"].entries or row["trials"].entries
+    whole = row if len(attempts) <= 1 else one
     of_row = _failed_to_run(row) and not any(map(_failed_to_run, attempts))  # and which one failed is not said
     failed_to_run = of_row or _failed_to_run(one)
     usage = whole["token_usage"]
