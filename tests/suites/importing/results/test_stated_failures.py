@@ -129,3 +129,54 @@ def test_a_shard_whose_duration_cannot_be_is_refused(zoo, runevals):
     zoo.write("1.json", document)
     code, _, err = runevals("merge", "1.json", "2.json")
     ended(code, 2, err, "the duration of a shard cannot be")
+
+
+@pytest.mark.parametrize("status", ["failed", "error"])
+def test_of_a_waza_task_whose_runs_pass(status):
+    """Its own rule over the runs, such as a share that must pass, was not met."""
+    run = {"status": "passed", "validations": {"g": {"passed": True, "score": 1, "type": "code"}}}
+    task = {"test_id": "a", "display_name": "A", "status": status, "runs": [run, run]}
+    assert [passed for passed, _ in attempts({**WAZA, "tasks": [task]})] == [False, False]
+
+
+def test_of_a_row_of_agentv_whose_attempts_pass():
+    fine = {"score": 1.0, "verdict": "pass", "execution_status": "ok"}
+    row = {**FINE, "target": "m", "execution_status": "quality_failure", "verdict": "fail"}
+    assert attempts(json.dumps({**row, "attempts": [fine, fine]}), "index.jsonl") == [
+        (False, False),
+        (False, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("summary", "expectations", "expected"),
+    [
+        ({"passed": 1, "failed": 2, "total": 3, "pass_rate": 0.33}, [True], (False, False)),
+        ({"passed": 2, "failed": 0, "total": 2, "pass_rate": 1.0}, [True, True], (None, False)),
+        ({"passed": 0, "failed": 0, "pass_rate": 1.0}, [], (None, True)),
+    ],
+    ids=["more failed than listed", "as listed", "none listed"],
+)
+def test_of_the_counts_of_skill_creator(summary, expectations, expected):
+    entries = [
+        {"text": f"says {number}", "passed": passed, "evidence": ""} for number, passed in enumerate(expectations)
+    ]
+    assert attempts({"summary": summary, "expectations": entries}, "grading.json") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "notice"),
+    [
+        (
+            '<testsuite name="s" failures="2"><testcase name="a"><failure/></testcase></testsuite>',
+            "junit.xml counts 2 failures and errors in the suite s, and its tests have 1: is it the whole report?",
+        ),
+        (
+            '<testsuite><testcase name="a" status="run"/><testcase name="b" status="skewed"/></testsuite>',
+            "junit.xml:1: the status 'skewed' of a test is not known, and read as passed",
+        ),
+    ],
+    ids=["a count", "a status"],
+)
+def test_what_junit_leaves_open_is_named(text, notice):
+    assert parse_results(text.encode(), Path("junit.xml"), "junit.xml").notices == (notice,)

@@ -13,6 +13,7 @@ from runevals.suites.importing.results.records import (
     ImportedRun,
     check_result,
     errored,
+    failed_as_a_whole,
     joined,
     numbered,
     unanswered,
@@ -60,7 +61,9 @@ def _case(row: Json, *, several: bool) -> ImportedCase:
     """A row; the results do not say what was asked, so that only the name tells a case."""
     key = (row["test_id"] if row["test_id"].value is not None else row["testId"]).text
     suite = row["suite"].name_or_empty or NAME
-    attempts = row["attempts"].entries or row["trials"].entries
+    attempts = tuple(_attempt(one, row) for one in row["attempts"].entries or row["trials"].entries or [row])
+    if row["verdict"].value == "fail":
+        attempts = failed_as_a_whole(attempts, "fail")
     return ImportedCase(
         suite=f"{suite} ({row['target'].name_or_empty})" if several else suite,
         key=key,
@@ -69,7 +72,7 @@ def _case(row: Json, *, several: bool) -> ImportedCase:
         content=key,
         file=row["projection_identity"]["dimensions"]["eval_path"].name_or_empty,
         category=row["category"].name_or_empty or None,
-        attempts=tuple(_attempt(one, row) for one in attempts or [row]),
+        attempts=attempts,
     )
 
 

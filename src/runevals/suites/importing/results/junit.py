@@ -56,8 +56,8 @@ _LATER = {"rerunFailure": Outcome.FAILED, "rerunError": Outcome.ERRORED}
 _HOOK = re.compile(
     r'"(before|after) (all|each)" hook(:|$| (for|in) ")|^\s*Test execution failure: could be caused by test hooks'
 )
-# A `status` or `result` may be all that says how a test ended: in GoogleTest, CTest, Behat and others.
 MOST_NESTED = 30  # suites
+# A `status` or `result` may be all that says how a test ended: in GoogleTest, CTest, Behat and others.
 _ENDS = {
     **dict.fromkeys(("notrun", "disabled", "skipped", "skip", "ignored", "pending", "untested"), Outcome.SKIPPED),
     **dict.fromkeys(("failed", "fail", "failure"), Outcome.FAILED),
@@ -67,6 +67,10 @@ _ENDS = {
     **dict.fromkeys(("not_run", "not run", "inconclusive"), Outcome.SKIPPED),
     "failing": Outcome.FAILED,
 }
+_PASSES = (
+    *("run", "passed", "pass", "passing", "ok", "success", "successful", "succeeded"),
+    *("completed", "complete", "finished", "executed", "done", "true", "0"),
+)
 _WANTED_SKIP = ("SKIP_", "Disabled")  # how CTest says why, if nothing went wrong
 # The test class as a whole, as JUnit and Gradle name it. Surefire and GoogleTest leave the name empty.
 _CLASS_FAILURES = ("initializationError", "executionError", "classMethod")
@@ -77,6 +81,7 @@ _SCRIPT = re.compile(r"(?<!-d)\.[cm]?[jt]sx?$")  # Vitest does not time what it 
 _NOT_RUN = "cancelledByParent"  # the type of a failure in node:test: a hook failed, or the event loop has ended
 _ERRORS = ("error", "flakyError", "rerunError")
 _FAILURES = ("failure", "flakyFailure", "rerunFailure")
+_SAY_THE_END = (*_ERRORS, *_FAILURES, "skipped")
 
 
 def recognises(file: OpenedResults) -> bool:
@@ -112,6 +117,8 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
             *islice(
                 filter(None, map(partial(_fewer_than_counted, display_path=file.display_path), _suites(root))), 1
             ),
+            *islice(filter(None, map(partial(_more_failed, display_path=file.display_path), _suites(root))), 1),
+            *islice(filter(None, map(_unknown_status, tests)), 1),
         ),
         stopped=next(filter(None, map(_failure_outside_tests, _suites(root))), ""),
     )
@@ -214,6 +221,30 @@ def _fewer_than_counted(suite: XmlElement, display_path: str) -> str:
     if not len(tests) + may_lack < counted < inf:
         return ""
     return f"{display_path} counts {plural(int(counted), 'test')} and has {len(tests)}: is it the whole report?"
+
+
+def _more_failed(suite: XmlElement, display_path: str) -> str:
+    """What to say of a suite that counts more failures than its tests have, and not none of them."""
+    counted = _counts(suite, "failures") + _counts(suite, "errors")
+    tests = _tests(suite, display_path, "", "")
+    total = sum(child.name in (*_ERRORS, *_FAILURES) for test in tests for child in test.element.children)
+    if not 0 < total < counted < inf:
+        return ""
+    within = f"the suite {cut_name(suite.attributes['name'])}" if suite.attributes.get("name") else "all"
+    return (
+        f"{display_path} counts {int(counted)} failures and errors in {within}, and its tests have {total}: "
+        "is it the whole report?"
+    )
+
+
+def _unknown_status(test: _Test) -> str:
+    """What to say of a test that nothing calls failed, and of which a word says an end that is not known."""
+    stated = [test.element.attributes.get(name, "").strip() for name in ("status", "result")]
+    unknown = next((one for one in stated if one and one.lower() not in _PASSES), None)
+    says_more = any(child.name in _SAY_THE_END for child in test.element.children)
+    if unknown is None or says_more or _stated_end(test.element):
+        return ""
+    return f"{test.place}: the status {cut_name(unknown)!r} of a test is not known, and read as passed"
 
 
 def _counts(suite: XmlElement, kind: str) -> float:

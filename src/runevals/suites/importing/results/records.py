@@ -21,6 +21,14 @@ class ImportedAttempt:
     turn: TurnReport
     passed: bool | None = None  # the tool's own verdict; None if that of the checks is all there is
 
+    @property
+    def failed(self) -> bool:
+        """Whether it failed, or was not measured."""
+        if self.turn.error is not None:
+            return True
+        ended = {result.outcome for result in self.turn.results}
+        return not self.passed if self.passed is not None else bool(ended & {Outcome.FAILED, Outcome.ERRORED})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedCase:
@@ -116,6 +124,17 @@ def stated_failure(success: Json) -> tuple[CheckResult, ...]:
     if success.value is not False:
         return ()
     return (check_result("success", "success", passed=False, reason="the results do not say which check failed"),)
+
+
+def failed_as_a_whole(attempts: Sequence[ImportedAttempt], says: str) -> tuple[ImportedAttempt, ...]:
+    """The attempts of a case that its tool calls failed; none of them passed if none of them failed."""
+    if any(attempt.failed for attempt in attempts):
+        return tuple(attempts)
+    check = check_result("whole case", "verdict", passed=False, reason=f"the results call the whole case {says}")
+    return tuple(
+        replace(attempt, turn=replace(attempt.turn, results=(*attempt.turn.results, check)), passed=False)
+        for attempt in attempts
+    )
 
 
 def errored(result: CheckResult, message: str) -> CheckResult:

@@ -14,6 +14,7 @@ from runevals.suites.importing.results.records import (
     ImportedCase,
     ImportedRun,
     check_result,
+    failed_as_a_whole,
     joined,
     numbered,
     unanswered,
@@ -86,22 +87,29 @@ def _case_of_run(run: Json, suite: str) -> ImportedCase:
         results=_checks(run),
         latency_s=result["time_seconds"].amount_or_none,
     )
-    if not turn.results:
-        turn = _without_checks(turn, result)
     return ImportedCase(
         suite=suite,
         key=key,
         name=cut_name(run["eval_name"].name_or_empty or key),
         place=run.place,
         content=key,
-        attempts=(ImportedAttempt(turn=turn),),
+        attempts=(_attempt(turn, run, result),),
     )
 
 
-def _without_checks(turn: TurnReport, result: Json) -> TurnReport:
+def _attempt(turn: TurnReport, run: Json, summary: Json) -> ImportedAttempt:
+    """The run; if its summary counts failed expectations and it lists none that failed, it failed all the same."""
+    if not turn.results:
+        return ImportedAttempt(turn=_without_checks(turn, run, summary))
+    attempt, counted = ImportedAttempt(turn=turn), summary["failed"].count_or_none
+    return failed_as_a_whole([attempt], f"failed in {plural(counted, 'expectation')}")[0] if counted else attempt
+
+
+def _without_checks(turn: TurnReport, run: Json, summary: Json) -> TurnReport:
     """A run of which only the share of passed expectations is known, or nothing."""
-    rate = result["pass_rate"].amount_or_none
-    if rate is None or result["total"].value == 0:
+    rate, total = summary["pass_rate"].amount_or_none, summary["total"].value
+    lists_none = any(run[name].value == [] for name in _CHECKS)
+    if rate is None or total == 0 or (lists_none and total is None):
         return replace(turn, error=unanswered("the run has no graded expectation"))
     whole = check_result("expectations", "expectations", passed=rate >= 1, score=rate, layer=Layer.JUDGE)
     return replace(turn, results=(whole,))
@@ -113,15 +121,13 @@ def _grading(file: OpenedResults, document: Json) -> ImportedRun:
     timing = document["timing"]
     seconds = timing["executor_duration_seconds"].amount_or_none or timing["total_duration_seconds"].amount_or_none
     turn = TurnReport(prompt="", expected=None, output=None, results=_checks(document), latency_s=seconds)
-    if not turn.results:
-        turn = _without_checks(turn, document["summary"])
     case = ImportedCase(
         suite=NAME,
         key=key,
         name=key,
         place=file.display_path,
         content=key,
-        attempts=(ImportedAttempt(turn=turn),),
+        attempts=(_attempt(turn, document, document["summary"]),),
     )
     notice = "left out: runs without the skill, or with its old form"
     return ImportedRun(

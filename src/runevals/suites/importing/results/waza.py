@@ -10,6 +10,7 @@ from runevals.suites.importing.results.records import (
     ImportedCase,
     ImportedRun,
     check_result,
+    failed_as_a_whole,
     joined,
     numbered,
     unanswered,
@@ -54,7 +55,10 @@ def read(file: OpenedResults) -> ImportedRun:
 
 def _case(task: Json, suite: str) -> ImportedCase:
     """A task; the results do not say what was asked, so that only the name tells a case."""
-    key = task["test_id"].text
+    key, status = task["test_id"].text, task["status"].name_or_empty
+    attempts = tuple(map(_attempt, task["runs"].entries)) or (_unrun(task),)
+    if status in ("failed", "error"):
+        attempts = failed_as_a_whole(attempts, status)
     return ImportedCase(
         suite=suite,
         key=key,
@@ -62,7 +66,7 @@ def _case(task: Json, suite: str) -> ImportedCase:
         place=task.place,
         content=key,
         category=task["group"].name_or_empty or None,
-        attempts=tuple(map(_attempt, task["runs"].entries)) or (_unrun(task),),
+        attempts=attempts,
     )
 
 
