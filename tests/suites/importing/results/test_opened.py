@@ -30,6 +30,9 @@ def test_the_content_tells_what_a_file_is():
         pytest.param(b"plain text", "x is not JSON, JSON Lines or XML", id="text"),
         pytest.param(b"[" * 100_000, "x is not JSON that we read", id="deep"),
         pytest.param(
+            b'{"a": ' + b"[" * 600 + b"]" * 600 + b"}", "x is not JSON .* deeper than 100", id="too deep to redact"
+        ),
+        pytest.param(
             b"[" + b"0," * 30_000_001 + b"0]", "x is not JSON that we read: .*30 million values", id="many"
         ),
         pytest.param(b"{}\n" * 200_001, "x has more than 200,000 lines", id="many lines"),

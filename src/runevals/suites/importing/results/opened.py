@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.source import decoded, unique_keys, where_no_json, why_no_json
 from runevals.lib.parsing.strict_json import require_few_values
-from runevals.lib.parsing.xml import XmlElement, read_xml
+from runevals.lib.parsing.xml import MOST_DEEP, XmlElement, read_xml
 from runevals.records.errors import InvalidDocument
 from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.results.archive import Archive, is_archive
@@ -79,7 +80,10 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
 def loaded(text: str) -> object:
     """JSON; NaN and Infinity, which Python's tools write, are null. Raises ValueError or RecursionError."""
     require_few_values(text)
-    return json.loads(text, object_pairs_hook=unique_keys, parse_constant=lambda _: None)
+    value: object = json.loads(text, object_pairs_hook=unique_keys, parse_constant=lambda _: None)
+    if nested_deeper(value, MOST_DEEP):  # what walks over it could not end
+        raise ValueError(f"it is nested deeper than {MOST_DEEP}")
+    return value
 
 
 def _row(line: str, place: str) -> Json:
