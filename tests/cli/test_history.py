@@ -63,6 +63,12 @@ def test_broken_files_are_named_and_passed_over(runs, runevals):
     assert "other.json" in err
 
 
+def test_other_files_of_a_folder_take_no_place_of_a_run(runs, runevals):
+    for number in range(3):
+        runs.write(f".evals/results/other{number}.json", {"name": "something"})
+    assert runevals("history", "--last", "3")[1].count(" cases ") == 3
+
+
 def test_runs_of_other_suites_stand_apart(runs, runevals):
     document = json.loads((runs.path / ".evals/results/1.json").read_text(encoding="utf-8"))
     document["run"]["suites"][0]["path"] = "others\x1b[2J.json"

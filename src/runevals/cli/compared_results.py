@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from runevals.cli.options import KEPT_RESULTS
 from runevals.lib.git import commit_of, names
 from runevals.records.errors import InvalidSettings
-from runevals.reports.past_results import newest, readable
+from runevals.reports.past_results import newest_results
 from runevals.reports.results_document import read_conclusion
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
 
     `option` is how the command takes a document. Raises InvalidSettings, or InvalidDocument.
     """
-    latest = readable(reversed(newest(KEPT_RESULTS, LAST)))
+    latest = newest_results(KEPT_RESULTS, LAST)
     for path, conclusion in latest if results is None else [(results, read_conclusion(results))]:
         if conclusion.comparison is not None:
             return path, conclusion

@@ -21,7 +21,7 @@ from runevals.records.errors import InvalidSettings
 from runevals.reports import badge
 from runevals.reports.console import MARKS
 from runevals.reports.history import PastRun, name_of, of_like, render
-from runevals.reports.past_results import newest, readable
+from runevals.reports.past_results import newest_results, readable
 
 BARS = "▁▂▃▄▅▆▇█"
 PAGE = KEPT_RESULTS.parent / "history.html"
@@ -100,8 +100,11 @@ def _of_artifacts(last: int) -> list[PastRun]:
 def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[PastRun]:
     """The runs in the order of time. Raises InvalidSettings if there are none."""
     paths = documents or ((KEPT_RESULTS,) if KEPT_RESULTS.is_dir() else ())
-    files = [file for path in paths for file in (newest(path, last) if path.is_dir() else [path])]
-    runs = sorted(readable(dict.fromkeys(files)), key=lambda run: run[1].report.run.started_at)[-last:]
+    files = dict.fromkeys(path for path in paths if not path.is_dir())
+    found = dict(readable(files))
+    for path in paths:
+        found |= newest_results(path, last, files) if path.is_dir() else ()
+    runs = sorted(found.items(), key=lambda run: run[1].report.run.started_at)[-last:]
     if not runs:
         where = ", ".join(map(str, paths)) or KEPT_RESULTS.as_posix()
         raise InvalidSettings(f"no results documents in {where}; `runevals` without --output writes one")

@@ -208,13 +208,13 @@ def _finding_lines(findings: Sequence[Hint]) -> list[str]:
 
 def _past(paths: Sequence[Path]) -> list[RunReport]:
     """The reports in the given documents and folders."""
-    from runevals.reports.past_results import newest, readable
+    from runevals.reports.past_results import newest_results
     from runevals.reports.results_document import read
 
     reports = []
     for path in paths or ([KEPT_RESULTS] if KEPT_RESULTS.is_dir() else []):
         if path.is_dir():
-            reports += [past.report for _, past in readable(newest(path, MOST_RESULTS))]
+            reports += [past.report for _, past in newest_results(path, MOST_RESULTS)]
         else:
             reports.append(read(path))
     return reports

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,14 @@ def newest(folder: Path, most: int) -> list[Path]:
     """The files of a folder that may be results documents: the newest `most`, the oldest of these first."""
     files = [file for file in documents_in(folder) if file.is_file()]
     return sorted(files, key=age)[-most:]
+
+
+def newest_results(
+    folder: Path, most: int, apart_from: Collection[Path] = ()
+) -> Iterator[tuple[Path, Conclusion]]:
+    """The newest `most` results documents of a folder, the newest first; other files do not count."""
+    files = (file for file in reversed(newest(folder, sys.maxsize)) if file not in apart_from)
+    return islice(readable(files), most)
 
 
 def age(file: Path) -> tuple[int, int, str]:
