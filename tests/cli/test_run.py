@@ -688,6 +688,15 @@ def test_validate_names_the_mistakes_of_the_lists_that_a_run_reads(project, rune
     ended(code, 2, err, f"{name}:1")
 
 
+def test_a_quarantine_list_that_is_named_and_missing_is_told(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    words = ["--target", "recorded:answers.jsonl"]
+    assert "quarantine" not in "".join(runevals(*words)[1:])
+    told = runevals(*words, "--quarantine", "flaky.yaml")
+    assert "there is no file flaky.yaml, so no case is quarantined" in "".join(told[1:])
+
+
 def test_suites_by_other_names_are_named_where_none_is_found(project, runevals):
     project.write("checks/mine.json", SUITE)
     project.write("package.json", {"name": "x"})

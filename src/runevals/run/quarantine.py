@@ -39,6 +39,9 @@ def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> Qu
     of_base = of_head
     if settings.base_side is not None:
         of_base, notices = _of_base(settings, path, display_path)
+    is_named = settings.origins.get("quarantine", "default") != "default"
+    if is_named and not (of_head or of_base or notices or path.is_file()):
+        notices = (f"quarantine: there is no file {display_path}, so no case is quarantined",)
     active = quarantine.active_entries(of_base, cases, datetime.now(UTC).date())
     return QuarantineInForce(
         cases=active.cases,
