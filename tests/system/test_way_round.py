@@ -276,6 +276,13 @@ def test_names_that_are_no_text_break_nothing(change, runevals):
     assert runevals("-q", "--base", "main", "--changed-only", "-o", "out.json")[0] == 0
 
 
+def test_a_circle_of_links_breaks_nothing(change, runevals):
+    change.write("agent.py", GOOD)
+    for name in ("loop", "loop.md", "evals-loop.json"):
+        (change.path / name).symlink_to(name)
+    assert runevals(*AGAINST)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("added", "wrong", "expected"),
     [
@@ -288,8 +295,9 @@ def test_an_edit_is_no_way_to_hide_a_lost_case(change, runevals, added, wrong, e
     items = [{**item, "prompt": item["prompt"] + added} if item["testId"] == "k1" else item for item in ITEMS]
     change.write("evals.json", json.dumps({**TEN, "items": items}))
     change.write("agent.py", GOOD.replace("'yes'", wrong))
-    code, out, _ = runevals(*AGAINST)
+    code, out, _ = runevals(*AGAINST, "-o", "out.md")
     assert code == expected, out
     if added != " ":
+        assert "1 case failing, not on the base" in (change.path / "out.md").read_text("utf-8")
         assert "k1: was edited, passed on the base and fails now" in out
         assert ("k1 was edited, and its old form still passes" in out) is (expected == 0)

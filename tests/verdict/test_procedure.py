@@ -419,3 +419,13 @@ def test_an_edited_critical_case_is_run_in_its_old_form_though_it_passes():
     runner = ScriptedRunner(SUITE, FINE, FINE)
     runner.fresh["old form"] = always("p")
     assert edited(runner, critical=True).verdict is V.NO_CHANGE
+
+
+@pytest.mark.parametrize(("old_form", "verdict"), [("f", V.REGRESSION), ("p", V.NO_CHANGE), (None, V.NO_CHANGE)])
+def test_so_is_one_of_which_only_white_space_was_edited(old_form, verdict):
+    runner = ScriptedRunner(SUITE, FINE, FINE)
+    if old_form is None:
+        runner.why_no_base = runner.why_no_second_look = "its commit is not here"
+    else:
+        runner.fresh["old form"] = always(old_form)
+    assert edited(runner, critical=True, normalised_fingerprint="same" * 16).verdict is verdict

@@ -13,7 +13,6 @@ from runevals.records import (
     Comparison,
     Conclusion,
     GateState,
-    Outcome,
     RunReport,
 )
 from runevals.reports import blame, coverage
@@ -89,17 +88,9 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
 
 
 def _still_failing(report: RunReport, comparison: Comparison | None) -> Iterator[str]:
-    """Cases that fail without having regressed: first those that also failed on the base."""
-    failing = still_failing(report, comparison)
-    if comparison is None:
-        yield from _failing("Failing", failing)
-        return
-    on_base = {(case.suite, case.key) for case in comparison.base.cases if case.status is Outcome.FAILED}
-    for change in comparison.renamed:
-        if change.base is not None and change.base.status is Outcome.FAILED:
-            on_base.add((change.suite, change.key))
-    yield from _failing("Failing, also on the base", [c for c in failing if (c.suite, c.key) in on_base])
-    yield from _failing("Failing, not on the base", [c for c in failing if (c.suite, c.key) not in on_base])
+    """Cases that fail without having regressed."""
+    for title, cases in still_failing(report, comparison).items():
+        yield from _failing(capitalised(title), cases)
 
 
 def _failing(title: str, cases: Sequence[CaseReport]) -> Iterator[str]:

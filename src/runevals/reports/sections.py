@@ -263,16 +263,16 @@ def _failing_checks(case: CaseReport) -> str:
 
 def _failures(report: RunReport, comparison: Comparison | None, links: Links) -> Iterator[Section]:
     """Cases that fail without having regressed."""
-    failing = still_failing(report, comparison)
-    if not failing:
-        return
-    lines = ["| case | checks that fail | line |", "|---|---|--:|"]
-    lines += [
-        f"| {_case(case)} | {_failing_checks(case)} | {line_link(case, links)} |" for case in failing[:MOST_ROWS]
-    ]
-    title = f"{plural(len(failing), 'case')} failing" + ("" if comparison is None else ", not newly")
-    more = f"\n\n{_more(failing).strip()}" if len(failing) > MOST_ROWS else ""
-    yield Section(folded(title, "\n".join(lines) + more), "cases that fail without having regressed", 8)
+    for title, failing in still_failing(report, comparison).items():
+        lines = ["| case | checks that fail | line |", "|---|---|--:|"]
+        lines += [
+            f"| {_case(case)} | {_failing_checks(case)} | {line_link(case, links)} |"
+            for case in failing[:MOST_ROWS]
+        ]
+        more = f"\n\n{_more(failing).strip()}" if len(failing) > MOST_ROWS else ""
+        text = folded(f"{plural(len(failing), 'case')} {title}", "\n".join(lines) + more)
+        if failing:
+            yield Section(text, "cases that fail without having regressed", 8)
 
 
 def _unmeasured(report: RunReport) -> Iterator[Section]:

@@ -94,7 +94,8 @@ class SingleCases:
         for suspect in batch:
             suspect.edited = True
         self._settle(batch, cases)
-        self._left_out |= self._others(looking, "it was edited, and its old form could not be run")
+        changed = [pair for pair in looking if not pair.same_content]
+        self._left_out |= self._others(changed, "it was edited, and its old form could not be run")
 
     def test_promise(self, pairs: Sequence[Pair]) -> None:
         """Runs what fails now again on a deterministic target; if its answers differ, it is not deterministic."""

@@ -56,9 +56,16 @@ def only_errors(pairs: Sequence[Pair], rule: RegressionRule) -> list[Pair]:
 
 
 def edited(pairs: Sequence[Pair]) -> list[Pair]:
-    """The edited cases whose old form is run on the head: those that passed and fail now, and critical ones."""
-    changed = [pair for pair in pairs if not pair.same_content and not pair.head.quarantined]
-    return [pair for pair in changed if pair.regressed or (is_critical(pair) and pair.before.passes)]
+    """The edited cases whose old form is run on the head: those that passed and fail now, and critical ones.
+
+    Of these also one of which only white space was edited: the target may read it, such as code.
+    """
+    changed = [p for p in pairs if p.base.fingerprint != p.head.fingerprint and not p.head.quarantined]
+    return [
+        pair
+        for pair in changed
+        if (pair.regressed and not pair.same_content) or (is_critical(pair) and pair.before.passes)
+    ]
 
 
 def admitted(candidates: Sequence[Pair], cases: int) -> list[Pair]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from runevals.lib.text.numbers import (
     capitalised,
@@ -477,12 +477,28 @@ def by_error(report: RunReport) -> list[tuple[str, list[CaseReport]]]:
     return list(cases.items())
 
 
-def still_failing(report: RunReport, comparison: Comparison | None) -> list[CaseReport]:
-    """Cases that fail without having regressed."""
-    regressed = set() if comparison is None else {(c.suite, c.key) for c in comparison.of_kind("regressed")}
-    return [
-        case for case in report.cases if case.status is Outcome.FAILED and (case.suite, case.key) not in regressed
-    ]
+def still_failing(report: RunReport, comparison: Comparison | None) -> Mapping[str, Sequence[CaseReport]]:
+    """The cases that fail without having regressed, by what they are called.
+
+    Those that failed on the base too come first; the others are edited, new or quarantined.
+    """
+    failing = [case for case in report.cases if case.status is Outcome.FAILED]
+    if comparison is None:
+        return {"failing": failing}
+    regressed = {(change.suite, change.key) for change in comparison.of_kind("regressed")}
+    of_base: dict[tuple[str, str], CaseReport | None] = {}  # a document that was read has only what changed
+    of_base |= {(case.suite, case.key): case for case in comparison.base.cases}
+    of_base |= {(change.suite, change.key): change.base for change in comparison.changes}
+    others = [case for case in failing if (case.suite, case.key) not in regressed]
+
+    def is_new(case: CaseReport) -> bool:
+        before = of_base.get((case.suite, case.key), case)  # what has not changed is in no list of changes
+        return before is None or before.status is not Outcome.FAILED
+
+    return {
+        "failing, also on the base": [case for case in others if not is_new(case)],
+        "failing, not on the base": list(filter(is_new, others)),
+    }
 
 
 def answer_pair(change: Change) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 
 from runevals.lib.git import files_of, why_unavailable
 from runevals.lib.git_changes import state_of
+from runevals.lib.parsing.source import resolved_path
 from runevals.run.baseline.dependencies import program_files
 from runevals.run.provenance import commit_here
 from runevals.settings.resolve import Settings
@@ -99,8 +100,8 @@ def _walked(folder: Path) -> Iterator[Path]:
 
 
 def _is_in(places: set[Path], path: Path) -> bool:
-    resolved = path.resolve()
-    return bool(places.intersection((resolved, *resolved.parents)))
+    resolved = resolved_path(path)  # None: a circle of links, in which nothing lies
+    return resolved is not None and bool(places.intersection((resolved, *resolved.parents)))
 
 
 def _content(path: Path) -> str | None:
