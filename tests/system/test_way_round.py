@@ -41,6 +41,29 @@ def stored(repository, runevals, name="base.json"):
     repository.write("agent.py", BAD)
 
 
+@pytest.mark.parametrize("baseline", [["--baseline", "base.json"], []], ids=["stored", "run now"])
+def test_with_base_a_merge_of_shards_takes_the_rules_of_the_base(change, runevals, baseline):
+    stored(change, runevals)
+    change.write("runevals.yaml", SETTINGS + "fail_on: [measured]\n")
+    for part in "12":
+        assert runevals("-q", "--shard", f"{part}/2", "-o", f"{part}.json")[0] == 0
+    code, out, err = runevals("merge", "1.json", "2.json", *baseline, "--base", "main")
+    assert (code, "3 of 10 cases regressed" in out) == (1, True), out + err
+    assert "fail_on" in out
+    if baseline:
+        assert runevals("merge", "1.json", "2.json", *baseline)[0] == 0  # the control: its own rules
+
+
+def test_with_base_gate_takes_the_rules_of_the_base(change, runevals):
+    for name, failed in (("base.xml", ""), ("head.xml", "<failure/>")):
+        tests = "".join(f'<testcase name="t{n}">{failed if n < 5 else ""}</testcase>' for n in range(20))
+        change.write(name, f'<testsuite name="s">{tests}</testsuite>')
+    change.write("runevals.yaml", SETTINGS + "fail_on: [measured]\n")
+    words = ["gate", "head.xml", "--baseline", "base.xml", "--deterministic"]
+    assert runevals(*words, "--base", "main")[0] == 1
+    assert runevals(*words)[0] == 0  # the control
+
+
 def test_a_link_cannot_say_where_the_base_keeps_its_settings(change, runevals):
     change.git("mv", "runevals.yaml", "other.yaml")
     change.write("other.yaml", SETTINGS + "fail_on: [none]\n")

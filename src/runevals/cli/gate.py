@@ -35,6 +35,7 @@ from runevals.verdict.wording import failing_now
     is_flag=True,
     help="Of JUnit XML: read test_x[1] and test_x[2] as two attempts of test_x.",
 )
+@click.option("--base", metavar="REF", help="Take the rules from the merge base of HEAD and REF.")
 @settings_options(
     *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect", "mark"),
     *("on_incomparable", "on_inconclusive", "category", "tag", "filter", "redact"),
@@ -46,6 +47,7 @@ def command(
     *,
     deterministic: bool,
     parameters_are_attempts: bool,
+    base: str | None,
     **options: Any,
 ) -> None:
     """Compare the RESULTS of another tool with those of the base; the exit code is a run's.
@@ -61,7 +63,7 @@ def command(
     """
     outputs = outputs_of(output, results, "results")
     words = raw_settings(options)
-    of_change = replace(words, base_side=protected_side(words, change_event(words)))
+    of_change = replace(words, base_side=protected_side(words, change_event(words), base))
     settings = resolve(of_change)
     read = ResultsRequest(
         paths=results, deterministic=deterministic, parameters_are_attempts=parameters_are_attempts

@@ -101,10 +101,10 @@ def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[Pas
     """The runs in the order of time. Raises InvalidSettings if there are none."""
     paths = documents or ((KEPT_RESULTS,) if KEPT_RESULTS.is_dir() else ())
     files = dict.fromkeys(path for path in paths if not path.is_dir())
-    found = dict(readable(files))
+    past = dict(readable(files))
     for path in paths:
-        found |= newest_results(path, last, files) if path.is_dir() else ()
-    runs = sorted(found.items(), key=lambda run: run[1].report.run.started_at)[-last:]
+        past |= newest_results(path, last, files) if path.is_dir() else ()
+    runs = sorted(past.items(), key=lambda run: run[1].report.run.started_at)[-last:]
     if not runs:
         where = ", ".join(map(str, paths)) or KEPT_RESULTS.as_posix()
         raise InvalidSettings(f"no results documents in {where}; `runevals` without --output writes one")

@@ -28,6 +28,11 @@ from runevals.settings.resolve import ignored_changes, resolve
 @click.command("merge", cls=GroupedCommand)
 @click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...", type=click.Path())
 @output_option
+@click.option(
+    "--base",
+    metavar="REF",
+    help="Take the rules from the merge base of HEAD and REF. It is run now if no --baseline is given.",
+)
 @settings_options(
     *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect"),
     *("on_incomparable", "on_inconclusive", "mark"),
@@ -35,7 +40,7 @@ from runevals.settings.resolve import ignored_changes, resolve
     *("judge_concurrency", "cache", "max_cost", "max_tokens", "max_duration"),
 )
 @environment_option
-def command(documents: tuple[str, ...], output: tuple[str, ...], **options: Any) -> None:
+def command(documents: tuple[str, ...], output: tuple[str, ...], base: str | None, **options: Any) -> None:
     """Merge the results of all shards and judge them as one run.
 
     Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files, also in a bucket. Before a
@@ -44,15 +49,20 @@ def command(documents: tuple[str, ...], output: tuple[str, ...], **options: Any)
     \b
     Examples:
       runevals merge shard-1.json shard-2.json --output results.json
-      runevals merge shards/ --baseline base.json
+      runevals merge shards/ --baseline base.json --base origin/main
       runevals merge s3://evals/run-7/ --baseline base.json
     """
     from dataclasses import replace
 
     words = raw_settings(options)
-    of_change = replace(words, base_side=protected_side(words, change_event(words)))
+    of_change = replace(words, base_side=protected_side(words, change_event(words), base))
+    settings = resolve(of_change)
     request = RunRequest(
-        settings=resolve(of_change), raw=words, weakenings=ignored_changes(of_change), progress=progress
+        settings=settings,
+        raw=words,
+        base=None if settings.compare.baseline_named else base,
+        weakenings=ignored_changes(of_change),
+        progress=progress,
     )
     require_own_code(words)
     with _read_from(documents) as files:
