@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from contextlib import suppress
 from pathlib import Path
@@ -80,6 +81,18 @@ def test_a_document_with_a_case_twice_is_refused(tmp_path, document, packed):
     key = document["cases"][0]["key"]
     with pytest.raises(InvalidDocument, match=f"results document: the case '{key}' of .* is there twice"):
         read(path)
+
+
+@pytest.mark.parametrize("of", ["case", "attempt"])
+def test_a_document_whose_statuses_contradict_its_checks_is_refused(document, of):
+    """They would be believed: a case that failed would be compared as one that passed."""
+    changed = copy.deepcopy(document)
+    [case] = changed["cases"]
+    assert case["status"] == "failed"  # the control
+    for one in [case] if of == "case" else [case, *case["attempts"]]:
+        one["status"] = "passed"
+    with pytest.raises(InvalidDocument, match=f"the case '{case['key']}' of .* contradicts itself"):
+        parse(json.dumps(changed), "a document")
 
 
 def test_a_small_file_does_not_become_many_values(tmp_path):

@@ -792,6 +792,22 @@ def stored_elsewhere(job, hub, stored, file="main.yml", **more):
     hub.artifact(1, ARTIFACT, {NAME: measured_at(stored, job.repository.base)})
 
 
+@pytest.mark.parametrize(("others", "base"), [(300, "1"), (1000, "")])
+@pytest.mark.parametrize("elsewhere", [True, False], ids=["other workflow", "own workflow"])
+def test_runs_of_pull_requests_cannot_hide_the_stored_base(job, hub, stored, others, base, elsewhere):
+    """Anyone may add runs and artifacts of any name, from a branch of any name: behind many, the base is run."""
+    if elsewhere:
+        stored_elsewhere(job, hub, stored)
+    for number in range(1000, 1000 + others):
+        fork = {"branch": "main", "event": "pull_request", "repository_id": FORK_ID}
+        hub.run(number, "f" * 40, **fork, **({"path": ".github/workflows/w.yml"} if elsewhere else {}))
+        hub.artifact(number, ARTIFACT, {"a": "b"})
+    job.repository.write("agent.py", WORSE)
+    code, outputs, printed = job()
+    assert code == 1, printed
+    assert outputs["baseline_run_id"] == (base if elsewhere else "1")  # its own commit's runs are asked for first
+
+
 def test_what_another_workflow_file_has_stored_is_the_base(job, hub, stored):
     stored_elsewhere(job, hub, stored)
     job.repository.write("agent.py", WORSE)

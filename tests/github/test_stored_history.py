@@ -51,3 +51,12 @@ def test_without_a_token_or_results_it_says_what_is_missing(runevals, results, m
     monkeypatch.delenv("GITHUB_TOKEN")
     code, _, err = runevals("history", "--from", "artifacts")
     ended(code, 2, err, "needs GITHUB_REPOSITORY")
+
+
+def test_artifacts_of_a_fork_do_not_hide_those_of_the_branch(runevals, hub, results):
+    hub.run(1, "a" * 40)
+    hub.artifact(1, "runevals-evals", {"results.json": results})
+    hub.run(2, "f" * 40, event="pull_request", repository_id=FORK_ID)
+    for number in range(300):
+        hub.artifact(2, f"runevals-{number}", {"results.json": results})
+    assert runevals("history", "--from", "artifacts")[1].count(" of run 1") == 1

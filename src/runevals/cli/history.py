@@ -103,7 +103,7 @@ def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[Pas
     files = dict.fromkeys(path for path in paths if not path.is_dir())
     past = dict(readable(files))
     for path in paths:
-        past |= newest_results(path, last, files) if path.is_dir() else ()
+        past |= reversed([*newest_results(path, last, files)]) if path.is_dir() else ()
     runs = sorted(past.items(), key=lambda run: run[1].report.run.started_at)[-last:]
     if not runs:
         where = ", ".join(map(str, paths)) or KEPT_RESULTS.as_posix()

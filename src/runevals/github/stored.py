@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ MOST_COMMITS = 50  # before the base, whose runs are looked for among those of t
 MOST_ASKED_FOR = (
     12  # of them, one by one, if none of those runs is of them; and runs of other commits of the branch
 )
-MOST_LISTED = 300  # runs of the branch
+MOST_LISTED = 300  # runs of the branch that may be read
+MOST_SEEN = 1000  # runs and artifacts that are looked through for these: anyone may add some by a pull request
 # These events run code of the repository; a pull request can run any code.
 TRUSTED = frozenset({"push", "schedule", "workflow_dispatch", "merge_group"})
 
@@ -109,14 +111,16 @@ def _of_others(api: Api, query: StoredQuery, before: Mapping[str, int]) -> Itera
 def _that_stored(api: Api, query: StoredQuery, before: Mapping[str, int]) -> Iterator[Any]:
     """Trusted runs that stored an artifact of the wanted name. Of which workflow they are, only each run says."""
     path = f"/repos/{query.repository}/actions"
-    artifacts = islice(api.items(f"{path}/artifacts", READ_RUNS, "artifacts", name=query.artifact), MOST_LISTED)
-    known: dict[int, None] = {}
-    for item in artifacts:
+
+    def is_near(item: Any) -> bool:
         of = item.get("workflow_run") or {}
         ours = of.get("head_repository_id") == of.get("repository_id")
         near = of.get("head_sha") in (query.commit, *before)
-        if ours and (near or of.get("head_branch") in (query.branch, query.default_branch)):
-            known[of["id"]] = None
+        return ours and (near or of.get("head_branch") in (query.branch, query.default_branch))
+
+    artifacts = api.items(f"{path}/artifacts", READ_RUNS, "artifacts", name=query.artifact)
+    near = islice(among_many(artifacts, is_near), MOST_LISTED)
+    known = dict.fromkeys(item["workflow_run"]["id"] for item in near)
     for number in islice(known, MOST_ASKED_FOR):
         run = api.get(f"{path}/runs/{number}", READ_RUNS)
         if _is_trusted(run, query):
@@ -297,9 +301,22 @@ def _of(
         return
     workflow = quote(query.workflow, safe="")
     path = f"/repos/{query.repository}/actions/workflows/{workflow}/runs"
-    for run in islice(api.items(path, READ_RUNS, "workflow_runs", **parameters), most):
-        if (run["status"] == "completed") == finished and _is_trusted(run, query):
+    newest_first = api.items(path, READ_RUNS, "workflow_runs", **parameters)
+    trusted = among_many(newest_first, partial(_is_trusted, query=query))
+    for run in islice(trusted, most):
+        if (run["status"] == "completed") == finished:
             yield _stored_run(run, behind)
+
+
+def among_many(items: Iterator[Any], is_wanted: Callable[[Any], bool]) -> Iterator[Any]:
+    """Those that are wanted. Raises GitHubRefused if none is among so many: there may be one behind them."""
+    count = 0
+    for item in islice(items, MOST_SEEN):
+        if is_wanted(item):
+            count += 1
+            yield item
+    if not count and next(items, None) is not None:
+        raise GitHubRefused(f"none of the newest {MOST_SEEN} runs or artifacts is of the base")
 
 
 def is_trusted(run: Any) -> bool:

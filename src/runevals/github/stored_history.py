@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 from runevals.github.api import PUBLIC_API, Api, github_shape_errors
 from runevals.github.job import ARTIFACTS
-from runevals.github.stored import MOST_LISTED, READ_RUNS, NotStored, is_trusted, results_texts
+from runevals.github.stored import MOST_LISTED, READ_RUNS, NotStored, among_many, is_trusted, results_texts
 from runevals.records import Conclusion
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports.results_document import parse
@@ -52,10 +53,15 @@ def stored_history(
 def _stored(api: Api, repository: str, branch: str) -> Iterator[tuple[int, str]]:
     """(run, artifact), the newest first; a pull request's code is not trusted, nor is a fork's."""
     path, trusted = f"/repos/{repository}/actions", dict[int, bool]()
-    for item in islice(api.items(f"{path}/artifacts", READ_RUNS, "artifacts"), MOST_LISTED):
+
+    def is_of_branch(item: Any) -> bool:
         run = item.get("workflow_run") or {}
-        if item["expired"] or run.get("head_branch") != branch or not item["name"].startswith(ARTIFACTS):
-            continue
+        ours = run.get("head_repository_id") == run.get("repository_id") and run.get("head_branch") == branch
+        return ours and not item["expired"] and item["name"].startswith(ARTIFACTS)
+
+    artifacts = api.items(f"{path}/artifacts", READ_RUNS, "artifacts")
+    for item in islice(among_many(artifacts, is_of_branch), MOST_LISTED):
+        run = item["workflow_run"]
         if run["id"] not in trusted:
             trusted[run["id"]] = is_trusted(api.get(f"{path}/runs/{run['id']}", READ_RUNS))
         if trusted[run["id"]]:

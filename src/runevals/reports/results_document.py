@@ -44,6 +44,7 @@ from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.reports.results_json import case_line, fields_of, json_text
 from runevals.reports.results_lines import PLACE, cases_of
 from runevals.reports.results_records import LARGEST, read_case
+from runevals.verdict.score import contradiction
 
 if TYPE_CHECKING:
     import cattrs
@@ -58,8 +59,8 @@ AT_ONCE = 100  # cases
 Json = dict[str, Any]
 
 
-class DuplicateCase(ValueError):
-    """A document has two cases of one key."""
+class WrongCases(ValueError):
+    """A document has two cases of one key, or a case whose status is not that of its checks."""
 
 
 def write(conclusion: Conclusion) -> str:
@@ -147,7 +148,7 @@ def parse(text: str, display_name: str) -> Conclusion:
     try:
         return _conclusion(document, _structured(document["cases"], tuple[CaseReport, ...]))
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        why = str(error) if isinstance(error, DuplicateCase) else repr(error)
+        why = str(error) if isinstance(error, WrongCases) else repr(error)
         raise InvalidDocument(f"{display_name} is not a valid results document: {one_line(why)}") from None
 
 
@@ -224,22 +225,25 @@ def _head(report: RunReport) -> Json:
     }
 
 
-def _require_each_once(cases: Sequence[CaseReport]) -> None:
-    """Raises DuplicateCase; of two cases with one key, only one would be compared."""
+def _require_sound(cases: Sequence[CaseReport], run: RunInfo) -> None:
+    """Raises WrongCases: of two cases with one key only one would be compared, and a status would be believed."""
     keys: set[tuple[str, str]] = set()
     for case in cases:
         if (case.suite, case.key) in keys:
-            raise DuplicateCase(f"the case {case.key!r} of {case.suite} is there twice")
+            raise WrongCases(f"the case {case.key!r} of {case.suite} is there twice")
+        if why := contradiction(case, of_tool=run.of_tool):
+            raise WrongCases(f"the case {case.key!r} of {case.suite} contradicts itself: {why}")
         keys.add((case.suite, case.key))
 
 
 def _report(document: Json, cases: tuple[CaseReport, ...]) -> RunReport:
     build = _structured
     totals = document["totals"]
-    _require_each_once(cases)
+    run = build(document["run"], RunInfo)
+    _require_sound(cases, run)
     return RunReport(
         tool_version=document["tool"]["version"],
-        run=build(document["run"], RunInfo),
+        run=run,
         cases=cases,
         totals=build(totals, Totals),
         by_category={name: build(group, Totals) for name, group in totals["by_category"].items()},

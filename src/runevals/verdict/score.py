@@ -161,23 +161,43 @@ class _OverAttempts(TypedDict):
     copies: tuple[int, ...]
 
 
+def contradiction(case: CaseReport, *, of_tool: bool) -> str:
+    """What a case says of itself and its attempts do not; empty if they agree.
+
+    `of_tool`: another tool made it, which may call an attempt passed of which a check failed.
+    """
+    for attempt in () if of_tool else case.attempts:
+        results = [result for turn in attempt.turns for result in turn.results]
+        status = without_answer(turn.error for turn in attempt.turns) or status_of(results)
+        if status is not attempt.status:
+            return f"attempt {attempt.attempt} is called {attempt.status}, and by its checks is {status}"
+    status = _most(case.attempts, _pass_rate([a for a in case.attempts if a.status.measured]))
+    return "" if status is case.status else f"it is called {case.status}, and by its attempts is {status}"
+
+
 def _over_attempts(attempts: Sequence[AttemptReport]) -> _OverAttempts:
     """Means over the measured ones; the status of the greater half, a tie passes."""
     measured = [a for a in attempts if a.status.measured]
-    pass_rate = sum(a.status is Outcome.PASSED for a in measured) / len(measured) if measured else None
-    if pass_rate is not None:
-        status = Outcome.PASSED if pass_rate >= 0.5 else Outcome.FAILED
-    else:
-        errored = any(a.status is Outcome.ERRORED for a in attempts)
-        status = Outcome.ERRORED if errored else Outcome.SKIPPED
+    pass_rate = _pass_rate(measured)
     return _OverAttempts(
-        status=status,
+        status=_most(attempts, pass_rate),
         attempts=tuple(attempts),
         layers=_mean_layers(measured),
         composite=mean(a.composite for a in measured),
         pass_rate=pass_rate,
         copies=copies(attempts),
     )
+
+
+def _pass_rate(measured: Sequence[AttemptReport]) -> float | None:
+    return sum(a.status is Outcome.PASSED for a in measured) / len(measured) if measured else None
+
+
+def _most(attempts: Sequence[AttemptReport], pass_rate: float | None) -> Outcome:
+    """The status of the greater half of the measured ones, a tie passes; else errored if any is."""
+    if pass_rate is not None:
+        return Outcome.PASSED if pass_rate >= 0.5 else Outcome.FAILED
+    return Outcome.ERRORED if any(a.status is Outcome.ERRORED for a in attempts) else Outcome.SKIPPED
 
 
 def without_checks(case: CaseReport, left_out: Callable[[CheckResult], bool]) -> CaseReport:
