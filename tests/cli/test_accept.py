@@ -73,7 +73,7 @@ def test_without_results_of_a_comparison_it_says_how_to_make_them(repository, ru
     assert "if you ran with -o, name the document: --results results.json" in err
     assert runevals("-q")[0] == 0
     code, _, err = runevals("accept", "a", *REASON)
-    ended(code, 2, err, "`runevals --base origin/main` makes them")
+    ended(code, 2, err, "`runevals --base main` makes them")
 
 
 def test_a_comparison_of_another_commit_is_refused(lost, runevals):

@@ -129,7 +129,7 @@ def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
         code, _, err = runevals("blame", *words)
         assert (code, text in err) == (2, True), err
 
-    refused("there are no results of a comparison in .evals/results; `runevals --base origin/main` makes them")
+    refused("there are no results of a comparison in .evals/results; `runevals --base main` makes them")
     refused("nowhere.json: there is no such file", "nowhere.json")
     runevals("--base", "main", "-q", "-o", "lost.json")
     refused("git knows no such commit here", "lost.json", "--base", "nowhere")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runevals.cli.options import KEPT_RESULTS
-from runevals.lib.git import commit_of, names
+from runevals.lib.git import commit_of, default_branch, names
+from runevals.lib.text.escape import one_line
 from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import newest_results
 from runevals.reports.results_document import read_conclusion
@@ -29,10 +31,19 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
         if conclusion.comparison is not None:
             return path, conclusion
     where = KEPT_RESULTS.as_posix() if results is None else str(results)
+    makes = base_command(Path.cwd()) or "runevals --base origin/main"
     elsewhere = f"\nif you ran with -o, name the document: {option}results.json" if results is None else ""
-    raise InvalidSettings(
-        f"there are no results of a comparison in {where}; `runevals --base origin/main` makes them{elsewhere}"
-    )
+    raise InvalidSettings(f"there are no results of a comparison in {where}; `{makes}` makes them{elsewhere}")
+
+
+def base_command(repository: Path) -> str | None:
+    """The command that compares with the target branch of changes; None if no commit of it is here."""
+    branch = default_branch(repository)
+    if branch is None:
+        return None
+    names = (branch, f"origin/{branch}")
+    known = next((name for name in names if commit_of(repository, name) is not None), None)
+    return None if known is None else f"runevals --base {shlex.quote(one_line(known))}"
 
 
 def require_of_head(

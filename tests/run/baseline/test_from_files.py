@@ -12,7 +12,7 @@ import pytest
 from runevals.records import ModelIdentity
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings
 from runevals.reports import results_document as document
-from runevals.run.baseline.from_files import read_baseline
+from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.decide import decision
 from tests.json_server import Answer, json_server
@@ -199,3 +199,9 @@ def test_a_baseline_that_arrives_byte_by_byte_does_not_hold_the_job(named, monke
         with pytest.raises(ExternalError, match="was not complete within"):
             read_baseline(named(f"{server.url}/base.json"))
         assert time.monotonic() - start < 60  # all of it takes 1000
+
+
+def test_a_result_that_calls_itself_incomplete_and_does_not_say_why_is_refused():
+    require_whole(report({"a": "p"}), "a.json")  # the control
+    with pytest.raises(InvalidDocument, match=r"a\.json is of a run that was not complete"):
+        require_whole(replace(report({"a": "p"}), complete=False), "a.json")

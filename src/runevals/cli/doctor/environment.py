@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
 
 from runevals import __version__
+from runevals.cli.compared_results import base_command
 from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
 from runevals.cli.options import KEPT_RESULTS
 from runevals.evaluators.kinds import Composite, Evaluator
@@ -18,11 +17,9 @@ from runevals.evaluators.scripted.code import Code
 from runevals.evaluators.scripted.custom import Custom
 from runevals.github.job import change_event
 from runevals.github.permissions import read_only, token_name
-from runevals.lib.git import commit_of, default_branch
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.sandbox.lock import landlock_version
 from runevals.lib.storage.files import require_no_link
-from runevals.lib.text.escape import one_line
 from runevals.records.errors import COULD_NOT_MEASURE, PASSED, InvalidSettings, RunevalsError, SandboxUnavailable
 from runevals.reports.publish import unwritable
 from runevals.run.baseline.from_files import read_baseline
@@ -58,16 +55,6 @@ def base_of(settings: Settings, raw: RawSettings) -> Diagnosis:
     with_base = base_command(settings.repository)
     fix = None if with_base is None else f"{with_base} needs none: it runs the base first"
     return neither("base", why, fix)
-
-
-def base_command(repository: Path) -> str | None:
-    """The command that compares with the target branch of changes; None if no commit of it is here."""
-    branch = default_branch(repository)
-    if branch is None:
-        return None
-    names = (branch, f"origin/{branch}")
-    known = next((name for name in names if commit_of(repository, name) is not None), None)
-    return None if known is None else f"runevals --base {shlex.quote(one_line(known))}"
 
 
 def sandbox_of(settings: Settings, plan: RunPlan | None) -> Diagnosis:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from runevals.cli.doctor.environment import base_command
+from runevals.cli.compared_results import base_command
 from runevals.cli.init import templates as starter
 from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file
 from runevals.cli.init.proposed_cases import proposed_cases

@@ -101,11 +101,14 @@ def _in_bucket(address: str) -> RunReport:
 def require_whole(report: RunReport, display_name: str) -> None:
     """Raises InvalidDocument for the result of a shard, whose missing cases would count as removed.
 
-    And for one of the future, which would go before every other and never be too old.
+    And for one of the future, which would go before every other and never be too old, or that calls itself
+    incomplete.
     """
     begins = report.run.started_at
     if begins > datetime.now(UTC) + CLOCKS_DIFFER:
         raise InvalidDocument(f"{display_name} is of a run that is yet to begin, {begins:%Y-%m-%d %H:%M} UTC")
+    if report.cases and not report.complete and report.run.stopped is None:
+        raise InvalidDocument(f"{display_name} is of a run that was not complete, and does not say why")
     shard = report.run.shard
     if shard is not None:
         raise InvalidDocument(

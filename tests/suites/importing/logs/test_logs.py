@@ -43,6 +43,13 @@ REFUSED = {
 }
 
 
+@pytest.mark.needs("linux")
+def test_a_file_without_an_end_is_refused(project, runevals):
+    (project.path / "log.jsonl").symlink_to("/dev/zero")
+    code, _, err = runevals("import", "openai-log", "log.jsonl")
+    ended(code, 2, err, "log.jsonl is not a file")
+
+
 @pytest.mark.parametrize("title", REFUSED)
 def test_a_file_that_cannot_be_read_is_reported_with_its_place(project, runevals, title):
     name, content, message = REFUSED[title]

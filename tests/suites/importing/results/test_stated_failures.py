@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument
 from runevals.suites.importing.results import parse_results
 from tests.ending import ended
@@ -70,6 +71,12 @@ def test_of_a_junit_test_that_has_only_a_status(status):
     assert attempts(text, "junit.xml") == [(None, True)]
 
 
+@pytest.mark.parametrize("said", ['outcome="failed"', 'success="false"'])
+def test_of_a_junit_test_that_says_so_in_another_attribute(said):
+    run = parse_results(f"<testsuite><testcase name='a' {said}/></testsuite>".encode(), Path("j.xml"), "j.xml")
+    assert run.cases[0].attempts[0].turn.results[0].outcome is Outcome.FAILED
+
+
 @pytest.mark.parametrize(
     "root",
     [
@@ -131,7 +138,7 @@ def test_a_shard_whose_duration_cannot_be_is_refused(zoo, runevals):
     ended(code, 2, err, "the duration of a shard cannot be")
 
 
-@pytest.mark.parametrize("status", ["failed", "error"])
+@pytest.mark.parametrize("status", ["failed", "error", "Failed", "timeout"])
 def test_of_a_waza_task_whose_runs_pass(status):
     """Its own rule over the runs, such as a share that must pass, was not met."""
     run = {"status": "passed", "validations": {"g": {"passed": True, "score": 1, "type": "code"}}}
@@ -139,9 +146,10 @@ def test_of_a_waza_task_whose_runs_pass(status):
     assert [passed for passed, _ in attempts({**WAZA, "tasks": [task]})] == [False, False]
 
 
-def test_of_a_row_of_agentv_whose_attempts_pass():
+@pytest.mark.parametrize("verdict", ["fail", "FAIL", "failed", "error"])
+def test_of_a_row_of_agentv_whose_attempts_pass(verdict):
     fine = {"score": 1.0, "verdict": "pass", "execution_status": "ok"}
-    row = {**FINE, "target": "m", "execution_status": "quality_failure", "verdict": "fail"}
+    row = {**FINE, "target": "m", "execution_status": "quality_failure", "verdict": verdict}
     assert attempts(json.dumps({**row, "attempts": [fine, fine]}), "index.jsonl") == [
         (False, False),
         (False, False),
@@ -152,10 +160,12 @@ def test_of_a_row_of_agentv_whose_attempts_pass():
     ("summary", "expectations", "expected"),
     [
         ({"passed": 1, "failed": 2, "total": 3, "pass_rate": 0.33}, [True], (False, False)),
+        ({"passed": 0, "total": 3, "pass_rate": 0}, [True], (False, False)),
+        ({"passed": 1, "total": 1, "errors": 3}, [True], (False, False)),
         ({"passed": 2, "failed": 0, "total": 2, "pass_rate": 1.0}, [True, True], (None, False)),
         ({"passed": 0, "failed": 0, "pass_rate": 1.0}, [], (None, True)),
     ],
-    ids=["more failed than listed", "as listed", "none listed"],
+    ids=["more failed than listed", "fewer passed", "errors", "as listed", "none listed"],
 )
 def test_of_the_counts_of_skill_creator(summary, expectations, expected):
     entries = [

@@ -46,6 +46,8 @@ def read_log(path: Path, name: str) -> Log:
 
 def _content(path: Path) -> bytes:
     try:
+        if path.exists() and not path.is_file():  # a device or a pipe may have no end
+            raise InvalidDocument(f"{path} is not a file")
         if path.stat().st_size > MAX_BYTES:
             raise InvalidDocument(f"{path} is larger than {MAX_BYTES // 1024**2} MiB, the most we read; split it")
         return path.read_bytes()

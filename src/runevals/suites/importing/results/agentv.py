@@ -62,8 +62,9 @@ def _case(row: Json, *, several: bool) -> ImportedCase:
     key = (row["test_id"] if row["test_id"].value is not None else row["testId"]).text
     suite = row["suite"].name_or_empty or NAME
     attempts = tuple(_attempt(one, row) for one in row["attempts"].entries or row["trials"].entries or [row])
-    if row["verdict"].value == "fail":
-        attempts = failed_as_a_whole(attempts, "fail")
+    verdict = row["verdict"].name_or_empty
+    if verdict.casefold() not in ("", "pass", "borderline", "skip"):
+        attempts = failed_as_a_whole(attempts, verdict)
     return ImportedCase(
         suite=f"{suite} ({row['target'].name_or_empty})" if several else suite,
         key=key,

@@ -81,6 +81,7 @@ _SCRIPT = re.compile(r"(?<!-d)\.[cm]?[jt]sx?$")  # Vitest does not time what it 
 _NOT_RUN = "cancelledByParent"  # the type of a failure in node:test: a hook failed, or the event loop has ended
 _ERRORS = ("error", "flakyError", "rerunError")
 _FAILURES = ("failure", "flakyFailure", "rerunFailure")
+_STATES = ("status", "result", "outcome")
 _SAY_THE_END = (*_ERRORS, *_FAILURES, "skipped")
 
 
@@ -239,7 +240,7 @@ def _more_failed(suite: XmlElement, display_path: str) -> str:
 
 def _unknown_status(test: _Test) -> str:
     """What to say of a test that nothing calls failed, and of which a word says an end that is not known."""
-    stated = [test.element.attributes.get(name, "").strip() for name in ("status", "result")]
+    stated = [test.element.attributes.get(name, "").strip() for name in _STATES]
     unknown = next((one for one in stated if one and one.lower() not in _PASSES), None)
     says_more = any(child.name in _SAY_THE_END for child in test.element.children)
     if unknown is None or says_more or _stated_end(test.element):
@@ -399,7 +400,9 @@ def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
 
 def _stated_end(case: XmlElement) -> str | None:
     """The attribute that says of a test that it did not pass."""
-    stated = (case.attributes.get(name, "").strip().lower() for name in ("status", "result"))
+    if case.attributes.get("success", "").strip().lower() == "false":
+        return "failed"
+    stated = (case.attributes.get(name, "").strip().lower() for name in _STATES)
     return next((one for one in stated if one in _ENDS), None)
 
 

@@ -101,8 +101,12 @@ def _attempt(turn: TurnReport, run: Json, summary: Json) -> ImportedAttempt:
     """The run; if its summary counts failed expectations and it lists none that failed, it failed all the same."""
     if not turn.results:
         return ImportedAttempt(turn=_without_checks(turn, run, summary))
-    attempt, counted = ImportedAttempt(turn=turn), summary["failed"].count_or_none
-    return failed_as_a_whole([attempt], f"failed in {plural(counted, 'expectation')}")[0] if counted else attempt
+    attempt = ImportedAttempt(turn=turn)
+    total, passed = summary["total"].count_or_none, summary["passed"].count_or_none
+    missed = 0 if total is None or passed is None else total - passed
+    counted = max(missed, *(summary[name].count_or_none or 0 for name in ("failed", "errors")))
+    says = f"failed in {plural(counted, 'expectation')}"
+    return failed_as_a_whole([attempt], says)[0] if counted > 0 else attempt
 
 
 def _without_checks(turn: TurnReport, run: Json, summary: Json) -> TurnReport:
