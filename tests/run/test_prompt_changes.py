@@ -110,6 +110,11 @@ def test_without_depends_on_the_changed_texts_that_look_like_prompts_are_shown(c
     assert [*changes(change, runevals)] == prompts
 
 
+def test_reports_that_an_earlier_run_wrote_are_no_prompt(change, runevals):
+    runevals(*RUN, "-o", "summary.md", "-o", "other.md")
+    assert changes(change, runevals, "-o", "summary.md") == {}
+
+
 def test_changed_texts_that_depends_on_names_are_shown_for_a_program_that_reads_them(change, runevals, tmp_path):
     change.git("checkout", "-q", "main")
     change.write("prompts/a.md", GOOD)

@@ -78,7 +78,7 @@ def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
 
 
 def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str) -> list[str]:
-    """The changed texts that `depends_on` names, without suites and without files that are in no commit.
+    """The changed texts that `depends_on` names, without suites and without files that are in no commit: reports.
 
     Without `depends_on`: those that look like prompts, if the target may read any file.
     """
@@ -99,7 +99,10 @@ def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str) -> list[
         matches = {
             name
             for name in texts
-            if name.endswith(PROSE) and not _NO_PROMPT.search(name) and of_suites.isdisjoint((root / name).parents)
+            if name.endswith(PROSE)
+            and not _NO_PROMPT.search(name)
+            and of_suites.isdisjoint((root / name).parents)
+            and any(tree.kind(name) is not None for tree in trees)
         }
     own = {name for name in texts if (root / name).resolve() == root / name}  # no link leads to another file
     return sorted(name for name in own & matches if root / name not in suites)[:MOST_READ]
