@@ -17,7 +17,7 @@ def test_runevals_alone_runs_what_it_finds_and_says_where_it_wrote(project, rune
     project.write("answers.jsonl", ANSWERS)
     code, out, _ = runevals("--target", "recorded:answers.jsonl")
     assert code == 0
-    assert out.startswith("– 1 of 2 cases pass – nothing to compare with yet")
+    assert out.startswith("✓ 1 of 2 cases pass – nothing to compare with yet")
     written = re.search(r"Written: (\S+), (\S+)", out)
     assert re.fullmatch(r"\.evals/results/\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.json", written[1])
     assert written[2] == written[1].replace(".json", ".html")

@@ -169,9 +169,12 @@ def test_gates_on_the_numbers_are_not_passed_over(stored, runevals):
 
 def test_a_base_that_was_not_green_does_not_stand_for_a_run(stored, runevals):
     base = stored.document("base.json")
-    base["cases"][0]["category"] = "replay"
-    for attempt in base["cases"][0]["attempts"]:
+    [case, *_] = base["cases"]
+    case |= {"category": "replay", "status": "failed"}
+    for attempt in case["attempts"]:
         attempt["status"] = "failed"
+        for result in attempt["turns"][0]["results"]:
+            result |= {"outcome": "failed", "passed": False}
     stored.write("base.json", base)
     _, out, _ = runevals("-q", "-o", "out.json")
     assert "is not green itself" in out

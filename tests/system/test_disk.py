@@ -81,7 +81,7 @@ def test_a_disk_that_fills_up_costs_neither_the_verdict_nor_the_last_report(paid
     assert "no more answers are stored: " in done.stderr, out
     assert "answers.log: [Errno 28] No space left on device" in done.stderr
     assert "Error: cannot write out.json: No space left on device" in done.stderr
-    assert done.stdout.startswith("– 34 of 40 cases pass"), out
+    assert done.stdout.startswith("✓ 34 of 40 cases pass"), out
     assert 'first: 3\n"of the last run"\n' in done.stdout, out
     assert (paid.path / "there").read_text().split() == [".evals", ".git", "evals.json", "out.json"]
     assert "second: 0\n" in done.stdout, out

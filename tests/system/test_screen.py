@@ -167,5 +167,5 @@ def test_the_bar_stands_in_tmux_whatever_its_size(limited, tmp_path):
         shown = tmux.see("[━╸╺]{40} ")
         tmux("resize-window", "-x", "80", "-y", "24")
         shown = tmux.see("ended: 0")
-        assert "– 48 of 60 cases pass – nothing to compare with yet" in shown
+        assert "✓ 48 of 60 cases pass – nothing to compare with yet" in shown
         assert all(len(line) <= 80 for line in shown)

@@ -299,11 +299,6 @@ def test_names_that_are_no_text_break_nothing(change, runevals):
     assert runevals("-q", "--base", "main", "--changed-only", "-o", "out.json")[0] == 0
 
 
-def test_quiet_prints_no_steps_of_a_run(change, runevals):
-    assert runevals("--base", "main", "-q")[2] == ""
-    assert "Running the base" in runevals("--base", "main")[2]  # the control
-
-
 def test_a_circle_of_links_breaks_nothing(change, runevals):
     change.write("agent.py", GOOD)
     for name in ("loop", "loop.md", "evals-loop.json"):

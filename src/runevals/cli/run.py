@@ -29,7 +29,7 @@ from runevals.cli.watch import watch
 from runevals.github.job import change_event, require_own_code
 from runevals.lib.storage.bucket import copy_to_bucket, is_in_bucket, require_bucket
 from runevals.lib.storage.files import write_whole
-from runevals.lib.terminal import at_terminal, notice, say
+from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.reports import reporter_for, results
@@ -188,7 +188,6 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         base=options["base"],
         weakenings=ignored_changes(of_change),
         progress=display,
-        tell=_nothing if options["quiet"] else notice,
     )
     journal_for = partial(journalled, options, paths, before)
     if settings.targets and not settings.evaluate_only:
@@ -202,10 +201,6 @@ def _drops_judge(loaded: LoadedSuites, settings: Settings) -> bool:
         return False
     samples = all(suite.dialect == eval_samples.NAME for suite in loaded.suites)
     return samples and judged_checks(plan_of(loaded, settings)) > 0
-
-
-def _nothing(_: str) -> None:
-    """What `--quiet` says of the steps of a run."""
 
 
 def _detail(options: Mapping[str, Any]) -> Detail:

@@ -250,10 +250,10 @@ def _lacking(base: StoredBase, why: str) -> StoredBase:
 def _measured(text: str) -> RunReport:
     """The report of a document. Raises Unreadable if it measured too little, InvalidDocument."""
     report = document.parse(text, "its result").report
-    require_whole(report, "its result")
     why = measured_too_little(report)
     if not report.complete or why is not None:
         raise UnreadableResult(why or "it is not complete")
+    require_whole(report, "its result")
     return report
 
 

@@ -84,8 +84,7 @@ def _verdict(
     if unmeasured is not None:
         headline = f"Not measured – {unmeasured}"
         return FinalVerdict(outcome="unmeasured", headline=headline, exit_code=COULD_NOT_MEASURE)
-    none_passes = report.totals.passed == 0 and is_ungated(report, comparison, gates)
-    headline = _ungated(report) if none_passes else _passed(report, comparison)
+    headline = _ungated(report) if is_ungated(report, comparison, gates) else _passed(report, comparison)
     return FinalVerdict(outcome="passed", headline=headline, exit_code=PASSED)
 
 

@@ -406,9 +406,9 @@ def next_step(report: RunReport) -> str:
 
 
 def is_ungated(report: RunReport, comparison: Comparison | None, gates: Sequence[GateResult]) -> bool:
-    """Whether cases fail and no gate looks at that: then a passing verdict says nothing about the answers."""
-    no_gate = comparison is None and all(gate.name == "measured" for gate in gates)
-    return no_gate and report.totals.failed > 0
+    """Whether nothing passes and no gate applies: then a passing verdict says nothing about the answers."""
+    failed_all = report.totals.passed == 0 and report.totals.failed > 0
+    return comparison is None and failed_all and all(gate.name == "measured" for gate in gates)
 
 
 def error_kinds(report: RunReport) -> str:
