@@ -41,8 +41,8 @@ def base_command(repository: Path) -> str | None:
     branch = default_branch(repository)
     if branch is None:
         return None
-    names = (branch, f"origin/{branch}")
-    known = next((name for name in names if commit_of(repository, name) is not None), None)
+    refs = (branch, f"origin/{branch}")
+    known = next((ref for ref in refs if commit_of(repository, ref) is not None), None)
     return None if known is None else f"runevals --base {shlex.quote(one_line(known))}"
 
 

@@ -316,7 +316,7 @@ def among_many(items: Iterator[Any], is_wanted: Callable[[Any], bool]) -> Iterat
             count += 1
             yield item
     if not count and next(items, None) is not None:
-        raise GitHubRefused(f"none of the newest {MOST_SEEN} runs or artifacts is of the base")
+        raise GitHubRefused(f"none of the newest {MOST_SEEN} runs or artifacts is of the branch itself")
 
 
 def is_trusted(run: Any) -> bool:

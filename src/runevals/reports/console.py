@@ -90,16 +90,11 @@ def _lines(conclusion: Conclusion) -> Iterator[str]:
 def _still_failing(report: RunReport, comparison: Comparison | None) -> Iterator[str]:
     """Cases that fail without having regressed."""
     for title, cases in still_failing(report, comparison).items():
-        yield from _failing(capitalised(title), cases)
-
-
-def _failing(title: str, cases: Sequence[CaseReport]) -> Iterator[str]:
-    if cases:
-        yield from ("", title)
-    for case in cases[:MOST]:
-        yield from _case(case, runs_passed(case) if len(case.attempts) > 1 else "")
-        yield from _expected(case)
-    yield from _more(cases, MOST)
+        yield from ("", capitalised(title))
+        for case in cases[:MOST]:
+            yield from _case(case, runs_passed(case) if len(case.attempts) > 1 else "")
+            yield from _expected(case)
+        yield from _more(cases, MOST)
 
 
 def _against(against: AgainstComparison | None) -> Iterator[str]:

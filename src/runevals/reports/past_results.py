@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -18,16 +17,19 @@ if TYPE_CHECKING:
 
 def newest(folder: Path, most: int) -> list[Path]:
     """The files of a folder that may be results documents: the newest `most`, the oldest of these first."""
-    files = [file for file in documents_in(folder) if file.is_file()]
-    return sorted(files, key=age)[-most:]
+    return _by_age(folder)[-most:]
 
 
 def newest_results(
     folder: Path, most: int, apart_from: Collection[Path] = ()
 ) -> Iterator[tuple[Path, Conclusion]]:
     """The newest `most` results documents of a folder, the newest first; other files do not count."""
-    files = (file for file in reversed(newest(folder, sys.maxsize)) if file not in apart_from)
+    files = (file for file in reversed(_by_age(folder)) if file not in apart_from)
     return islice(readable(files), most)
+
+
+def _by_age(folder: Path) -> list[Path]:
+    return sorted((file for file in documents_in(folder) if file.is_file()), key=age)
 
 
 def age(file: Path) -> tuple[int, int, str]:

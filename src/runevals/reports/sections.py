@@ -271,8 +271,7 @@ def _failures(report: RunReport, comparison: Comparison | None, links: Links) ->
         ]
         more = f"\n\n{_more(failing).strip()}" if len(failing) > MOST_ROWS else ""
         text = folded(f"{plural(len(failing), 'case')} {title}", "\n".join(lines) + more)
-        if failing:
-            yield Section(text, "cases that fail without having regressed", 8)
+        yield Section(text, "cases that fail without having regressed", 8)
 
 
 def _unmeasured(report: RunReport) -> Iterator[Section]:

@@ -76,17 +76,26 @@ def nothing_run(target: ModelIdentity, provenance: Provenance) -> RunReport:
 
 def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
     """Layers, composite and status over all turns' checks; an answer that never came makes it errored."""
-    results = [result for turn in turns for result in turn.results]
+    results = _results(turns)
     layers = layer_scores(results)
     present = [value for value in (layers.fact, layers.behavior, layers.judge) if value is not None]
     return AttemptReport(
         attempt=number,
-        status=without_answer(turn.error for turn in turns) or status_of(results),
+        status=_status_over_turns(turns, results),
         composite=fsum(present) / len(present) if present else None,
         layers=layers,
         turns=tuple(turns),
         graded=any(r.layer is Layer.JUDGE and r.outcome is not Outcome.SKIPPED for r in results),
     )
+
+
+def _results(turns: Iterable[TurnReport]) -> list[CheckResult]:
+    return [result for turn in turns for result in turn.results]
+
+
+def _status_over_turns(turns: Iterable[TurnReport], results: Sequence[CheckResult]) -> Outcome:
+    """That of the checks, unless an answer never came."""
+    return without_answer(turn.error for turn in turns) or status_of(results)
 
 
 def without_answer(problems: Iterable[Problem | None]) -> Outcome | None:
@@ -167,8 +176,7 @@ def contradiction(case: CaseReport, *, of_tool: bool) -> str:
     `of_tool`: another tool made it, which may call an attempt passed of which a check failed.
     """
     for attempt in () if of_tool else case.attempts:
-        results = [result for turn in attempt.turns for result in turn.results]
-        status = without_answer(turn.error for turn in attempt.turns) or status_of(results)
+        status = _status_over_turns(attempt.turns, _results(attempt.turns))
         if status is not attempt.status:
             return f"attempt {attempt.attempt} is called {attempt.status}, and by its checks is {status}"
     status = _most(case.attempts, _pass_rate([a for a in case.attempts if a.status.measured]))

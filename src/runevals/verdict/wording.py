@@ -478,13 +478,13 @@ def by_error(report: RunReport) -> list[tuple[str, list[CaseReport]]]:
 
 
 def still_failing(report: RunReport, comparison: Comparison | None) -> Mapping[str, Sequence[CaseReport]]:
-    """The cases that fail without having regressed, by what they are called.
+    """The cases that fail without having regressed, by what they are called; no name has none.
 
     Those that failed on the base too come first; the others are edited, new or quarantined.
     """
     failing = [case for case in report.cases if case.status is Outcome.FAILED]
     if comparison is None:
-        return {"failing": failing}
+        return {"failing": failing} if failing else {}
     regressed = {(change.suite, change.key) for change in comparison.of_kind("regressed")}
     of_base: dict[tuple[str, str], CaseReport | None] = {}  # a document that was read has only what changed
     of_base |= {(case.suite, case.key): case for case in comparison.base.cases}
@@ -495,10 +495,11 @@ def still_failing(report: RunReport, comparison: Comparison | None) -> Mapping[s
         before = of_base.get((case.suite, case.key), case)  # what has not changed is in no list of changes
         return before is None or before.status is not Outcome.FAILED
 
-    return {
+    groups = {
         "failing, also on the base": [case for case in others if not is_new(case)],
         "failing, not on the base": list(filter(is_new, others)),
     }
+    return {name: cases for name, cases in groups.items() if cases}
 
 
 def answer_pair(change: Change) -> tuple[str, str] | None:

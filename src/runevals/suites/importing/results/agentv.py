@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from runevals.records import CheckResult, Layer, TurnReport
 from runevals.suites.importing.results.fields import Json
@@ -61,7 +61,8 @@ def _case(row: Json, *, several: bool) -> ImportedCase:
     """A row; the results do not say what was asked, so that only the name tells a case."""
     key = (row["test_id"] if row["test_id"].value is not None else row["testId"]).text
     suite = row["suite"].name_or_empty or NAME
-    attempts = tuple(_attempt(one, row) for one in row["attempts"].entries or row["trials"].entries or [row])
+    entries = row["attempts"].entries or row["trials"].entries
+    attempts = tuple(_attempt(one, row, entries) for one in entries or [row])
     verdict = row["verdict"].name_or_empty
     if verdict.casefold() not in ("", "pass", "borderline", "skip"):
         attempts = failed_as_a_whole(attempts, verdict)
@@ -77,9 +78,8 @@ def _case(row: Json, *, several: bool) -> ImportedCase:
     )
 
 
-def _attempt(one: Json, row: Json) -> ImportedAttempt:
-    """An attempt; what only the row says, such as time and tokens, is of an only attempt."""
-    attempts = row["attempts"].entries or row["trials"].entries
+def _attempt(one: Json, row: Json, attempts: Sequence[Json]) -> ImportedAttempt:
+    """One of the row's attempts; what only the row says, such as time and tokens, is of an only attempt."""
     whole = row if len(attempts) <= 1 else one
     of_row = _failed_to_run(row) and not any(map(_failed_to_run, attempts))  # and which one failed is not said
     failed_to_run = of_row or _failed_to_run(one)

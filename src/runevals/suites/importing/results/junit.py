@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice, takewhile
 from math import inf, isnan
 
@@ -82,7 +81,8 @@ _NOT_RUN = "cancelledByParent"  # the type of a failure in node:test: a hook fai
 _ERRORS = ("error", "flakyError", "rerunError")
 _FAILURES = ("failure", "flakyFailure", "rerunFailure")
 _STATES = ("status", "result", "outcome")
-_SAY_THE_END = (*_ERRORS, *_FAILURES, "skipped")
+_SAY_FAILED = (*_ERRORS, *_FAILURES)
+_SAY_THE_END = (*_SAY_FAILED, "skipped")
 
 
 def recognises(file: OpenedResults) -> bool:
@@ -115,14 +115,17 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
         or sum(_seconds(suite, file.display_path) or 0 for suite in root.children),
         notices=(
             *([f"{plural(again, 'test case')} read as further attempts of others"] if again else []),
-            *islice(
-                filter(None, map(partial(_fewer_than_counted, display_path=file.display_path), _suites(root))), 1
-            ),
-            *islice(filter(None, map(partial(_more_failed, display_path=file.display_path), _suites(root))), 1),
-            *islice(filter(None, map(_unknown_status, tests)), 1),
+            *_first(_fewer_than_counted(suite, file.display_path) for suite in _suites(root)),
+            *_first(_more_failed(suite, file.display_path) for suite in _suites(root)),
+            *_first(map(_unknown_status, tests)),
         ),
         stopped=next(filter(None, map(_failure_outside_tests, _suites(root))), ""),
     )
+
+
+def _first(texts: Iterable[str]) -> Iterator[str]:
+    """The first that is not empty: one notice of a kind is enough."""
+    return islice(filter(None, texts), 1)
 
 
 def _failure_outside_tests(suite: XmlElement) -> str:
@@ -217,8 +220,7 @@ def _fewer_than_counted(suite: XmlElement, display_path: str) -> str:
     if not counted:
         return ""
     tests = list(_tests(suite, display_path, "", ""))
-    twice = sum(child.name in (*_ERRORS, *_FAILURES) for test in tests for child in test.element.children)
-    may_lack = twice + _counts(suite, "skipped") + _counts(suite, "disabled")
+    may_lack = _failures_in(tests) + _counts(suite, "skipped") + _counts(suite, "disabled")
     if not len(tests) + may_lack < counted < inf:
         return ""
     return f"{display_path} counts {plural(int(counted), 'test')} and has {len(tests)}: is it the whole report?"
@@ -227,8 +229,7 @@ def _fewer_than_counted(suite: XmlElement, display_path: str) -> str:
 def _more_failed(suite: XmlElement, display_path: str) -> str:
     """What to say of a suite that counts more failures than its tests have, and not none of them."""
     counted = _counts(suite, "failures") + _counts(suite, "errors")
-    tests = _tests(suite, display_path, "", "")
-    total = sum(child.name in (*_ERRORS, *_FAILURES) for test in tests for child in test.element.children)
+    total = _failures_in(_tests(suite, display_path, "", ""))
     if not 0 < total < counted < inf:
         return ""
     within = f"the suite {cut_name(suite.attributes['name'])}" if suite.attributes.get("name") else "all"
@@ -236,6 +237,10 @@ def _more_failed(suite: XmlElement, display_path: str) -> str:
         f"{display_path} counts {int(counted)} failures and errors in {within}, and its tests have {total}: "
         "is it the whole report?"
     )
+
+
+def _failures_in(tests: Iterable[_Test]) -> int:
+    return sum(child.name in _SAY_FAILED for test in tests for child in test.element.children)
 
 
 def _unknown_status(test: _Test) -> str:
