@@ -101,6 +101,14 @@ def test_a_target_that_always_answers_alike_may_be_slower_all_the_same():
     assert (slower.name, slower.base_mean, slower.head_mean) == ("latency", 0.1, 0.2)
 
 
+@pytest.mark.parametrize(("before", "now"), [(0.002, 0.04), (4.0, 4.1)])
+def test_a_rise_in_latency_that_nobody_notices_is_not_told(before, now):
+    base, head = (took(lambda number, s=s: s + number / 1000, lambda _: None) for s in (before, now))
+    found = compare(head, base, "b")
+    assert found.metrics[0].holm_p < 0.0001
+    assert other_metrics(found) == []
+
+
 def test_runs_that_do_not_say_what_they_took_are_left_out():
     def run(seconds):
         made = took(lambda _: seconds, lambda _: None)

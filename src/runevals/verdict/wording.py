@@ -36,6 +36,7 @@ from runevals.records import (
 )
 
 NOTICEABLE_DROP = 0.05  # that a sentence on no loss must mention
+NOTICEABLE_S, NOTICEABLE_RISE = 0.05, 0.05  # of latency: seconds, and the share of what it was
 
 _ERROR_WORDS = {
     "target_failed": "target failed",
@@ -330,14 +331,22 @@ def new_and_failing(comparison: Comparison) -> list[Change]:
 
 
 def other_metrics(comparison: Comparison) -> list[str]:
-    """The metrics beside the one that gates that got worse by more than chance explains, one sentence each."""
+    """The metrics beside the one that gates that got worse by more than chance explains, one sentence each.
+
+    Latency only where somebody notices it: two machines differ by some milliseconds.
+    """
     return [
         f"{metric.name.removeprefix('evaluator:')} {'dropped' if metric.unit == 'share' else 'rose'} from "
         f"{in_unit(metric, metric.base_mean)} to {in_unit(metric, metric.head_mean)} "
         f"({p_value(metric.holm_p)}, corrected for {len(comparison.metrics)} metrics)"
         for metric in comparison.metrics
-        if metric.holm_p <= 0.01 and metric.loss > 0
+        if metric.holm_p <= 0.01 and metric.loss > _unnoticed(metric)
     ]
+
+
+def _unnoticed(metric: MetricChange) -> float:
+    """The largest loss that is not worth a sentence, in the metric's unit."""
+    return max(NOTICEABLE_S, NOTICEABLE_RISE * metric.base_mean) if metric.unit == "seconds" else 0
 
 
 def in_unit(metric: MetricChange, value: float) -> str:

@@ -89,6 +89,16 @@ def test_the_prompt_is_sent_and_three_cases_are_proposed_from_it(project, runeva
     assert "put your own cases into the suite, instead of those marked “replace me”" in steps[0]
 
 
+def test_the_cases_of_a_template_run(project, runevals, monkeypatch):
+    template = "Answer for {{company}}.\n- Never promise a refund.\n\nCustomer: {{ask}}\n"
+    project.write("prompts/support.md", template)
+    with chat_server(lambda _body, _: Reply("Never promise a refund.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, _, err = runevals("init", "--yes", "--target", "openai:small", "--prompt-file", "prompts/support.md")
+        assert (code, err) == (0, "")
+        assert "Customer: What is right here? Never promise" in server.requests[0]["messages"][-1]["content"]
+
+
 def test_a_prompt_with_its_own_cases_is_the_suite(project, runevals):
     project.write(
         "triage.prompt.yml",

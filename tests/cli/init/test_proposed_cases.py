@@ -35,6 +35,19 @@ def test_each_case_names_its_line_and_fills_the_variables():
     assert item["extensions"] == {"runevals": {"vars": {"question": "replace me"}}}
 
 
+@pytest.mark.parametrize(
+    ("template", "filled"),
+    [
+        ("{{question}} from {{company}}", "question"),
+        ("{{company}}: {{ticket}}", "ticket"),
+    ],
+)
+def test_the_question_fills_a_variable_of_a_prompt_that_does_not_use_the_cases_own(template, filled):
+    (item,) = proposed_cases(f"- Never promise a refund\n\n{template}", "p.md")
+    variables = item["extensions"]["runevals"]["vars"]
+    assert variables == {**dict.fromkeys(variables, "replace me"), filled: item["prompt"]}
+
+
 def test_hostile_text_stays_text():
     items = proposed_cases("# \x1b]0;x\x07\n" + "- ::error::\x00 \u202e evil words here\n" * 2000, "p.md")
     assert len(json.dumps(items)) < 2000

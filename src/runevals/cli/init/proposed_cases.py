@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.variables import VARIABLE
 from runevals.records.quick_dataclass import dataclass
+from runevals.suites.prompt import PROMPT
 
 CASES = 3
+_OF_QUESTION = (PROMPT, "question", "input", "query", "message", "user_message", "user_input", "text", "request")
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _FENCED = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"#{1,6} +(.+?)[ #]*")
@@ -34,25 +36,26 @@ def proposed_cases(text: str, name: str) -> list[dict[str, object]]:
     )
     selection = sorted(firsts, key=statements.index)[:CASES]
     selection += [statement for statement in statements if statement not in selection][: CASES - len(selection)]
-    variables = {variable: "replace me" for variable in VARIABLE.findall(text) if variable != "prompt"}
+    names = list(dict.fromkeys(VARIABLE.findall(text)))
     return [
-        _item(
-            f"proposed-{number}", statement, f"{name}:{statement.line}", variables, by_heading=statement in firsts
-        )
+        _item(f"proposed-{number}", statement, f"{name}:{statement.line}", names, by_heading=statement in firsts)
         for number, statement in enumerate(selection, start=1)
     ]
 
 
 def _item(
-    key: str, statement: _Statement, place: str, variables: Mapping[str, str], *, by_heading: bool
+    key: str, statement: _Statement, place: str, names: Sequence[str], *, by_heading: bool
 ) -> dict[str, object]:
+    """`names`: the variables of the prompt's text. One of them is the question, or no case would differ in it."""
     question = f"What applies to “{statement.heading}”?" if by_heading else f"What is right here? {statement.text}"
+    of_question = next((name for name in _OF_QUESTION if name in names), names[-1] if names else PROMPT)
+    variables = {name: question if name == of_question else "replace me" for name in names if name != PROMPT}
     return {
         "testId": key,
         "prompt": question,
         "expected_response": statement.text,
         "notes": f"replace me: proposed from {place}",
-        **({"extensions": {"runevals": {"vars": dict(variables)}}} if variables else {}),
+        **({"extensions": {"runevals": {"vars": variables}}} if variables else {}),
     }
 
 
