@@ -16,7 +16,7 @@ _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
 _CATEGORIES = ("replay", "regression", "redteam")
 _SKILL_FOLDERS = ("data/eval", "eval", "evals")
-_SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv"})
+_SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv", ".tsv"})
 MOST_PLACES = 1_000_000  # that a pattern leads to
 
 

@@ -36,7 +36,7 @@ class Dialect(Protocol):
 
 DIALECTS: tuple[Dialect, ...] = (skill_cases, agent_skills, eval_samples, eval_document, prompt_yml, rows)
 _COMMENTS = re.compile(r"(?:\s*//[^\n]*)*")  # lines, before the document
-TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv}
+TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv, ".tsv": rows.read_csv}
 
 
 def load(path: Path, display_path: str, options: LoadOptions) -> Suite:

@@ -20,6 +20,7 @@ from runevals.suites.dialects.checking import (
     spec_at,
     wrapped_list,
 )
+from runevals.suites.dialects.rows import read_csv
 
 NAME = "gold"
 People = tuple[float, ...]
@@ -44,7 +45,7 @@ def read_gold(path: Path, display_path: str, evaluator: str | None, definitions:
         if table is not None
         else read_source(path, display_path)
     )
-    if path.suffix == ".csv":
+    if table is read_csv:
         for row in source.value if isinstance(source.value, list) else ():
             row.update(_numbers(row))
     file = wrapped_list(source, NAME, "answers")

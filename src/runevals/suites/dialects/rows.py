@@ -1,4 +1,4 @@
-"""Plain rows of input and expected text: JSON, JSON Lines, CSV."""
+"""Plain rows of input and expected text: JSON, JSON Lines, CSV, TSV."""
 
 from __future__ import annotations
 
@@ -62,10 +62,15 @@ def read_lines(text: str, display_path: str) -> Source:
 
 
 def read_csv(text: str, display_path: str) -> Source:
-    """CSV with a header row → rows; an empty cell is an absent value. Raises InvalidSuite."""
+    """CSV with a header row → rows; an empty cell is an absent value. Raises InvalidSuite.
+
+    Tabs or, as some spreadsheets write, semicolons in the header separate the cells instead of commas.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     csv.field_size_limit(MAX_BYTES)
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    header = text.partition("\n")[0]
+    delimiter = "\t" if "\t" in header else ";" if ";" in header and "," not in header else ","
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -105,7 +110,8 @@ def no_input(source: Source) -> SuiteProblem | None:
     columns = sorted({column for row in value if isinstance(row, dict) for column in row})
     hint = did_you_mean("input", columns)
     details = f"the columns are {', '.join(columns)}" if columns else "it has no rows"
-    return source.problem((), f"no row has an 'input'; {details}{hint}", rule="unknown-format")
+    advice = hint or ("; name the one with the prompt 'input'" if columns else "")
+    return source.problem((), f"no row has an 'input'; {details}{advice}", rule="unknown-format")
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
