@@ -60,6 +60,32 @@ def test_of_promptfoo_without_a_grading():
     ]
 
 
+def test_of_promptfoo_whose_grading_says_it():
+    row = {**PROMPTFOO, "success": True, "score": 1, "gradingResult": {"pass": False, "score": 1, "reason": "no"}}
+    row["gradingResult"]["componentResults"] = [{"pass": True, "score": 1, "assertion": {"type": "equals"}}]
+    assert attempts({"evalId": "e", "results": {"version": 3, "results": [row], "prompts": []}}) == [
+        (False, False)
+    ]
+
+
+INSPECT = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}, "plan": {}}
+SAMPLE = {"id": "a", "epoch": 1, "input": "?", "target": "", "scores": {"match": {"value": "C"}}}
+
+
+def test_of_a_sample_that_was_invalidated_after_the_run():
+    by = {"timestamp": "2026-11-01T10:00:00Z", "author": "a", "reason": "wrong file"}
+    assert attempts({**INSPECT, "samples": [SAMPLE, {**SAMPLE, "id": "b", "invalidation": by}]}) == [
+        (None, False),
+        (None, True),
+    ]
+
+
+def test_of_an_inspect_log_with_an_error():
+    log = json.dumps({**INSPECT, "samples": [SAMPLE], "error": {"message": "out of memory"}})
+    run = parse_results(log.encode(), Path("l.json"), "l.json")
+    assert run.stopped == "Inspect ended with an error: out of memory"
+
+
 def test_of_deepeval_without_a_metric():
     case = {"name": "a", "input": "?", "actualOutput": "x", "success": False, "metricsData": []}
     assert attempts({"testCases": [case], "metricsScores": []}) == [(False, False)]

@@ -91,12 +91,12 @@ def _json(archive: Archive, name: str) -> Json:
 def _stopped(log: Json) -> str:
     """Why Inspect did not finish; empty if it did."""
     status = log["status"].value
-    if status == "success":
-        return ""
-    if status == "error":
+    if status == "error" or log["error"].value is not None:
         return (
             f"Inspect ended with an error: {one_line(log['error']['message'].text_or_none or 'no reason')[:200]}"
         )
+    if status == "success":
+        return ""
     if status in ("started", "cancelled"):
         return "Inspect was interrupted" if status == "cancelled" else "Inspect had not finished"
     raise log["status"].wrong("started, success, cancelled or error")
@@ -141,6 +141,8 @@ def _attempt(sample: Json, known: _Scorers) -> ImportedAttempt:
     usage = [used for _, used in sample["model_usage"].members]
     checks = _checks(sample["scores"], known)
     why = None if error.value is None else _why(error["message"].text_or_none or "")
+    if why is None and sample["invalidation"].value is not None:
+        why = f"invalidated: {sample['invalidation']['reason'].text_or_none or 'no reason'}"
     if why is None and known.scored and not checks:
         why = NOT_SCORED
     turn = TurnReport(

@@ -203,7 +203,8 @@ def _attempt(row: Json) -> ImportedAttempt:
         error=unanswered(row["error"].text_or_none or "") if failed_to_run else None,
     )
     decided = bool(turn.results) and not failed_to_run
-    return ImportedAttempt(turn=turn, passed=row["success"].flag if decided else None)
+    passed = row["success"].flag and row["gradingResult"]["pass"].value is not False if decided else None
+    return ImportedAttempt(turn=turn, passed=passed)
 
 
 def _unmeasured(row: Json) -> tuple[CheckResult, ...]:
