@@ -122,6 +122,13 @@ def test_a_host_that_does_not_answer_is_the_worlds_fault(suite, runevals, monkey
     assert found(out)["target"][1] == "some at http://127.0.0.1:9/v1: nothing answers there"
 
 
+@pytest.mark.parametrize("kind", ["http", "a2a"])
+def test_an_address_that_does_not_answer_is_found_without_a_question(suite, runevals, kind):
+    code, out, _ = runevals("doctor", "--no-judge", "--target", f"{kind}:http://127.0.0.1:9/answer")
+    assert code == 3
+    assert found(out)["target"][1] == f"{kind} http://127.0.0.1:9: nothing answers there"
+
+
 def test_without_call_no_model_is_asked_and_no_key_is_sent(suite, runevals, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     with chat_server(lambda body, number: Reply()) as server:

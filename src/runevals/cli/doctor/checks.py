@@ -10,6 +10,7 @@ from runevals.cli.doctor.connectivity import address_of, answers_of, shutdowns_o
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
 from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.http.origin import origin_of
 from runevals.lib.http.reachable import unreachable
 from runevals.lib.text.numbers import first_of, plural
 from runevals.records.agent import AGENT_KEYS
@@ -118,6 +119,12 @@ def _target(settings: Settings) -> Diagnosis:
         return missing("target", lacking, fix, USAGE_ERROR)
     if target.agent is not None:
         return _agent(target, settings)
+    if target.web is not None:
+        origin = origin_of(target.web.url)  # the rest may have placeholders, and keys
+        if (problem := unreachable(origin)) is not None:
+            fix = "start what answers there before a run, or check the address"
+            return missing("target", f"{target.type} {origin}: {problem}", fix, COULD_NOT_MEASURE)
+        return good("target", f"{target.type} {origin} answers")
     program = target.function or " ".join(target.command) or (str(target.path) if target.path else "")
     return good("target", f"{target.type} {program}")
 
