@@ -128,14 +128,23 @@ def greeting(entry, message="Greet {{name}}"):
     return {"messages": messages, "testData": [entry], "evaluators": evaluators}
 
 
+def document(item):
+    return {"schemaVersion": "1.2.0", "items": [item]}
+
+
 def only_case(folder, document, name="evals.json"):
+    case = loaded_case(folder, document, name)
+    return case.normalised_fingerprint or case.fingerprint
+
+
+def loaded_case(folder, document, name="evals.json"):
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document), encoding="utf-8")
     suite = load(path, name, LoadOptions(evaluators=("preset-exact-match",)))
     assert suite.errors == ()
     (case,) = suite.cases
-    return case.normalised_fingerprint or case.fingerprint
+    return case
 
 
 @pytest.mark.parametrize(
@@ -184,7 +193,44 @@ def test_skill_cases_that_differ_in_metadata_only_have_the_same_content(tmp_path
         ),
         ([ROW], [{**ROW, "country": "Peru"}]),
         ([ROW], [{**ROW, "expected": "Ho"}]),
+        ([{**SAMPLE, "must_have": "$25"}], [{**SAMPLE, "must_have": ""}]),
+        ([SAMPLE], [{**SAMPLE, "customer": {"tier": "gold"}}]),
+        (document(ITEM), document({**ITEM, "extensions": {"ours": {"must": "$25"}}})),
     ],
 )
-def test_everything_the_target_gets_is_content(tmp_path, before, after):
+def test_everything_that_the_target_or_a_check_gets_is_content(tmp_path, before, after):
     assert only_case(tmp_path, before) != only_case(tmp_path, after)
+
+
+def test_everything_that_a_check_of_a_skill_gets_is_content(tmp_path):
+    place = "skills/greet/evals/evals.json"
+    (tmp_path / "skills" / "greet").mkdir(parents=True)
+    (tmp_path / "skills" / "greet" / "SKILL.md").write_text("---\nname: greet\ndescription: d\n---\n", "utf-8")
+    case = {"id": 1, "prompt": "Hello", "expected_output": "Hi", "assertions": ["Greets."]}
+
+    def fingerprint(**more):
+        return only_case(tmp_path, {"skill_name": "greet", "evals": [{**case, **more}]}, place)
+
+    assert fingerprint(customer="hard") != fingerprint(customer="easy")
+    assert fingerprint(notes="seen in May", priority=1) == fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("samples.json", [SAMPLE], [{**SAMPLE, "notes": "seen in May"}]),
+        ("evals.json", document(ITEM), document({**ITEM, "notes": "seen in May"})),
+    ],
+)
+def test_a_check_may_read_a_note_so_it_is_exact_content(tmp_path, name, before, after):
+    one, other = (loaded_case(tmp_path, text, name) for text in (before, after))
+    assert one.fingerprint != other.fingerprint
+    assert one.fingerprint == (other.normalised_fingerprint or other.fingerprint)
+
+
+def test_a_variable_that_is_called_as_a_note_is_content(tmp_path):
+    def fingerprint(notes):
+        extensions = {"runevals": {"vars": {"notes": notes}}, "ours": 1}
+        return only_case(tmp_path, document({**ITEM, "extensions": extensions}))
+
+    assert fingerprint("a") != fingerprint("b")

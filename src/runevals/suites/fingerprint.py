@@ -36,6 +36,17 @@ def case_fingerprints(
     return Fingerprints(fingerprint=exact, normalised_fingerprint=None if normalised == exact else normalised)
 
 
+def with_notes(turns: Sequence[Turn], extra: Mapping[str, object] | None, notes: object) -> Fingerprints:
+    """As `case_fingerprints`; notes of the author, which a check may read, are part of the exact one alone."""
+    found = case_fingerprints(turns, extra)
+    if not notes:
+        return found
+    exact = case_fingerprint(turns, {**(extra or {}), "notes": notes})
+    return Fingerprints(
+        fingerprint=exact, normalised_fingerprint=found["normalised_fingerprint"] or found["fingerprint"]
+    )
+
+
 def _normalised_turn(turn: Turn) -> Turn:
     context = None if turn.context is None else one_line(turn.context)
     prompt = one_line(turn.prompt)

@@ -222,6 +222,8 @@ class _Reader:
         name = next((raw[key] for key in ("name", "eval_name", "title") if _is_text(raw.get(key))), None)
         timeout_s = _timeout_s(raw)
         extra = {"files": digests(files), **({} if timeout_s is None else {"timeout_s": timeout_s})}
+        if others := {key: value for key, value in raw.items() if key not in _READ and not is_negated(key)}:
+            extra["others"] = others  # a check may read them
         return Case(
             suite=self.source.path,
             key=_key(raw, prompt),

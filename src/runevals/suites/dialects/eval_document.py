@@ -40,7 +40,7 @@ from runevals.suites.dialects.checking import (
     with_numbered_keys,
 )
 from runevals.suites.dialects.options import LoadOptions
-from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
+from runevals.suites.fingerprint import key_of_prompts, with_notes
 from runevals.suites.workspace import Places, Unusable, files_of, workspace_fingerprint, workspace_of
 
 NAME = "eval-document"
@@ -228,6 +228,8 @@ class _Loader:
         extension = item.get("extensions", {}).get("runevals", {})
         outer = document.get("extensions", {}).get("runevals", {}).get("workspace")
         workspace, files, content = self._workspace(extension, outer, json_path)
+        if others := {name: value for name, value in item.get("extensions", {}).items() if name != "runevals"}:
+            content = {**content, "extensions": others}  # targets and checks may read them
         variables = {"vars": extension["vars"]} if content and extension.get("vars") else extension.get("vars", {})
         return Case(
             suite=self.source.path,
@@ -242,7 +244,7 @@ class _Loader:
             variables=extension.get("vars", NOTHING),
             workspace=workspace,
             files=files,
-            **case_fingerprints(turns, {**variables, **content} or None),
+            **with_notes(turns, {**variables, **content} or None, item.get("notes")),
         )
 
     def _workspace(

@@ -10,7 +10,7 @@ from typing import Any
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source, lies_inside
 from runevals.lib.text.escape import in_fence
-from runevals.records import Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.records import LABELS, Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.suites.dialects.assertions import Assertions
 from runevals.suites.dialects.checking import (
     duplicate_keys,
@@ -25,8 +25,11 @@ from runevals.suites.fingerprint import case_fingerprints
 NAME = "eval-samples"
 _CHECKS = ("assertions", "rubric", "dimensions")
 _OWN_KEYS = frozenset({"sample_id", *_CHECKS})
-# What influences a sample besides its prompt, context and checks.
-_IN_FINGERPRINT = ("cwd", "mocks", "mocksStrict", "environment", "vars")
+# What a case has in fields of its own. All else is content, as a target or check may read it; notes only exactly.
+_FIELDS = frozenset(
+    {"sample_id", "prompt", "context", "category", "tags", "critical", "judge_threshold", *_CHECKS}
+)
+_NOTES = frozenset({"name", "title", "description", "notes", "comment", *LABELS})
 
 
 def recognises(value: object) -> bool:
@@ -146,7 +149,9 @@ def _case(source: Source, json_path: JsonPath, sample: Mapping[str, Any], reader
         variables=sample.get("vars", {}),
         mocked=bool(sample.get("mocks")) or bool(sample.get("mocksStrict")),
         cwd=reader.root / sample["cwd"] if "cwd" in sample else None,
-        **case_fingerprints([turn], {name: sample[name] for name in _IN_FINGERPRINT if name in sample}),
+        **case_fingerprints(
+            [turn], {name: value for name, value in sample.items() if name not in _FIELDS}, _NOTES
+        ),
     )
 
 
