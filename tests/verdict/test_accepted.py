@@ -61,6 +61,20 @@ def test_nothing_is_left_to_compare_if_all_cases_are_accepted():
     assert without_accepted(head, comparison, found, RegressionRule())[1] is None
 
 
+@pytest.mark.parametrize("others", [(), ("c", "d")])
+@pytest.mark.parametrize("key", ["a", "b"], ids=["under the name of the removed case", "under its own"])
+def test_an_accepted_case_does_not_accept_that_a_critical_one_was_removed(others, key):
+    content = {letter: case(letter, "p").fingerprint for letter in "ab"}
+    rest = [case(letter, "p") for letter in others]
+    base = [case("a", "p", critical=True), case("b", "p"), *rest]
+    head, comparison, found = lost([case(key, "f", fingerprint=content["b"]), *rest], base)
+    accepted = [loss for loss in found if loss.head != REMOVED]
+    assert len(accepted) == 1
+    _, rest = without_accepted(head, comparison, accepted, RegressionRule())
+    assert rest.critical_lost == ("a",)
+    assert rest.verdict is ComparisonVerdict.REGRESSION
+
+
 def test_what_looked_lost_as_the_run_ended_is_not_settled():
     base = {f"k{n}": "ppp" for n in range(20)}
     head = report({**dict.fromkeys(base, "p"), "k0": "f", "k1": "f"}, repeat=3)

@@ -21,7 +21,7 @@ from runevals.records import (
 )
 from runevals.verdict.comparability import both_deterministic
 from runevals.verdict.compare import FreshRuns, Sides, compare
-from runevals.verdict.suspects import candidates
+from runevals.verdict.suspects import candidates, is_critical_case
 from runevals.verdict.verification import not_lost
 
 LONGEST_REASONS = 300  # characters of the headline
@@ -67,14 +67,16 @@ def without_accepted(
     report: RunReport, comparison: Comparison, losses: Sequence[AcceptedLoss], rule: RegressionRule
 ) -> tuple[RunReport, Comparison | None]:
     """The run without its accepted losses, and what it says against the base; None if no other case is shared."""
-    accepted = {(loss.suite, loss.case) for loss in losses}
+    identities = {(loss.suite, loss.case, loss.head == REMOVED) for loss in losses}
+    accepted = {(suite, key) for suite, key, is_removed in identities if not is_removed}
     on_base = {
         (change.base.suite, change.base.key)
         for change in comparison.changes
-        if change.base is not None and (change.suite, change.key) in accepted
+        if change.base is not None and (change.suite, change.key, change.head is None) in identities
     }
     head, base = _without(report, accepted), _without(comparison.base, on_base)
-    if not Sides.of(head, base).pairs:
+    sides = Sides.of(head, base)
+    if not sides.pairs and not any(map(is_critical_case, sides.matched.removed)):
         return head, None
     suspects = tuple(one for one in comparison.suspects if (one.suite, one.key) not in accepted)
     promised = both_deterministic(report, comparison.base)
