@@ -52,6 +52,19 @@ def test_one_part_does_not_pay_for_another(field):
     assert findings(found)[field, "refunds", "pass_rate"] == "lost"
 
 
+@pytest.mark.parametrize("field", ["suite", "category", "group"])
+def test_a_change_cannot_spread_a_part_that_lost_over_others(field):
+    def run(small, large, part):
+        cases = [case(f"a{n}", letters, **{field: part(n)}) for n, letters in enumerate(small)]
+        return report(cases + [case(f"b{n}", letters, **{field: "rest"}) for n, letters in enumerate(large)])
+
+    base = run(["ppp"] * 20, ["ppp"] * 150 + ["fff"] * 30, lambda _: "refunds")
+    for part in (lambda _: "rest", lambda number: f"part {number // 3}"):
+        found = compare(run(["ppp"] * 12 + ["fff"] * 8, ["ppp"] * 180, part), base, "b")
+        assert found.verdict is V.REGRESSION
+        assert findings(found)[field, "refunds", "pass_rate"] == "lost"
+
+
 def test_a_small_part_and_one_that_is_the_whole_are_not_asked_about():
     cases = [case(f"k{n}", "ppp", category="few" if n < 4 else "many", group="all") for n in range(30)]
     found = compare(report(cases), report(cases), "b")

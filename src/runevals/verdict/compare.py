@@ -256,7 +256,7 @@ def _with_numbers(
 def _categories(pairs: Sequence[Pair]) -> tuple[CategoryChange, ...]:
     groups: dict[str | None, list[Pair]] = {}
     for pair in pairs:
-        groups.setdefault(pair.head.category, []).append(pair)
+        groups.setdefault(pair.base.category, []).append(pair)
     return tuple(
         CategoryChange(
             name=name,

@@ -95,10 +95,10 @@ def _questions(
     return [question for question in questions if question.counts]
 
 
-_READ: Mapping[Family, Callable[[Pair], str | None]] = {
-    "suite": attrgetter("head.suite"),
-    "category": attrgetter("head.category"),
-    "group": attrgetter("head.group"),
+_READ: Mapping[Family, Callable[[Pair], str | None]] = {  # the base's: a change cannot spread a part over others
+    "suite": attrgetter("base.suite"),
+    "category": attrgetter("base.category"),
+    "group": attrgetter("base.group"),
 }
 
 

@@ -60,7 +60,7 @@ def pairs_in(pairs: Sequence[Pair], places: Collection[Place]) -> Sequence[Pair]
     """The cases that these hypotheses are about; None for all."""
     if WHOLE in places:
         return None
-    return [pair for pair in pairs if any(getattr(pair.head, family) == name for family, name in places)]
+    return [pair for pair in pairs if any(getattr(pair.base, family) == name for family, name in places)]
 
 
 def second_look(
