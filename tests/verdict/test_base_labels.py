@@ -43,6 +43,13 @@ def test_a_case_does_not_leave_the_scope_of_a_gate(label):
     assert gated(base, moved, scope=scope, guarded=False) == "passed"  # what is merged goes by its own labels
 
 
+def test_a_case_that_was_moved_into_quarantine_stays_in_its_gates():
+    base = case("k10", "f", tags=("safety",))
+    moved = replace(base, suite="b/b.json", quarantined=True)
+    assert gated(base, moved, scope=SCOPES["tag"]) == "failed"
+    assert gated(replace(base, quarantined=True), moved, scope=SCOPES["tag"]) == "passed"
+
+
 @pytest.mark.parametrize("label", SCOPES)
 def test_nor_do_its_weakening_and_its_regression(label):
     base = case("k10", "ppp", tags=("safety",), category="safety", critical=True)

@@ -155,6 +155,14 @@ def test_lost_cases_with_new_keys_or_a_trailing_blank_still_fail():
         assert (found.verdict, found.shared) == (V.REGRESSION, 100)
 
 
+def test_a_case_moved_to_a_suite_where_its_key_is_quarantined_counts():
+    rest = [case("b", "p", suite="b.json"), *(one(f"k{n}", f"K{n}") for n in range(9))]
+    base = report([one("a", "A", critical=True), *rest], deterministic=True)
+    moved = one("a", "A", "f", critical=True, suite="b.json", quarantined=True)
+    head = report([moved, *rest], deterministic=True)
+    assert compare(head, base, "b").verdict is V.REGRESSION
+
+
 def test_a_case_renamed_to_a_quarantined_key_is_quarantined_only_if_it_was():
     rest = [one(f"k{n}", f"K{n}") for n in range(5)]
     for before, quarantined in ((True, 1), (False, 0)):

@@ -14,7 +14,7 @@ Key = tuple[str, str]  # suite and key
 def labelled_as_on_base(report: RunReport, comparison: Comparison) -> tuple[RunReport, Comparison]:
     """Both with the suite, key, category, tags and group that the base has for each of its cases.
 
-    Cases that the base does not have keep their own.
+    One that was renamed or moved is quarantined as on the base. Cases that the base does not have keep their own.
     """
     pairs = match(comparison.base.cases, report.cases).both
     of_base = {_key(pair.head): pair.base for pair in pairs if _labels(pair.head) != _labels(pair.base)}
@@ -38,7 +38,16 @@ def _case(case: CaseReport, of_base: Mapping[Key, CaseReport]) -> CaseReport:
     base = of_base.get(_key(case))
     if base is None:
         return case
-    return replace(case, suite=base.suite, key=base.key, category=base.category, tags=base.tags, group=base.group)
+    quarantined = case.quarantined if _key(case) == _key(base) else base.quarantined
+    return replace(
+        case,
+        suite=base.suite,
+        key=base.key,
+        category=base.category,
+        tags=base.tags,
+        group=base.group,
+        quarantined=quarantined,
+    )
 
 
 def _change(change: Change, of_base: Mapping[Key, CaseReport]) -> Change:

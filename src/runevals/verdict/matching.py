@@ -287,10 +287,10 @@ def _without(cases: Cases, keys: Container[Key]) -> Cases:
 
 
 def _pair(base: CaseReport, head: CaseReport) -> Pair:
-    """Both sides of a case. A renamed one is quarantined as on the base: the base's list may have another case
-    under the new key.
+    """Both sides of a case. A renamed or moved one is quarantined as on the base: the base's list may have another
+    case under the new key, or in the new suite.
     """
-    if head.key != base.key and head.quarantined is not base.quarantined:
+    if (head.suite, head.key) != (base.suite, base.key) and head.quarantined is not base.quarantined:
         head = replace(head, quarantined=base.quarantined)
     return Pair.of(base, head)
 
