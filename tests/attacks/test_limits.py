@@ -132,7 +132,7 @@ REFUSED = {
     "stars between": (f"suites: ['{'**/*/' * 10}y.json']", "", "x", "y.json: there is no such file"),
     "a huge prompt": (
         "target: {type: openai, system_prompt_file: p}",
-        b"x" * 2**27,
+        lambda: b"x" * 2**27,
         "p",
         "p: is larger than 64 MiB",
     ),
@@ -144,7 +144,7 @@ def test_what_would_take_hours_or_crash_ends_with_its_place(hostile, settings, c
     deep = hostile.path.joinpath(*["deep"] * 25)
     deep.mkdir(parents=True)
     path = hostile.path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    path.write_bytes(content() if callable(content) else content.encode())
     more = "" if settings.startswith("suites") else "suites: [evals.json]\n"
     hostile.write("runevals.yaml", f"{settings}\n{more}")
     started = time.process_time()

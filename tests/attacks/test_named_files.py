@@ -101,7 +101,7 @@ SUITES = {
     "an integer of 5,000 digits": (Y, f"items: [{{prompt: {'9' * 5000}}}]\n", 2),
     "a CSV of 200,000 columns": (R, ",".join(f"c{n}" for n in range(200_000)) + "\n1\n", 2),
     "a CSV of 200,000 equal columns": (R, "prompt," * 200_000 + "\n1\n", 2),
-    "a cell of 10 MB": (R, f'prompt,expected_response\n"{"x" * 10_000_000}",a\n', None),
+    "a cell of 10 MB": (R, lambda: f'prompt,expected_response\n"{"x" * 10_000_000}",a\n', None),
     "an open quote": (R, 'prompt,expected_response\n"' + "a,b\n" * 100_000, None),
     "carriage returns": (R, "prompt,expected_response\r" * 50_000, 2),
     "NUL in a CSV": (R, b"prompt,expected_response\na\0b,c\n", None),
@@ -111,7 +111,7 @@ SUITES = {
 @pytest.mark.parametrize("trick", SUITES)
 def test_a_suite(given, trick):
     name, content, code = SUITES[trick]
-    ended = given({name: content}, "validate", name)
+    ended = given({name: content() if callable(content) else content}, "validate", name)
     assert ended.code == code if code is not None else ended.code in (0, 2), ended.text[-2000:]
     assert "Traceback" not in ended.text
     assert name in ended.text

@@ -263,7 +263,10 @@ def test_a_run_of_the_base_that_is_in_progress_is_waited_for(job, hub, stored, r
     code, outputs, printed = job()
     assert (code, outputs["regressions"], outputs["baseline_run_id"]) == (1, "1", "2"), printed
     base = job.repository.base[:7]
-    assert f"Waiting for run 2 of the base {base}, which is in progress: 300 s at most" in printed
+    told = (
+        rf"Waiting for run 2 of the base {base}, which is in progress: (300|2\d\d) s at most"  # on a busy machine
+    )
+    assert re.search(told, printed), printed
 
 
 def fixed(job, stored):

@@ -94,12 +94,15 @@ SENT = spans("a")
         ),
         pytest.param(b"9" * 5000 + b"\r\n" + END, 400, "ends early", id="long line"),
         pytest.param(b"FFFFFFFF\r\n", 413, "is larger than 16 MiB", id="too large"),
-        pytest.param(in_chunks(*[bytes(2**20)] * 16, b"x"), 413, "is larger than 16 MiB", id="too large in all"),
+        pytest.param(
+            lambda: in_chunks(*[bytes(2**20)] * 16, b"x"), 413, "is larger than 16 MiB", id="too large in all"
+        ),
         pytest.param(in_chunks(SENT) + b"0\r\n" + b"a: b\r\n" * 65, 400, "too many lines", id="trailers"),
     ],
 )
 def test_exports_in_chunks_are_taken_within_the_same_limits(receiver, body, status, problem):
     """As the exporters of Node send them, byte for byte."""
+    body = body() if callable(body) else body
     address = urlsplit(receiver.address)
     with (
         receiver.recording() as one,

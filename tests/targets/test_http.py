@@ -177,11 +177,6 @@ def test_the_whole_reply_may_be_the_answer():
             "the input of a tool call is nested deeper than 100 levels",
         ),
         ({"output": "a", "tool_calls": [{}]}, "a tool call needs a name"),
-        (Answer(raw=b'{"output": "' + b"x" * (16 * 1024**2) + b'"}'), "the answer is larger than 16 MiB"),
-        (
-            Answer(raw=gzip.compress(b" " * (17 * 1024**2)), headers={"Content-Encoding": "gzip"}),
-            "the answer is larger than 16 MiB",
-        ),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -190,6 +185,17 @@ def test_the_error_for_an_unreadable_reply_has_the_paths_and_the_beginning_of_th
     assert response.problem.code == "target_unparseable"
     assert told in response.problem.message
     assert len(requests) == 1
+
+
+def test_an_answer_that_is_too_large_is_refused():
+    for reply in (
+        Answer(raw=b'{"output": "' + b"x" * (16 * 1024**2) + b'"}'),
+        Answer(raw=gzip.compress(b" " * (17 * 1024**2)), headers={"Content-Encoding": "gzip"}),
+    ):
+        response, requests = asked_once(reply)
+        assert response.problem.code == "target_unparseable"
+        assert "the answer is larger than 16 MiB" in response.problem.message
+        assert len(requests) == 1
 
 
 def test_a_path_that_matches_several_answers_is_ambiguous():

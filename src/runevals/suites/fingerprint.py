@@ -38,12 +38,12 @@ def case_fingerprints(
 
 def with_notes(turns: Sequence[Turn], extra: Mapping[str, object] | None, notes: object) -> Fingerprints:
     """As `case_fingerprints`; notes of the author, which a check may read, are part of the exact one alone."""
-    found = case_fingerprints(turns, extra)
+    plain = case_fingerprints(turns, extra)
     if not notes:
-        return found
+        return plain
     exact = case_fingerprint(turns, {**(extra or {}), "notes": notes})
     return Fingerprints(
-        fingerprint=exact, normalised_fingerprint=found["normalised_fingerprint"] or found["fingerprint"]
+        fingerprint=exact, normalised_fingerprint=plain["normalised_fingerprint"] or plain["fingerprint"]
     )
 
 

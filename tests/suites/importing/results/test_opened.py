@@ -33,7 +33,9 @@ def test_the_content_tells_what_a_file_is():
             b'{"a": ' + b"[" * 600 + b"]" * 600 + b"}", "x is not JSON .* deeper than 100", id="too deep to redact"
         ),
         pytest.param(
-            b"[" + b"0," * 30_000_001 + b"0]", "x is not JSON that we read: .*30 million values", id="many"
+            lambda: b"[" + b"0," * 30_000_001 + b"0]",
+            "x is not JSON that we read: .*30 million values",
+            id="many",
         ),
         pytest.param(b"{}\n" * 200_001, "x has more than 200,000 lines", id="many lines"),
         pytest.param(b"PK\x03\x04broken", "x is not a whole zip archive", id="zip"),
@@ -41,7 +43,7 @@ def test_the_content_tells_what_a_file_is():
 )
 def test_what_cannot_be_opened_is_refused(content, message):
     with pytest.raises(InvalidDocument, match=message):
-        opened(content, HERE, "x")
+        opened(content() if callable(content) else content, HERE, "x")
 
 
 def test_what_is_not_text_or_not_a_file_is_refused(tmp_path):
