@@ -1,5 +1,8 @@
 """The documented workflow files on a runner: `act`, the action's image, and a GitHub of the test's own.
 
+A job runs in the container that act is started in, as on a machine of its own. Where a test needs more, each job
+has a container: act then copies files in and out of it at each step, which takes most of the time.
+
 Not the real thing: the checkout, which is act's copy of the folder, and upload and download, which are stand-ins
 for actions/upload-artifact and actions/download-artifact (`actions/`) that speak to act's artifact service. What
 is uploaded is then put where the API finds it.
@@ -56,7 +59,7 @@ def job_image(image):
 
 @pytest.fixture(scope="session")
 def runner_temp(tmp_path_factory):
-    """RUNNER_TEMP of all jobs here: what the action installs, it installs once."""
+    """What the action downloads, it downloads once; in containers of jobs it is RUNNER_TEMP, too."""
     folder = tmp_path_factory.mktemp("temp")
     folder.chmod(0o1777)
     return folder
@@ -101,9 +104,12 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
     repository.git("branch", "-f", "main")
     runner = tmp_path_factory.mktemp("runner")
     found = shutil.which("node")
-    node = "" if found is None else f" -v {Path(found).resolve()}:/usr/local/bin/node:ro"
+    node = [] if found is None else ["-v", f"{Path(found).resolve()}:/usr/local/bin/node:ro"]
+    act = Path(sys.executable).with_name("act")
 
-    def run(number: int, file: str, event: str, payload: dict, **more: str) -> tuple[bool, str]:
+    def run(
+        number: int, file: str, event: str, payload: dict, *, containers: bool = False, **more: str
+    ) -> tuple[bool, str]:
         (runner / "event.json").write_text(json.dumps(payload), encoding="utf-8")
         environment = {
             "GITHUB_REPOSITORY": "o/r",
@@ -113,9 +119,10 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
             **more,
         }
         command = [
-            *(Path(sys.executable).with_name("act"), event, "-W", folder / file, "-e", runner / "event.json"),
-            *("-P", f"ubuntu-latest={job_image}", "--pull=false", "--no-cache-server", "--rm"),
-            *("--container-options", f"-v {runner_temp}:/tmp{node}"),
+            *(act, event, "-W", folder / file, "-e", runner / "event.json"),
+            *("-P", f"ubuntu-latest={job_image if containers else '-self-hosted'}"),
+            *("--pull=false", "--no-cache-server", "--rm"),
+            *("--container-options", " ".join(["-v", f"{runner_temp}:/tmp", *node])),
             *("--concurrent-jobs", "1"),  # a matrix at once asks too much of a busy machine
             *("--container-daemon-socket", "-", "-s", "GITHUB_TOKEN", "-s", "OPENAI_API_KEY"),
             *("--artifact-server-addr", "127.0.0.1", "--artifact-server-port", str(free_port())),
@@ -124,17 +131,29 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
             *(word for name, own in actions.items() for word in ("--local-repository", f"{name}={own}")),
         ]
         secrets = {"GITHUB_TOKEN": TOKEN, "OPENAI_API_KEY": "not-a-real-key"}
-        home = {"HOME": str(runner), "XDG_CACHE_HOME": str(runner / "cache")}
-        with alone(file):
-            done = subprocess.run(
-                [str(word) for word in command],
-                cwd=repository.path,
-                env={**os.environ, **secrets, **home},
-                capture_output=True,
-                text=True,
-                timeout=600,  # of eight steps of the action on a busy machine; alone they take 75 s
-                check=False,
-            )
+        words = [str(word) for word in command]
+        if containers:
+            home = {"HOME": str(runner), "XDG_CACHE_HOME": str(runner / "cache")}
+            with alone(file):
+                done = subprocess.run(
+                    words,
+                    cwd=repository.path,
+                    env={**os.environ, **secrets, **home},
+                    capture_output=True,
+                    text=True,
+                    timeout=600,  # of eight steps of the action on a busy machine; alone they take 75 s
+                    check=False,
+                )
+        else:
+            folders = [*(repository.path, runner, runner_temp, act), *actions.values()]
+            caches = {"XDG_CACHE_HOME": runner_temp / "cache", "UV_CACHE_DIR": runner_temp / "uv"}
+            options = [
+                *("--rm", "--network", "host", "--workdir", str(repository.path), "--entrypoint", str(act), *node),
+                *(word for path in folders for word in ("-v", f"{path}:{path}")),
+                *(word for name in secrets for word in ("-e", name)),
+                *(word for name, path in caches.items() for word in ("-e", f"{name}={path}")),
+            ]
+            done = docker("run", *options, job_image, *words[1:], **secrets)
         path = f".github/workflows/{file}"
         hub.run(number, repository.git("rev-parse", "HEAD"), event=event, path=path)
         for archive in (runner / "artifacts" / str(number)).glob("*/*.zip"):
@@ -250,7 +269,7 @@ def test_a_forks_change_is_commented_on_by_a_workflow_that_runs_nothing_of_it(wo
     hub.pull(7, sha, branch="change", owner="mallory", repository_id=FORK_ID)
     repository.git("checkout", "-q", "main")
     told = {"workflow_run": {"id": 2, "event": "pull_request"}, "repository": {"default_branch": "main"}}
-    succeeded, log = workflow(3, "fork-comment.yml", "workflow_run", told)
+    succeeded, log = workflow(3, "fork-comment.yml", "workflow_run", told, containers=True)
     assert succeeded, log
     [body] = hub.bodies()
     assert "### ⚠ Reported by the fork's own run, not verified: 0 of 2 cases pass" in body
@@ -346,7 +365,8 @@ def test_shards_are_planned_run_and_merged_into_one_comment(sharded, hub):
 def test_a_shard_that_left_nothing_is_named_and_nothing_is_green(sharded, hub):
     ending = threading.Thread(target=end_shard, args=[2])
     ending.start()
-    succeeded, log = sharded(2, "sharded.yml", "pull_request", merged(sharded.repository, WAITING))
+    event = merged(sharded.repository, WAITING)
+    succeeded, log = sharded(2, "sharded.yml", "pull_request", event, containers=True)
     ending.join()
     assert not succeeded, log
     [body] = hub.bodies()
@@ -440,7 +460,7 @@ def test_the_runner_has_all_that_the_job_has_and_the_container_says_what_it_lack
     repository.git("add", "-A")
     repository.git("commit", "-qm", "two forms")
     hub.history = [repository.git("rev-parse", "main")]
-    succeeded, log = workflow(1, "forms.yml", "push", PUSH)
+    succeeded, log = workflow(1, "forms.yml", "push", PUSH, containers=True)
     assert succeeded, log
     documents = stored_documents(hub)
     measured = {name for name, document in documents.items() if document["verdict"]["exit_code"] == 0}
