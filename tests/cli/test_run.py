@@ -501,6 +501,17 @@ def test_costs_of_target_and_judge_are_told_apart_and_known_only_where_prices_ar
         assert (totals["cost_usd"], totals["judge_cost_usd"], totals["input_tokens"]) == (None, None, 20)
 
 
+@pytest.mark.parametrize("named", ["by a flag", "in the settings"])
+def test_a_misspelt_evaluator_is_refused_though_the_suite_names_its_own(project, runevals, named):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT)
+    words = ["--evaluators", "preset-exact-mach"] if named == "by a flag" else []
+    if not words:
+        project.write("runevals.yaml", {"suites": [{"path": "evals.json", "evaluators": ["preset-exact-mach"]}]})
+    code, out, err = runevals("run", "--target", "python:agent.py:answer", *words)
+    ended(code, 2, out + err, "there is no evaluator 'preset-exact-mach'; did you mean 'preset-exact-match'?")
+
+
 def test_an_llm_evaluators_threshold_and_its_inversion_are_those_of_the_suite(project, runevals, monkeypatch):
     project.write(
         "runevals.yaml", "suites: [evals.yaml]\nevaluators: [{id: rude, type: llm, prompt: 'Rude? {{output}}'}]\n"

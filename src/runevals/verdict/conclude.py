@@ -108,10 +108,10 @@ def _is_confirmed(report: RunReport, comparison: Comparison) -> bool:
 def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
     """The verdict of a run that was stopped: unmeasured."""
     measured = sum(case.pass_rate is not None for case in report.cases)
-    of = plural(len(report.cases), "case")
+    of, verb = plural(len(report.cases), "case"), "was" if len(report.cases) == 1 else "were"
     return FinalVerdict(
         outcome="unmeasured",
-        headline=f"Incomplete – {stopped.message}; {measured} of {of} were measured",
+        headline=f"Incomplete – {stopped.message}; {measured} of {of} {verb} measured",
         exit_code=INTERRUPTED if stopped.code == "interrupted" else COULD_NOT_MEASURE,
     )
 

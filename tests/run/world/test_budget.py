@@ -107,6 +107,14 @@ def test_a_run_whose_cost_is_unknown_does_not_pass_when_it_is_resumed(project, r
     assert len(server.requests) == 1
 
 
+def test_nor_does_that_of_a_program_which_names_no_model(project, runevals):
+    project.write("evals.json", {**SUITE, "items": ITEMS[:1]})
+    project.write("agent.py", "def answer(prompt):\n    return 'yes'\n")
+    assert runevals("run", "--target", "python:agent.py:answer", "--max-cost", "5")[0] == 3
+    code, out, err = runevals("run", "--resume")
+    ended(code, 3, out + err, "--max-cost cannot be kept")
+
+
 def test_recorded_answers_cost_nothing(project, runevals):
     project.write("evals.json", SUITE)
     project.write("answers.jsonl", "".join(f'{{"case": "k{n}", "output": "yes"}}\n' for n in range(20)))

@@ -86,8 +86,8 @@ class JournalledTarget:
         if response is None:
             response = self._target.answer(conversation)
             self._keep(key, response, conversation)
-        elif response.model is not None:
-            self._reported.add(response.model)
+        else:
+            self._reported.update(filter(None, [response.model]))
             self._budget.require_known(response)
         return response
 
@@ -134,8 +134,8 @@ class JournalledJudge:
             judgement = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
             if judgement.problem is None:
                 self._journal.write(key, judgement, judgement_text)
-        elif judgement.model is not None:
-            self._reported.update(judgement.model.split(", "))
+        else:
+            self._reported.update(filter(None, (judgement.model or "").split(", ")))
             self._budget.require_known(judgement)
         return judgement
 
