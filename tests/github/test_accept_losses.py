@@ -9,7 +9,7 @@ import pytest
 
 from runevals.suites.accepted import FILENAME, MAX_BYTES, read_entries, written
 from tests.github.emulator import Change, Fault, person
-from tests.sample_suites import AGENT, SUITE, WORSE
+from tests.sample_suites import AGENT, SETTINGS, SUITE, WORSE
 
 REASON = "shorter answers are wanted"
 CRITICAL = {**SUITE, "items": [{**SUITE["items"][0], "category": "replay"}, SUITE["items"][1]]}
@@ -291,3 +291,36 @@ def test_a_change_that_lost_nothing_asks_nobody(job, hub, accept):
     commit(job, hub)
     assert job()[0] == 0
     assert not any("/reviews" in path for path in hub.paths("GET"))
+
+
+def telling(numbers):
+    """A program that has these answers."""
+    answers = {f"in {n}": f"out {n}" for n in numbers}
+    return f"TOLD = {answers!r}\n\n\ndef answer(prompt):\n    return TOLD.get(prompt, 'nothing')\n"
+
+
+@pytest.fixture
+def two_suites(job, hub, stored):
+    """Two suites on the base, of six and of four cases."""
+    for name, numbers in (("evals.json", range(6)), ("more/evals.json", range(6, 10))):
+        items = [{"testId": f"k{n}", "prompt": f"in {n}", "expected_response": f"out {n}"} for n in numbers]
+        on_main(job, hub, name, json.dumps({**SUITE, "items": items}))
+    on_main(job, hub, "runevals.yaml", SETTINGS.replace("evals.json", "'**/evals.json'"))
+    on_main(job, hub, "agent.py", telling(range(10)))
+
+
+@pytest.mark.usefixtures("two_suites")
+@pytest.mark.parametrize(
+    ("keys", "code", "told"),
+    [
+        (("k6", "k7", "k8", "k9"), 0, f"4 removed, accepted by @ana: {REASON}"),
+        (("k6", "k7", "k8"), 1, "@ana accepted k6, k7, k8; what else is lost still blocks"),
+        ((), 1, "4 of 10 cases regressed"),
+    ],
+    ids=["all of it", "but one", "none"],
+)
+def test_a_suite_can_be_removed_on_purpose(job, accept, keys, code, told):
+    (job.repository.path / "more" / "evals.json").unlink()
+    accept(agent=telling(range(6)), keys=keys).review("ana")
+    got, _, printed = job()
+    assert (got, told in printed) == (code, True), printed

@@ -14,7 +14,7 @@ from runevals.cli.options import resolved_settings, settings_options
 from runevals.lib.storage.files import require_no_link, write_whole
 from runevals.lib.terminal import say
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import plural, short_list
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
 from runevals.run.load import accepted_file
@@ -88,4 +88,6 @@ def _write(path: Path, chosen: Sequence[AcceptedLoss], lost: Sequence[AcceptedLo
     for entry in before:
         if entry.identity not in about:
             say(f"Removed: {entry.case}, which has other fingerprints now")
+    if others := [loss.case for loss in lost if loss.identity not in new | {entry.identity for entry in stay}]:
+        say(f"Not accepted, and lost too: {short_list(others)}")
     say("Commit it. It counts once a reviewer approves the pull request at that commit.")

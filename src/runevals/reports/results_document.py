@@ -278,7 +278,7 @@ def _comparison(comparison: Comparison) -> Json:
             **{name: value for name, value in fields_of(change).items() if name not in ("base", "head")},
             "before": change.base,
             "after": None if change.head is None else change.head.status,
-            **({"after_case": change.head} if comparison.on_base_suite else {}),
+            **({"after_case": change.head} if comparison.on_base_suite and change.head is not None else {}),
         }
         for change in comparison.changes
     ]
@@ -302,7 +302,9 @@ def _read_comparison(fields: Json, report: RunReport) -> Comparison:
                 head=None if after is None else _head_case(change, heads),
             )
         )
-    base = _report(fields["base"], tuple(change.base for change in changes if change.base is not None))
+    # A case may have regressed on the base's suite and be removed from the head's.
+    of_base = {(change.base.suite, change.base.key): change.base for change in changes if change.base is not None}
+    base = _report(fields["base"], tuple(of_base.values()))
     bare: Comparison = build({**fields, "base": None, "changes": []}, Comparison)
     return replace(bare, base=base, changes=tuple(changes))
 

@@ -23,7 +23,13 @@ from runevals.records.rules import CATEGORY_GATES
 from runevals.run.load import accepted_file
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import content_of, read_entries
-from runevals.verdict.accepted import acceptance_headline, lost_cases, unsettled, without_accepted
+from runevals.verdict.accepted import (
+    acceptance_headline,
+    lost_cases,
+    not_accepted,
+    unsettled,
+    without_accepted,
+)
 from runevals.verdict.conclude import conclude
 from runevals.verdict.gates import apply_gates
 from runevals.verdict.headlines import loss
@@ -75,7 +81,7 @@ def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
 def matching(conclusion: Conclusion, entries: Sequence[AcceptedLoss]) -> tuple[AcceptedLoss, ...]:
     """Those of the entries that are about a loss of this conclusion."""
     comparison = conclusion.comparison
-    if conclusion.verdict.exit_code != GATE_FAILED or comparison is None or comparison.on_base_suite:
+    if conclusion.verdict.exit_code != GATE_FAILED or comparison is None:
         return ()
     lost = {loss.identity for loss in lost_cases(comparison, conclusion.report.run.target)}
     known = {entry.identity: entry for entry in entries if entry.identity in lost}
@@ -100,7 +106,7 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
         on_inconclusive=rules.on_inconclusive,
     )
     verdict, waiting = again.verdict, "" if rest is None else unsettled(head, rest)
-    if verdict.exit_code == GATE_FAILED:
+    if verdict.exit_code == GATE_FAILED or not_accepted(comparison, acceptance.losses):
         cases = short_list([loss.case for loss in acceptance.losses])
         return with_caveat(conclusion, f"@{acceptance.by} accepted {cases}; what else is lost still blocks")
     text = acceptance_headline(acceptance) + _suffix(conclusion, comparison)

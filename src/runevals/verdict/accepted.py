@@ -29,8 +29,23 @@ Key = tuple[str, str]  # suite and key
 
 
 def lost_cases(comparison: Comparison, target: ModelIdentity) -> tuple[AcceptedLoss, ...]:
-    """The cases that look lost or are, as entries without a reason. `target` answered for the head."""
-    return tuple(_loss(change, comparison, target) for change in _lost_changes(comparison))
+    """The cases that look lost or are, as entries without a reason. `target` answered for the head.
+
+    Where the head was run on the base's suite, so are all that the change removed: each leaves less to compare.
+    """
+    changes = _lost_changes(comparison)
+    if comparison.on_base_suite:
+        removed = comparison.of_kind("removed")
+        keys = {(change.suite, change.key) for change in removed}
+        changes = [*(change for change in changes if (change.suite, change.key) not in keys), *removed]
+    return tuple(_loss(change, comparison, target) for change in changes)
+
+
+def not_accepted(comparison: Comparison, losses: Sequence[AcceptedLoss]) -> list[str]:
+    """The keys of the cases that are lost on the base's suite, and are none of these."""
+    accepted = {(loss.suite, loss.case) for loss in losses}
+    lost = _lost_changes(comparison) if comparison.on_base_suite else ()
+    return [change.key for change in lost if (change.suite, change.key) not in accepted]
 
 
 def _lost_changes(comparison: Comparison) -> list[Change]:
@@ -67,18 +82,19 @@ def without_accepted(
     report: RunReport, comparison: Comparison, losses: Sequence[AcceptedLoss], rule: RegressionRule
 ) -> tuple[RunReport, Comparison | None]:
     """The run without its accepted losses, and what it says against the base; None if no other case is shared."""
-    identities = {(loss.suite, loss.case, loss.head == REMOVED) for loss in losses}
-    accepted = {(suite, key) for suite, key, is_removed in identities if not is_removed}
-    on_base = {
+    accepted = {(loss.suite, loss.case) for loss in losses if loss.head != REMOVED}
+    removed = {(loss.suite, loss.case) for loss in losses if loss.head == REMOVED}
+    on_base = removed | {
         (change.base.suite, change.base.key)
         for change in comparison.changes
-        if change.base is not None and (change.suite, change.key, change.head is None) in identities
+        if change.base is not None and change.head is not None and (change.suite, change.key) in accepted
     }
     head, base = _without(report, accepted), _without(comparison.base, on_base)
     sides = Sides.of(head, base)
     if not sides.pairs and not any(map(is_critical_case, sides.matched.removed)):
         return head, None
-    suspects = tuple(one for one in comparison.suspects if (one.suite, one.key) not in accepted)
+    left_out = accepted | (removed if comparison.on_base_suite else set())
+    suspects = tuple(one for one in comparison.suspects if (one.suite, one.key) not in left_out)
     promised = both_deterministic(report, comparison.base)
     fresh = FreshRuns(suspects, promise_broken=promised and not comparison.deterministic)
     rest = compare(head, base, comparison.source, rule=rule, fresh=fresh)

@@ -39,10 +39,11 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline | None, request: Ru
     if again is None or _is_incomparable(again):
         return conclusion
     assert conclusion.comparison is not None  # noqa: S101 - it was incomparable
-    why = "another judge scored the base" if other_judge else "too many cases were edited"
+    why = "another judge scored the base" if other_judge else "too many cases were edited or removed"
     again = replace(
         again,
         on_base_suite=True,
+        changes=(*again.changes, *conclusion.comparison.of_kind("removed")),
         weakenings=conclusion.comparison.weakenings,
         caveats=(*again.caveats, f"{why}: compared on the suite of {commit[:7]}"),
     )
