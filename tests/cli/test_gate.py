@@ -91,6 +91,14 @@ def test_a_case_that_is_skipped_now_is_named(results, runevals):
     results.write("skipped.xml", skipped)
     _, out, _ = runevals("gate", "skipped.xml", "--baseline", "main.xml")
     assert "test_kb.test_7: it was measured on the base, and is skipped now" in out
+    assert out.count("skipped now") == 1
+
+
+def test_a_case_that_errors_now_is_not_called_skipped(results, runevals):
+    broken = junit(runs=3).replace('"test_7" time="0.1">', '"test_7" time="0.1"><error message="no fixture"/>')
+    results.write("broken.xml", broken)
+    code, out, _ = runevals("gate", "broken.xml", "--baseline", "main.xml")
+    ended(code, 3, out, "no fixture", without=["skipped now"])
 
 
 @pytest.mark.parametrize(

@@ -157,3 +157,17 @@ def test_slow_checks_of_a_plugin_do_not_hold_up_an_interrupt(project, tmp_path_f
     assert run.returncode == 130, err
     measured = project.document()["totals"]["passed"]
     assert measured < 90  # only those of the five seconds for what is under way
+
+
+@pytest.mark.parametrize(("answer", "code"), [("Paris", 0), ("Rome", 1)])
+def test_a_reader_that_stops_reading_changes_no_verdict(project, answer, code):
+    """As `runevals | head -1` does."""
+    project.write("evals.json", {**SUITE, "items": SUITE["items"][:1]})
+    project.write("runevals.yaml", f"{PYTHON}min_pass_rate: 1\n")
+    project.write("agent.py", f"def answer(prompt):\n    return {answer!r}\n")
+    words = [sys.executable, "-m", "runevals", "-o", "out.json"]
+    with subprocess.Popen(words, cwd=project.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        run.stdout.close()
+        err = run.stderr.read().decode()
+        assert (run.wait(), "Traceback" in err) == (code, False), err
+    assert project.document("out.json")["verdict"]["exit_code"] == code

@@ -174,6 +174,18 @@ def edited(agent, runevals):
     return agent
 
 
+def test_what_a_change_adds_and_removes_is_said_where_the_bases_suite_decides(edited, runevals):
+    items = [
+        {"testId": f"new{number}", "prompt": f"a new {number}", "expected_response": "no"} for number in range(2)
+    ]
+    edited.write("evals.json", json.dumps({**SUITE, "items": items}))
+    code, out, _ = runevals("--base", "main", "-q", "-o", "out.json")
+    assert code == 0, out
+    assert "Failing, not on the base\n  new0" in out
+    kinds = [change["change"] for change in edited.document()["comparison"]["changes"]]
+    assert (kinds.count("added"), kinds.count("removed")) == (2, len(SUITE["items"]))
+
+
 @pytest.mark.parametrize("how", [RUN, ("--base", "main", "-q", "-o", "out.json")])
 def test_a_change_that_edits_every_case_is_held_to_the_bases_suite(edited, runevals, how):
     edited.write("agent.py", SURE.format(answer="wrong"))

@@ -73,6 +73,14 @@ def test_a_confirmed_case_is_counted_and_an_open_one_is_exit_3():
     assert still_open.comparison.verdict is V.INCONCLUSIVE
 
 
+def test_a_case_that_passed_on_fresh_runs_is_not_one_more_that_may_be_lost():
+    base = {f"k{n}": "ppp" for n in range(200)}
+    runner = ScriptedRunner({**base, "k7": "fff", "k8": "fff"}, always("p"), always("p", k7="f"))
+    head, found = compare_in_rounds(runner, report(base), "stored", RegressionRule())
+    assert {one.key: one.state for one in found.suspects} == {"k7": "confirmed", "k8": "dropped"}
+    assert conclusion_of(head, found, GateRules()).verdict.headline == "1 of 200 cases regressed"
+
+
 def test_a_case_that_may_be_lost_is_named_even_if_its_drop_is_real_and_small():
     base = {f"k{n}": "p" * 8 for n in range(100)}
     found = headline({**base, "k7": "f" * 8}, base)

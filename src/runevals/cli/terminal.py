@@ -24,10 +24,10 @@ def tell(conclusion: Conclusion) -> None:
     text = terminal_text(console.render(conclusion))
     first, *rest = fitted(text)
     colour = _COLOURS[conclusion.verdict.outcome]
-    click.secho(first, fg=colour, bold=True)
+    say(first, colour=colour)
     say("\n".join(rest))
     if on_screen() and len(rest) > shutil.get_terminal_size().lines - 3:  # the verdict has scrolled off the screen
-        click.secho(f"\n{first}", fg=colour, bold=True)
+        say(f"\n{first}", colour=colour)
 
 
 def warn(problems: Sequence[SuiteProblem]) -> None:

@@ -9,6 +9,7 @@ from runevals.records import Comparison, ComparisonVerdict, Hypothesis
 from runevals.verdict.families import deciding
 from runevals.verdict.wording import unsettled
 
+_NOT_LOST = ("cleared", "dropped")  # a suspect with a reason is open all the same
 _METRICS = {"pass_rate": "pass rate", "share": "score"}
 
 
@@ -18,7 +19,10 @@ def loss(comparison: Comparison) -> str:
     regressed = comparison.of_kind("regressed")
     sure, of = sum(change.label == "confirmed" for change in regressed), plural(comparison.compared, "case")
     if sure:
-        more = len(regressed) - sure
+        settled = {
+            (one.suite, one.key) for one in comparison.suspects if one.state in _NOT_LOST and not one.reason
+        }
+        more = sum(c.label != "confirmed" and (c.suite, c.key) not in settled for c in regressed)
         parts.append(f"{sure} of {of} regressed" + (f", {more} more may have" if more else ""))
     elif regressed and _clearest(comparison):
         parts.append(f"{len(regressed)} of {of} failed that passed on the base")

@@ -72,8 +72,15 @@ def _weaker_checks(pair: Pair) -> Iterator[str]:
     after = _checks(pair.head)
     if not after and pair.head.status is Outcome.ERRORED:
         return
+    is_run = (
+        bool(pair.now.due) and pair.head.status is not Outcome.ERRORED
+    )  # else that says why checks are skipped
     for place, before in _checks(pair.base).items():
-        message = _weaker(before, after.get(place))
+        now = after.get(place)
+        if before.outcome.measured and now is not None and now.outcome is Outcome.SKIPPED:
+            message = f"{before.id} was measured on the base, and is skipped now" if is_run else None
+        else:
+            message = _weaker(before, now)
         if message is not None:
             yield message
 
@@ -81,8 +88,6 @@ def _weaker_checks(pair: Pair) -> Iterator[str]:
 def _weaker(before: CheckResult, after: CheckResult | None) -> str | None:
     if after is None:
         return f"the check {before.id} was removed"
-    if before.outcome.measured and after.outcome is Outcome.SKIPPED:
-        return f"{before.id} was measured on the base, and is skipped now"
     if after.negated and not before.negated:
         return f"{before.id} was inverted by `not`"
     if before.threshold is not None and after.threshold is not None and after.threshold < before.threshold:

@@ -43,7 +43,7 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline | None, request: Ru
     again = replace(
         again,
         on_base_suite=True,
-        changes=(*again.changes, *conclusion.comparison.of_kind("removed")),
+        changes=(*again.changes, *conclusion.comparison.of_kind("added", "removed")),
         weakenings=conclusion.comparison.weakenings,
         caveats=(*again.caveats, f"{why}: compared on the suite of {commit[:7]}"),
     )
