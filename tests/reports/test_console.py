@@ -31,6 +31,16 @@ def test_long_answers_are_shown_from_where_they_differ():
     ]
 
 
+def test_cases_that_are_weaker_in_the_same_way_share_a_line():
+    kept = {f"k{n}": "p" for n in range(12)}
+    gone = [case(key, "p", suite="b.json") for key in ("t1", "t2", "t3", "t4")]
+    made = conclusion(report(kept), report([*report(kept).cases, *gone]))
+    assert "  ! t1, t2, t3, t4 of b.json: the case was removed" in console.render(made).splitlines()
+    assert "<code>t1, t2, t3, t4 of b.json</code> <code>the case was removed</code>" in unescape(
+        comment.render(made, Links())
+    )
+
+
 def test_short_answers_are_shown_whole():
     assert shown("It has 24 months.", "It has 12 months.") == ["− It has 24 months.", "+ It has 12 months."]
 

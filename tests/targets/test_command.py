@@ -148,6 +148,7 @@ def test_a_program_that_does_not_read_stdin_still_answers(tmp_path):
             id="an exception",
         ),
         pytest.param("print('why'); sys.exit(3)", "ended with exit code 3: why", id="stdout"),
+        pytest.param("sys.exit(3)", "ended with exit code 3, and printed nothing", id="silent"),
         pytest.param("print('x', flush=True); time.sleep(60)", "did not end within 2 s: x", id="late"),
     ],
 )

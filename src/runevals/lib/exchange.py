@@ -53,6 +53,12 @@ class Exchange:
         return self._process.returncode
 
     @property
+    def failure(self) -> str:
+        """How it ended, and what it printed last, for a sentence."""
+        output = f": {self.last_lines}" if self.last_lines else ", and printed nothing"
+        return f"ended with exit code {self.exit_code}{output}"
+
+    @property
     def last_lines(self) -> str:
         """The last lines of its standard error, else of its output, on one line; an exception before its place."""
         text = (self.err or self.out).decode(errors="replace")

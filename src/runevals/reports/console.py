@@ -45,6 +45,7 @@ from runevals.verdict.wording import (
     suspect_notes,
     title_of_change,
     title_of_failing,
+    weakened,
 )
 
 NAME = "console"
@@ -134,9 +135,10 @@ def _changed(comparison: Comparison) -> Iterator[str]:
     yield from _more(comparison.renamed, MOST)
     for change in edited_and_failing(comparison)[:MOST]:
         yield f"  ! {one_line(change.key, 60)}: was edited, passed on the base and fails now"
-    for weakening in comparison.weakenings[:MOST]:
-        yield f"  ! {one_line(weakening.key, 60)}: {one_line(weakening.message)}"
-    yield from _more(comparison.weakenings, MOST)
+    weaker = weakened(comparison)
+    for which, message in weaker[:MOST]:
+        yield f"  ! {one_line(which, 200)}: {one_line(message)}"
+    yield from _more(weaker, MOST)
     for metric in other_metrics(comparison):
         yield f"  ! {one_line(metric)}"
     if paths := other_paths(comparison):

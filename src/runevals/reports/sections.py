@@ -51,6 +51,7 @@ from runevals.verdict.wording import (
     suspect_notes,
     title_of_change,
     title_of_failing,
+    weakened,
 )
 
 MARKS = {"passed": "✅", "failed": "❌", "unmeasured": "⛔", "skipped": "⚪"}
@@ -339,8 +340,9 @@ def _about_the_suite(comparison: Comparison | None) -> Iterator[Section]:
         f"⚠ {code_cell(change.key, 80)} was edited, passed on the base and fails now"
         for change in edited_and_failing(comparison)[:MOST_ROWS]
     ]
-    notes += [f"⚠ {code_cell(w.key, 80)} {code_cell(w.message, 160)}" for w in comparison.weakenings[:MOST_ROWS]]
-    unseen = len(comparison.weakenings) - MOST_ROWS
+    weaker = weakened(comparison)
+    notes += [f"⚠ {code_cell(which, 200)} {code_cell(message, 160)}" for which, message in weaker[:MOST_ROWS]]
+    unseen = len(weaker) - MOST_ROWS
     notes += [f"⚠ {unseen} more such weakenings"] if unseen > 0 else []
     notes += [code_cell(metric, 300) for metric in other_metrics(comparison)]
     notes += [code_cell(paths, 300)] if (paths := other_paths(comparison)) else []

@@ -84,7 +84,7 @@ class CommandTarget:
         """What the program printed, now that it has ended."""
         if talk.exit_code != 0:
             instead = what_to_use() if talk.exit_code == NO_SUCH_PROGRAM else ""
-            reason = f"the command ended with exit code {talk.exit_code}: {talk.last_lines}{instead}"
+            reason = f"the command {talk.failure}{instead}"
             return failed("target_failed", reason)
         return _read(bytes(talk.out), latency_s)
 
@@ -117,7 +117,7 @@ def failure_of(
         return f"cannot be started: {getattr(error, 'strerror', None) or error}"
     if not talk.wait(timeout_s, stopped):
         return f"did not end within {timeout_s:g} s: {talk.last_lines}"
-    return None if talk.exit_code == 0 else f"ended with exit code {talk.exit_code}: {talk.last_lines}"
+    return None if talk.exit_code == 0 else talk.failure
 
 
 def request_of(conversation: Conversation) -> dict[str, Any]:

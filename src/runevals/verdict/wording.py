@@ -35,6 +35,7 @@ from runevals.records import (
     TurnReport,
 )
 
+MOST_NAMED = 10  # cases of which one sentence is said
 NOTICEABLE_DROP = 0.05  # that a sentence on no loss must mention
 NOTICEABLE_S, NOTICEABLE_RISE = 0.05, 0.05  # of latency: seconds, and the share of what it was
 
@@ -327,6 +328,17 @@ def new_and_failing(comparison: Comparison) -> list[Change]:
         change
         for change in comparison.of_kind("added")
         if change.head is not None and change.head.status is Outcome.FAILED
+    ]
+
+
+def weakened(comparison: Comparison) -> list[tuple[str, str]]:
+    """(which cases, what is weaker), one entry for all cases of a suite that are weaker in the same way."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for weakening in comparison.weakenings:
+        groups.setdefault((weakening.suite, weakening.message), []).append(weakening.key)
+    return [
+        (keys[0] if len(keys) == 1 else f"{short_list(keys, MOST_NAMED)} of {suite}", message)
+        for (suite, message), keys in groups.items()
     ]
 
 

@@ -46,7 +46,9 @@ def base_of(settings: Settings, raw: RawSettings) -> Diagnosis:
         side = protected_side(raw, change_event(raw))
         baseline, notices = read_baseline(replace(settings, base_side=side))
     except RunevalsError as error:
-        return stopped("base", error, "check out with fetch-depth: 0, or name another with --baseline")
+        named = settings.origins.get("baseline", "default") != "default"
+        first = "name a results document that there is" if named else "check out with fetch-depth: 0"
+        return stopped("base", error, f"{first}, or run the base: --base REF")
     if baseline is not None:
         return good("base", baseline.source)
     if side is not None:

@@ -181,7 +181,7 @@ def _failure(exchange: Exchange, stream: Stream, timeout_s: float, *, finished: 
         reason = "it did not end after its final event" if stream.reader.finished else "no final event"
         return Problem(code="target_timeout", message=f"{reason} within {timeout_s:g} s")
     if exchange.exit_code != 0 and stream.reader.error is None:
-        message = f"the command ended with exit code {exchange.exit_code}: {exchange.last_lines}"
+        message = f"the command {exchange.failure}"
         return Problem(code="target_failed", message=message)
     return None
 
