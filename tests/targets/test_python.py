@@ -15,6 +15,7 @@ import runevals
 from runevals.records import Conversation, Delivery
 from runevals.records.errors import TargetRefused
 from runevals.targets.python import PythonTarget
+from tests.sample_suites import SUITE
 
 ASKED = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Why?")
 
@@ -125,6 +126,13 @@ def test_a_call_of_a_function_that_times_out_is_killed(function):
 def test_a_function_that_cannot_be_loaded_stops_the_run(function, code, told):
     with pytest.raises(TargetRefused, match=told):
         function(code).answer(ASKED)
+
+
+def test_a_module_that_is_not_there_is_told_without_a_place_in_pythons_own_code(project, runevals):
+    project.write("evals.json", SUITE)
+    code, out, err = runevals("run", "--target", "python:no.such.module:answer")
+    assert code == 3
+    assert "cannot be loaded: ModuleNotFoundError: No module named 'no'\n" in out + err
 
 
 WRITES = """\

@@ -94,7 +94,7 @@ def _last_line(error: BaseException) -> str:
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename != __file__
+        if frame.filename not in (__file__, importlib.__file__)
         and not frame.filename.startswith("<")  # neither this module nor the import system
     ]
     location = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""

@@ -69,6 +69,11 @@ def test_what_is_missing_has_its_fix_and_decides_the_exit_code(suite, runevals, 
     assert got == code
 
 
+def test_a_module_is_not_called_good_before_it_is_loaded(suite, runevals):
+    code, out, _ = runevals("doctor", "--no-judge", "--target", "python:no.such.module:answer")
+    assert (code, found(out)["target"][0]) == (0, "–")
+
+
 def test_a_named_base_that_is_absent_is_no_matter_of_the_checkout(suite, runevals):
     fix = found(runevals("doctor", *PYTHON, "--baseline", "absent.json")[1])["base"][2]
     assert fix == "name a results document that there is, or run the base: --base REF"

@@ -125,6 +125,10 @@ def _target(settings: Settings) -> Diagnosis:
             fix = "start what answers there before a run, or check the address"
             return missing("target", f"{target.type} {origin}: {problem}", fix, COULD_NOT_MEASURE)
         return good("target", f"{target.type} {origin} answers")
+    if target.function and not target.function.rpartition(":")[0].endswith(".py"):
+        return neither(
+            "target", f"python {target.function}: a module is looked for only in a run", "--call tries it"
+        )
     program = target.function or " ".join(target.command) or (str(target.path) if target.path else "")
     return good("target", f"{target.type} {program}")
 
