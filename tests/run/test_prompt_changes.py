@@ -46,6 +46,17 @@ def test_the_changed_lines_and_one_beside_them_are_shown(change, runevals):
     assert changes(change, runevals) == {"system.md": diff}
 
 
+def test_a_file_that_was_renamed_is_compared_with_what_it_was(change, runevals):
+    change.write("system.md", GOOD * 3)
+    change.git("commit", "-qam", "longer")
+    change.git("branch", "-f", "main")
+    change.git("mv", "system.md", "prompt.md")
+    change.write("runevals.yaml", SETTINGS.replace("system.md", "prompt.md"))
+    change.write("prompt.md", GOOD * 2 + BAD)
+    change.git("commit", "-qam", "rename")
+    assert "\n-Name the capital.\n+Say nothing.\n" in changes(change, runevals)["prompt.md"]
+
+
 def test_without_a_changed_text_nothing_is_shown(change, runevals):
     change.write("main.py", f"# A comment\n{PROGRAM}")  # a program is no prompt
     assert changes(change, runevals) == {}

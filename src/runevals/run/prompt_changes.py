@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
@@ -54,9 +54,15 @@ def _changes(
     settings: Settings, loaded: LoadedSuites, commit: str, redact: Callable[[str], str]
 ) -> Iterator[TextChange]:
     paths = (*prompt_files(settings, loaded), *_other_texts(settings, loaded, commit))
+    root = settings.repository
+    former_names: Mapping[str, str] | None = None
     for path in dict.fromkeys(paths):
         try:
-            before, now = file_at(settings.repository, commit, path), _here(settings.repository / path)
+            before, now = file_at(root, commit, path), _here(root / path)
+            if before is None and now is not None:
+                if former_names is None:
+                    former_names = {new: old for old, new in changed_files(root, commit) or () if old and new}
+                before = file_at(root, commit, former_names[path]) if path in former_names else None
         except (ExternalError, OSError):
             continue
         if before != now and (diff := _diff(before or b"", now or b"")):
