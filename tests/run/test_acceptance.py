@@ -78,6 +78,21 @@ def test_what_looked_lost_as_the_run_ended_is_could_not_measure():
     )
 
 
+@pytest.mark.parametrize(("keys", "exit_code"), [("a", 3), ("ab", 0)])
+def test_cases_that_were_edited_are_no_pass_because_another_was_accepted(keys, exit_code):
+    """Every case was edited, so the head was run on the base's suite, and lost a there."""
+    base, there = ({"a": letter, "b": letter} for letter in "pf")
+    there |= {} if "b" in keys else {"b": "p"}
+    found = decide(report(base, deterministic=True), report(there, deterministic=True), RULES)
+    own = [case(key, "p", fingerprint=f"easier {key}") for key in base]
+    before = replace(found, report=report(own, deterministic=True))
+    before = replace(before, comparison=replace(found.comparison, on_base_suite=True))
+    losses = lost_cases(before.comparison, before.report.run.target)
+    assert [loss.case for loss in losses] == list(keys)
+    accepting = Acceptance(by="ana", losses=tuple(replace(loss, reason="wanted") for loss in losses))
+    assert with_acceptance(before, accepting, RULES).verdict.exit_code == exit_code
+
+
 def test_a_run_on_a_laptop_says_which_entries_need_a_reviewer(settings, tmp_path):
     runs = [report({"a": letter, "b": "p"}, deterministic=True) for letter in "pf"]
     failed = decide(*runs)

@@ -81,7 +81,10 @@ def _fingerprint(case: CaseReport, target: ModelIdentity) -> str:
 def without_accepted(
     report: RunReport, comparison: Comparison, losses: Sequence[AcceptedLoss], rule: RegressionRule
 ) -> tuple[RunReport, Comparison | None]:
-    """The run without its accepted losses, and what it says against the base; None if no other case is shared."""
+    """The run without its accepted losses, and what it says against the base; None if no other case is shared.
+
+    Where the base's suite decided, that alone is no pass: cases that were edited are left, and can be worse there.
+    """
     accepted = {(loss.suite, loss.case) for loss in losses if loss.head != REMOVED}
     removed = {(loss.suite, loss.case) for loss in losses if loss.head == REMOVED}
     on_base = removed | {
@@ -91,7 +94,8 @@ def without_accepted(
     }
     head, base = _without(report, accepted), _without(comparison.base, on_base)
     sides = Sides.of(head, base)
-    if not sides.pairs and not any(map(is_critical_case, sides.matched.removed)):
+    is_all = not base.cases if comparison.on_base_suite else not any(map(is_critical_case, sides.matched.removed))
+    if not sides.pairs and is_all:
         return head, None
     left_out = accepted | (removed if comparison.on_base_suite else set())
     suspects = tuple(one for one in comparison.suspects if (one.suite, one.key) not in left_out)
