@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from runevals.records import Message, PromptTemplate
-from runevals.records.errors import InvalidSuite
+from runevals.records.errors import InvalidSuite, UnrecognisedSuite
 from runevals.suites.dialects import LoadOptions, load
-from runevals.suites.prompt import prompt_problems, with_prompts
+from runevals.suites.prompt import prompt_problems, variables_of, with_prompts
 
 ROWS = LoadOptions(evaluators=("preset-exact-match",))
 
@@ -84,6 +85,19 @@ def test_columns_of_rows_are_variables_except_the_expected_text(suite, name):
     assert asked(rows, f"{{{{tone}}}}: {{{{{name}}}}}")[0] == "kind: Who?"
     [problem] = prompt_problems([rows], template("{{input}} {{expected}}"), lambda case: True)
     assert "has no variable 'expected'" in str(problem)
+
+
+@pytest.mark.parametrize("text", ["{{city}}: {{question}}", "{{question}}"])
+def test_a_table_of_the_templates_variables_needs_no_input(tmp_path, text):
+    (tmp_path / "r.csv").write_text("city,question,expected,difficulty\nRome,Who?,Ana,hard\n", encoding="utf-8")
+    options = replace(ROWS, variables=variables_of(template(text)))
+    rows = load(tmp_path / "r.csv", "r.csv", options)
+    assert rows.errors == ()
+    assert [*prompt_problems([rows], template(text), lambda case: True)] == []
+    assert asked(rows, text)[0] == text.replace("{{city}}", "Rome").replace("{{question}}", "Who?")
+    assert rows.cases[0].name == "Rome"  # by whichever it uses: other words of a prompt make no other cases
+    with pytest.raises(UnrecognisedSuite, match="no row has an 'input'"):
+        load(tmp_path / "r.csv", "r.csv", ROWS)
 
 
 def test_the_template_changes_neither_key_nor_fingerprint(suite):

@@ -34,7 +34,7 @@ from runevals.records.script import ScriptRunner
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
 from runevals.suites.discover import Discovery, discover, suite_files
 from runevals.suites.plan import RunPlan, checks_of, is_selected
-from runevals.suites.prompt import prompt_problems, with_prompts
+from runevals.suites.prompt import prompt_problems, variables_of, with_prompts
 from runevals.suites.workspace import with_workspaces
 
 _MOST_SHOWN = 8  # suites that were seen and are not run
@@ -452,6 +452,7 @@ def _options(entry: SuiteEntry | None, request: LoadRequest) -> LoadOptions:
     names = entry.evaluators if entry is not None and entry.evaluators else request.evaluators
     return LoadOptions(
         evaluators=names,
+        variables=frozenset() if request.template is None else variables_of(request.template),
         evaluate_only=request.evaluate_only,
         definitions=request.definitions,
         root=request.repository,

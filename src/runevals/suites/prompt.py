@@ -73,6 +73,11 @@ def _of_suite(
         yield SuiteProblem(location=case.location, pointer="", message=f"{message}{rest}")
 
 
+def variables_of(template: PromptTemplate) -> frozenset[str]:
+    """The variables that a template uses."""
+    return frozenset(name for message in template.messages for name in VARIABLE.findall(message.content))
+
+
 def _without_template(case: Case) -> Iterator[tuple[str, str]]:
     if not case.turns[0].prompt:
         message = (
@@ -98,7 +103,7 @@ def _complaints(case: Case, values: Mapping[str, str], template: PromptTemplate)
         )
     elif own and case.variables.get(PROMPT, own) != own:
         yield "two", f"case '{case.key}' has both a prompt and a variable '{PROMPT}': rename the variable"
-    elif own and own not in [values[name] for name in names if name in values]:
+    elif own and own not in [*(values[name] for name in names if name in values), *case.variables.values()]:
         yield "own", f"case '{case.key}' has a prompt, but {template_path} does not use it: add {{{{{PROMPT}}}}}"
     elif not missing and not _fill(template, values)[-1].content.strip():
         yield "empty", f"the prompt of case '{case.key}' is empty after {template_path} is filled in"

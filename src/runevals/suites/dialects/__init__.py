@@ -47,6 +47,7 @@ def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
 def _load(path: Path, display_path: str, options: LoadOptions) -> Suite:
     if path.suffix in TABLES:
         source = TABLES[path.suffix](read_text(path, display_path), display_path)
+        rows.fill_input(source, options.variables)
         complaint = rows.no_input(source)
         if complaint is not None:
             raise UnrecognisedSuite([complaint])

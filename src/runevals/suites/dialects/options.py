@@ -14,11 +14,13 @@ from runevals.records.quick_dataclass import dataclass
 class LoadOptions:
     """`evaluators` are those that the run names for rows; `evaluate_only` scores the suite's own responses.
 
-    `definitions` are the evaluators that the settings declare, by their ids.
+    `definitions` are the evaluators that the settings declare, by their ids. `variables` are those that the prompt
+    file of the target uses.
     """
 
     evaluators: tuple[str, ...] = ()
     definitions: Mapping[str, EvaluatorSpec] = field(default_factory=dict)
+    variables: frozenset[str] = frozenset()
     evaluate_only: bool = False
     root: Path = field(default_factory=Path.cwd)  # the repository; no path of a suite may lead out of it
     folder: Path | None = None  # the suite file's own

@@ -102,6 +102,19 @@ def read_csv(text: str, display_path: str) -> Source:
     return Source(display_path, text, rows, has_marks=True, marks=_empty_place(marks))
 
 
+def fill_input(source: Source, variables: frozenset[str]) -> None:
+    """Where a table of the prompt file's variables has no `input`, its first column stands for it.
+
+    Whichever the prompt file uses: another one does not make other cases.
+    """
+    rows = [row for row in source.value if isinstance(row, dict)] if isinstance(source.value, list) else []
+    columns = dict.fromkeys(column for row in rows for column in row)
+    own = [column for column in columns if column not in _KEYS and column not in LABELS]
+    if "input" not in columns and not variables.isdisjoint(own):
+        for row in rows:
+            row["input"] = row.get(own[0])
+
+
 def no_input(source: Source) -> SuiteProblem | None:
     """The problem of a table without any `input`, which is not a suite."""
     value: Any = source.value
