@@ -215,21 +215,6 @@ def test_everything_that_a_check_of_a_skill_gets_is_content(tmp_path):
     assert fingerprint(notes="seen in May", priority=1) == fingerprint()
 
 
-def test_a_skill_may_be_renamed(tmp_path):
-    def fingerprints(name, **case):
-        place = tmp_path / "skills" / name
-        (place / "evals").mkdir(parents=True, exist_ok=True)
-        (place / "SKILL.md").write_text(f"---\nname: {name}\ndescription: d\n---\n", encoding="utf-8")
-        evals = {"skill_name": name, "evals": [{"id": 1, "prompt": "Hello", "should_trigger": True, **case}]}
-        case = loaded_case(tmp_path, evals, f"skills/{name}/evals/evals.json")
-        return case.fingerprint, case.normalised_fingerprint
-
-    (one, content), (other, same) = map(fingerprints, ("greet", "welcome"))
-    assert (one != other, content) == (True, same)
-    assert fingerprints("greet", should_trigger=False)[1] != content
-    assert fingerprints("greet", expected_skill="welcome")[1] != content
-
-
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [

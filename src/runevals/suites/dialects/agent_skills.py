@@ -33,7 +33,7 @@ from runevals.suites.dialects.checking import (
 )
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
-from runevals.suites.fingerprint import Fingerprints, case_fingerprints, key_of_prompts
+from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 from runevals.suites.skill_suites import TRIGGERS
 
 NAME = "agent-skills"
@@ -66,7 +66,6 @@ _DESCRIPTIVE = (
 )  # fmt: skip
 _READ = frozenset({*_PROMPTS, *_TRIGGER, *_DESCRIPTIVE, *CHECKS, "expected_skill", "expect_skill"})
 _NAMED_SKILL = ("expected_skill", "expect_skill")  # which one, in a suite of several skills
-TRIGGERED = "skill_triggered"
 _LOST = ("assertions", "expectations", *_TRIGGER)  # what decides over a case: misspelt, its checks are lost
 _LIKELY = 75.0  # of 100: so alike is a misspelt `query`, and `trigger` is not `should_trigger`
 # Of the cases in a bare list: keys that no other format has.
@@ -238,23 +237,8 @@ class _Reader:
             files=files,
             problem=problem,
             timeout_s=timeout_s,
-            **self._fingerprints(turn, extra),
+            **case_fingerprints([turn], extra),
         )
-
-    def _fingerprints(self, turn: Turn, extra: Mapping[str, object]) -> Fingerprints:
-        """Those of the case; in the normalised one the suite's own skill has no name: it may be renamed."""
-        exact = case_fingerprints([turn], extra)
-        checks = tuple(
-            replace(spec, options={**spec.options, "skill": ""})
-            if spec.name == TRIGGERED and spec.options["skill"] == self.skill.name
-            else spec
-            for spec in turn.checks
-        )
-        if checks == turn.checks:
-            return exact
-        unnamed = case_fingerprints([replace(turn, checks=checks)], extra)
-        content = unnamed["normalised_fingerprint"] or unnamed["fingerprint"]
-        return Fingerprints(fingerprint=exact["fingerprint"], normalised_fingerprint=content)
 
     def _triggers(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Iterator[EvaluatorSpec]:  # noqa: FBT001
         """`should_trigger`: whether the skill is to be loaded, or the names of those that are."""
@@ -276,7 +260,7 @@ class _Reader:
         for name in names:
             options = {"skill": name, "should_trigger": value is not False}
             yield EvaluatorSpec(
-                name=TRIGGERED,
+                name="skill_triggered",
                 id="should_trigger" if own else f"should_trigger {name}",
                 options=options,
                 location=self.source.locate(at),
