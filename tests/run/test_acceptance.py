@@ -13,6 +13,7 @@ from runevals.settings.resolve import RawSettings, resolve
 from runevals.suites.accepted import FILENAME, written
 from runevals.verdict.accepted import lost_cases
 from runevals.verdict.decide import decide
+from runevals.verdict.matching import one_sided
 from tests.sample_reports import case, report
 
 RULES = GateRules()
@@ -78,19 +79,48 @@ def test_what_looked_lost_as_the_run_ended_is_could_not_measure():
     )
 
 
-@pytest.mark.parametrize(("keys", "exit_code"), [("a", 3), ("ab", 0)])
-def test_cases_that_were_edited_are_no_pass_because_another_was_accepted(keys, exit_code):
-    """Every case was edited, so the head was run on the base's suite, and lost a there."""
-    base, there = ({"a": letter, "b": letter} for letter in "pf")
-    there |= {} if "b" in keys else {"b": "p"}
-    found = decide(report(base, deterministic=True), report(there, deterministic=True), RULES)
-    own = [case(key, "p", fingerprint=f"easier {key}") for key in base]
-    before = replace(found, report=report(own, deterministic=True))
-    before = replace(before, comparison=replace(found.comparison, on_base_suite=True))
-    losses = lost_cases(before.comparison, before.report.run.target)
+def on_base_suite(head, base, removed=(), *, deterministic=True):
+    """A conclusion of the base's suite, of a change that edited every case and removed these."""
+    there, before = (report(cases, deterministic=deterministic) for cases in (head, base))
+    found = decide(before, there, RULES)
+    changes = [one_sided(case, "removed") for case in before.cases if case.key in removed]
+    comparison = replace(found.comparison, on_base_suite=True, changes=(*found.comparison.changes, *changes))
+    kept = [one for one in there.cases if one.key not in removed]
+    own = [case(one.key, "ppp", fingerprint=f"easier {one.key}", category="replay") for one in kept]
+    return replace(
+        found, report=report(own, deterministic=deterministic), comparison=comparison, on_base_suite=there
+    )
+
+
+def accepting(found, keys):
+    lost = lost_cases(found.comparison, found.report.run.target)
+    losses = tuple(replace(loss, reason="wanted") for loss in lost if loss.case in keys)
+    assert matching(found, losses) == losses
     assert [loss.case for loss in losses] == list(keys)
-    accepting = Acceptance(by="ana", losses=tuple(replace(loss, reason="wanted") for loss in losses))
-    assert with_acceptance(before, accepting, RULES).verdict.exit_code == exit_code
+    return with_acceptance(found, Acceptance(by="ana", losses=losses), RULES).verdict
+
+
+@pytest.mark.parametrize(("keys", "exit_code"), [("a", 1), ("ab", 0)])
+def test_what_the_bases_suite_lost_blocks_unless_all_of_it_is_accepted(keys, exit_code):
+    base = dict.fromkeys("abcdefgh", "p")
+    found = on_base_suite({**base, "a": "f", "b": "f"}, base, removed="b")
+    assert accepting(found, keys).exit_code == exit_code
+
+
+def test_accepting_what_was_removed_accepts_no_fall_of_the_scores_of_others():
+    base = {f"k{n}": [1.0, 1.0, 1.0] for n in range(60)}
+    head = {**base, **{f"k{n}": [0.5, 0.5, 0.5] for n in range(12)}}
+    removed = [f"k{n}" for n in range(40, 60)]
+    found = on_base_suite(head, base, removed, deterministic=False)
+    assert found.verdict.exit_code == 1
+    assert accepting(found, removed).exit_code == 1
+
+
+def test_an_accepted_loss_of_the_bases_suite_that_was_read_cannot_be_judged():
+    base = dict.fromkeys("abcdefgh", "p")
+    found = on_base_suite({**base, "a": "f"}, base)
+    read = replace(found, on_base_suite=None)
+    assert matching(read, lost_cases(read.comparison, read.report.run.target)) == ()
 
 
 def test_a_run_on_a_laptop_says_which_entries_need_a_reviewer(settings, tmp_path):

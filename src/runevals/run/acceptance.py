@@ -26,9 +26,9 @@ from runevals.suites.accepted import content_of, read_entries
 from runevals.verdict.accepted import (
     acceptance_headline,
     lost_cases,
-    not_accepted,
     unsettled,
     without_accepted,
+    without_cases,
 )
 from runevals.verdict.conclude import conclude
 from runevals.verdict.gates import apply_gates
@@ -83,6 +83,8 @@ def matching(conclusion: Conclusion, entries: Sequence[AcceptedLoss]) -> tuple[A
     comparison = conclusion.comparison
     if conclusion.verdict.exit_code != GATE_FAILED or comparison is None:
         return ()
+    if comparison.on_base_suite and conclusion.on_base_suite is None:  # it was read: what is left cannot be judged
+        return ()
     lost = {loss.identity for loss in lost_cases(comparison, conclusion.report.run.target)}
     known = {entry.identity: entry for entry in entries if entry.identity in lost}
     return tuple(known.values())
@@ -95,8 +97,10 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
     """
     comparison = conclusion.comparison
     assert comparison is not None  # noqa: S101 - it found the losses
-    head, rest = without_accepted(conclusion.report, comparison, acceptance.losses, rules.regression)
-    left = {gate.name: gate for gate in apply_gates(rules, head, rest)}
+    measured = conclusion.on_base_suite or conclusion.report
+    head, rest = without_accepted(measured, comparison, acceptance.losses, rules.regression)
+    own = head if conclusion.on_base_suite is None else without_cases(conclusion.report, acceptance.losses)
+    left = {gate.name: gate for gate in apply_gates(rules, own, rest)}
     gates = [_left_gate(gate, left, rules) for gate in conclusion.gates]
     again = conclude(
         conclusion.report,
@@ -106,7 +110,7 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
         on_inconclusive=rules.on_inconclusive,
     )
     verdict, waiting = again.verdict, "" if rest is None else unsettled(head, rest)
-    if verdict.exit_code == GATE_FAILED or not_accepted(comparison, acceptance.losses):
+    if verdict.exit_code == GATE_FAILED:
         cases = short_list([loss.case for loss in acceptance.losses])
         return with_caveat(conclusion, f"@{acceptance.by} accepted {cases}; what else is lost still blocks")
     text = acceptance_headline(acceptance) + _suffix(conclusion, comparison)

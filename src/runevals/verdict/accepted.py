@@ -41,13 +41,6 @@ def lost_cases(comparison: Comparison, target: ModelIdentity) -> tuple[AcceptedL
     return tuple(_loss(change, comparison, target) for change in changes)
 
 
-def not_accepted(comparison: Comparison, losses: Sequence[AcceptedLoss]) -> list[str]:
-    """The keys of the cases that are lost on the base's suite, and are none of these."""
-    accepted = {(loss.suite, loss.case) for loss in losses}
-    lost = _lost_changes(comparison) if comparison.on_base_suite else ()
-    return [change.key for change in lost if (change.suite, change.key) not in accepted]
-
-
 def _lost_changes(comparison: Comparison) -> list[Change]:
     confirmed = {(suspect.suite, suspect.key) for suspect in comparison.suspects if suspect.state == "confirmed"}
     removed = set(comparison.critical_lost)
@@ -83,10 +76,11 @@ def without_accepted(
 ) -> tuple[RunReport, Comparison | None]:
     """The run without its accepted losses, and what it says against the base; None if no other case is shared.
 
-    Where the base's suite decided, that alone is no pass: cases that were edited are left, and can be worse there.
+    `report`: where the base's suite decided, the head's run there.
     """
     accepted = {(loss.suite, loss.case) for loss in losses if loss.head != REMOVED}
     removed = {(loss.suite, loss.case) for loss in losses if loss.head == REMOVED}
+    accepted |= removed if comparison.on_base_suite else set()
     on_base = removed | {
         (change.base.suite, change.base.key)
         for change in comparison.changes
@@ -94,11 +88,9 @@ def without_accepted(
     }
     head, base = _without(report, accepted), _without(comparison.base, on_base)
     sides = Sides.of(head, base)
-    is_all = not base.cases if comparison.on_base_suite else not any(map(is_critical_case, sides.matched.removed))
-    if not sides.pairs and is_all:
+    if not sides.pairs and not any(map(is_critical_case, sides.matched.removed)):
         return head, None
-    left_out = accepted | (removed if comparison.on_base_suite else set())
-    suspects = tuple(one for one in comparison.suspects if (one.suite, one.key) not in left_out)
+    suspects = tuple(one for one in comparison.suspects if (one.suite, one.key) not in accepted)
     promised = both_deterministic(report, comparison.base)
     fresh = FreshRuns(suspects, promise_broken=promised and not comparison.deterministic)
     rest = compare(head, base, comparison.source, rule=rule, fresh=fresh)
@@ -106,6 +98,11 @@ def without_accepted(
     if verification is not None and verification.state == "not_confirmed":
         rest = replace(not_lost(rest), verification=verification)
     return head, replace(rest, weakenings=comparison.weakenings)
+
+
+def without_cases(report: RunReport, losses: Sequence[AcceptedLoss]) -> RunReport:
+    """The run without the cases of these losses."""
+    return _without(report, {(loss.suite, loss.case) for loss in losses if loss.head != REMOVED})
 
 
 def _without(report: RunReport, keys: Collection[Key]) -> RunReport:

@@ -32,7 +32,7 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline | None, request: Ru
     try:
         with on_cases_of(request, commit) as borrowed:
             journal = None if request.journal is None else request.journal.looking_at("on the base's suite")
-            _, again = measure_head(replace(borrowed, journal=journal), baseline)
+            there, again = measure_head(replace(borrowed, journal=journal), baseline)
     except RunevalsError as error:
         why = f"the head cannot be run on the suite of {commit[:7]}: {error.first_line}"
         return still_incomparable(conclusion, why, rules)
@@ -47,7 +47,8 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline | None, request: Ru
         weakenings=conclusion.comparison.weakenings,
         caveats=(*again.caveats, f"{why}: compared on the suite of {commit[:7]}"),
     )
-    return conclusion_of(conclusion.report, again, rules, conclusion.mark, conclusion.against)
+    decided = conclusion_of(conclusion.report, again, rules, conclusion.mark, conclusion.against)
+    return replace(decided, on_base_suite=there)
 
 
 def still_incomparable(conclusion: Conclusion, why: str, rules: GateRules) -> Conclusion:
