@@ -512,6 +512,20 @@ def test_a_misspelt_evaluator_is_refused_though_the_suite_names_its_own(project,
     ended(code, 2, out + err, "there is no evaluator 'preset-exact-mach'; did you mean 'preset-exact-match'?")
 
 
+def test_a_change_that_corrects_the_name_of_an_evaluator_is_compared(repository, runevals):
+    repository.git("checkout", "-q", "main")
+    settings = (
+        "suites: [{path: evals.json, evaluators: [%s]}]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+    )
+    repository.write("runevals.yaml", settings % "preset-exact-mach")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "misspelt")
+    repository.git("checkout", "-q", "-B", "change")
+    repository.write("runevals.yaml", settings % "preset-exact-match")
+    code, out, err = runevals("--base", "main")
+    ended(code, 0, out + err, "No regression shown in 2 cases")
+
+
 def test_an_llm_evaluators_threshold_and_its_inversion_are_those_of_the_suite(project, runevals, monkeypatch):
     project.write(
         "runevals.yaml", "suites: [evals.yaml]\nevaluators: [{id: rude, type: llm, prompt: 'Rude? {{output}}'}]\n"

@@ -9,6 +9,7 @@ from runevals.records.errors import InvalidSettings
 from runevals.run.baseline.marks import run_of_mark
 from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier
+from runevals.run.preflight import require_evaluators
 from runevals.run.quarantine import quarantine_for, quarantine_of
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import without_either, without_patterns
@@ -36,8 +37,9 @@ def require_comparable(request: RunRequest, *, merges: bool = False) -> None:
 def prepared(request: RunRequest) -> RunRequest:
     """With the target that the suites imply, a balanced shard, the cases in quarantine, and the run of the mark.
 
-    Raises InvalidSuite for a broken quarantine list, and as `with_split`.
+    Raises InvalidSuite for a broken quarantine list, UnknownEvaluator, and as `with_split`.
     """
+    require_evaluators(request.settings)
     settings = with_split(with_target(request.settings, request.suites.suites), request.suites.suites)
     quarantine = quarantine_of(settings, request.suites)
     cases = [case for suite in request.suites.suites for case in suite.cases]

@@ -12,7 +12,6 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from runevals.evaluators import catalogue
-from runevals.evaluators.format_names import PRESETS
 from runevals.evaluators.kinds import Scripted
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
@@ -101,14 +100,6 @@ def _discovered(entry: SuiteEntry | None, request: LoadRequest) -> Discovery:
     return discover(request.cwd, None, everything=request.everything)
 
 
-def _require_evaluators(request: LoadRequest) -> None:
-    """Raises UnknownEvaluator: a suite that names its own would not say it."""
-    of_entries = [name for entry in request.entries for name in entry.evaluators]
-    for name in (*request.evaluators, *of_entries):
-        if name not in request.definitions:
-            catalogue.find(PRESETS.get(name, name))
-
-
 def _alike(request: LoadRequest) -> Iterator[Path]:
     """Files here and in the folders here that have the shape of a suite, whatever they are called."""
     folders = [request.cwd, *(path for path in sorted(request.cwd.iterdir()) if path.is_dir())]
@@ -131,11 +122,7 @@ def require_suites(suites: LoadedSuites, problems: Sequence[SuiteProblem]) -> Lo
 
 
 def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]:
-    """What can be read of every file, and the problems of those with errors.
-
-    Raises NoSuiteFound, UnknownEvaluator for one that flags or settings name.
-    """
-    _require_evaluators(request)
+    """What can be read of every file, and the problems of those with errors. Raises NoSuiteFound."""
     suites: list[Suite] = []
     notices: list[str] = []
     broken: list[SuiteProblem] = []

@@ -46,8 +46,8 @@ def base_of(settings: Settings, raw: RawSettings) -> Diagnosis:
         side = protected_side(raw, change_event(raw))
         baseline, notices = read_baseline(replace(settings, base_side=side))
     except RunevalsError as error:
-        named = settings.origins.get("baseline", "default") != "default"
-        first = "name a results document that there is" if named else "check out with fetch-depth: 0"
+        is_named = settings.origins.get("baseline", "default") != "default"
+        first = "name a results document that there is" if is_named else "check out with fetch-depth: 0"
         return stopped("base", error, f"{first}, or run the base: --base REF")
     if baseline is not None:
         return good("base", baseline.source)

@@ -6,6 +6,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from runevals.evaluators.format_names import PRESETS
@@ -64,13 +65,11 @@ def read_lines(text: str, display_path: str) -> Source:
 def read_csv(text: str, display_path: str) -> Source:
     """CSV with a header row → rows; an empty cell is an absent value. Raises InvalidSuite.
 
-    Tabs or, as some spreadsheets write, semicolons in the header separate the cells instead of commas.
+    Tabs or, as some spreadsheets write, semicolons may separate the cells instead of commas.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     csv.field_size_limit(MAX_BYTES)
-    header = text.partition("\n")[0]
-    delimiter = "\t" if "\t" in header else ";" if ";" in header and "," not in header else ","
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=_delimiter(text))
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -100,6 +99,17 @@ def read_csv(text: str, display_path: str) -> Source:
     if problems:
         raise InvalidSuite(problems)
     return Source(display_path, text, rows, has_marks=True, marks=_empty_place(marks))
+
+
+def _delimiter(text: str) -> str:
+    """What separates the header's cells: what makes `input` one of them, else what makes several."""
+    headers = {}
+    for delimiter in (",", ";", "\t"):
+        with suppress(csv.Error, StopIteration):
+            headers[delimiter] = next(csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter))
+    with_input = [delimiter for delimiter, header in headers.items() if "input" in header]
+    several = [delimiter for delimiter, header in headers.items() if len(header) > 1]
+    return next(iter((*with_input, *several)), ",")
 
 
 def fill_input(source: Source, variables: frozenset[str]) -> None:
