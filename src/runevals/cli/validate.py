@@ -97,15 +97,17 @@ def command(
 def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuites, list[Hint]]:
     """The suites, and with `past` suggested improvements. Raises InvalidSuite."""
     from runevals.lib.sandbox import Sandbox
-    from runevals.run.preflight import require_evaluators, require_gates
-    from runevals.suites.load import read_suites, require_suites, unusable_evaluators
+    from runevals.suites.load import read_suites, require_evaluators, require_suites, unusable_evaluators
 
-    require_evaluators(settings)
-    read, problems = read_suites(load_request(settings))
+    request = load_request(settings)
+    require_evaluators(request)
+    read, problems = read_suites(request)
     problems += _problems_of_lists(settings, read)
     with Sandbox(workers=1) as sandbox:
         loaded = require_suites(read, [*problems, *unusable_evaluators(read.suites, sandbox)])
         if settings.rules.gates:
+            from runevals.run.preflight import require_gates
+
             require_gates(settings.rules, loaded.suites)
         plan = plan_of(loaded, settings)
         if past is None:

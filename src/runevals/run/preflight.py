@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from runevals.evaluators import catalogue
-from runevals.evaluators.format_names import PRESETS
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Suite
@@ -62,14 +61,6 @@ def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
     if missing:
         message = "\n".join(f"  {line}" for line in missing)
         raise InvalidSettings(f"missing requirements:\n{message}")
-
-
-def require_evaluators(settings: Settings) -> None:
-    """Raises UnknownEvaluator for one that flags or settings name: a suite that names its own would not say it."""
-    of_suites = [name for entry in settings.load.suites for name in entry.evaluators]
-    for name in (*settings.load.evaluators, *of_suites):
-        if name not in settings.load.definitions:
-            catalogue.find(PRESETS.get(name, name))
 
 
 def require_gates(rules: GateRules, suites: Sequence[Suite]) -> None:

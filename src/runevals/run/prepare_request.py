@@ -9,13 +9,14 @@ from runevals.records.errors import InvalidSettings
 from runevals.run.baseline.marks import run_of_mark
 from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier
-from runevals.run.preflight import require_evaluators
+from runevals.run.load import load_request
 from runevals.run.quarantine import quarantine_for, quarantine_of
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import without_either, without_patterns
 from runevals.run.request import RunRequest
 from runevals.run.shards.split import with_split
 from runevals.run.target_runner import with_earlier
+from runevals.suites.load import require_evaluators
 from runevals.suites.plan import is_selected
 from runevals.verdict.score import run_report
 
@@ -39,7 +40,7 @@ def prepared(request: RunRequest) -> RunRequest:
 
     Raises InvalidSuite for a broken quarantine list, UnknownEvaluator, and as `with_split`.
     """
-    require_evaluators(request.settings)
+    require_evaluators(load_request(request.settings))
     settings = with_split(with_target(request.settings, request.suites.suites), request.suites.suites)
     quarantine = quarantine_of(settings, request.suites)
     cases = [case for suite in request.suites.suites for case in suite.cases]

@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from runevals.evaluators import catalogue
+from runevals.evaluators.format_names import PRESETS
 from runevals.evaluators.kinds import Scripted
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
@@ -98,6 +99,14 @@ def _discovered(entry: SuiteEntry | None, request: LoadRequest) -> Discovery:
         with suppress(NoSuiteFound):
             return discover(request.below, None, everything=request.everything)
     return discover(request.cwd, None, everything=request.everything)
+
+
+def require_evaluators(request: LoadRequest) -> None:
+    """Raises UnknownEvaluator for one that flags or settings name: a suite that names its own would not say it."""
+    of_entries = [name for entry in request.entries for name in entry.evaluators]
+    for name in (*request.evaluators, *of_entries):
+        if name not in request.definitions:
+            catalogue.find(PRESETS.get(name, name))
 
 
 def _alike(request: LoadRequest) -> Iterator[Path]:
