@@ -31,7 +31,7 @@ Key = tuple[str, str]  # suite and key
 def lost_cases(comparison: Comparison, target: ModelIdentity) -> tuple[AcceptedLoss, ...]:
     """The cases that look lost or are, as entries without a reason. `target` answered for the head.
 
-    Where the head was run on the base's suite, so are all that the change removed: each leaves less to compare.
+    Where the head was run on the base's suite, so are all that the change removed, lost there or not.
     """
     changes = _lost_changes(comparison)
     if comparison.on_base_suite:
