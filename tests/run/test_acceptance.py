@@ -88,7 +88,7 @@ def on_base_suite(head, base, removed=(), *, deterministic=True):
     kept = [one for one in there.cases if one.key not in removed]
     own = [case(one.key, "ppp", fingerprint=f"easier {one.key}", category="replay") for one in kept]
     return replace(
-        found, report=report(own, deterministic=deterministic), comparison=comparison, on_base_suite=there
+        found, report=report(own, deterministic=deterministic), comparison=comparison, head_on_base_suite=there
     )
 
 
@@ -119,7 +119,7 @@ def test_accepting_what_was_removed_accepts_no_fall_of_the_scores_of_others():
 def test_an_accepted_loss_of_the_bases_suite_that_was_read_cannot_be_judged():
     base = dict.fromkeys("abcdefgh", "p")
     found = on_base_suite({**base, "a": "f"}, base)
-    read = replace(found, on_base_suite=None)
+    read = replace(found, head_on_base_suite=None)
     assert matching(read, lost_cases(read.comparison, read.report.run.target)) == ()
 
 

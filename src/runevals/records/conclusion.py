@@ -65,5 +65,5 @@ class Conclusion:
     against: AgainstComparison | None = None
     prompt_changes: tuple[TextChange, ...] = ()  # since the base's commit
     acceptance: Acceptance | None = None  # of losses that the comparison found
-    on_base_suite: RunReport | None = None  # the head's run there, if that decided; in no document
+    head_on_base_suite: RunReport | None = None  # if the base's suite decided; in no document
     blame: Blame | None = None  # which hunks lost its cases, if that was searched

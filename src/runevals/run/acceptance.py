@@ -83,7 +83,9 @@ def matching(conclusion: Conclusion, entries: Sequence[AcceptedLoss]) -> tuple[A
     comparison = conclusion.comparison
     if conclusion.verdict.exit_code != GATE_FAILED or comparison is None:
         return ()
-    if comparison.on_base_suite and conclusion.on_base_suite is None:  # it was read: what is left cannot be judged
+    if (
+        comparison.on_base_suite and conclusion.head_on_base_suite is None
+    ):  # it was read: what is left cannot be judged
         return ()
     lost = {loss.identity for loss in lost_cases(comparison, conclusion.report.run.target)}
     known = {entry.identity: entry for entry in entries if entry.identity in lost}
@@ -97,9 +99,9 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
     """
     comparison = conclusion.comparison
     assert comparison is not None  # noqa: S101 - it found the losses
-    measured = conclusion.on_base_suite or conclusion.report
+    measured = conclusion.head_on_base_suite or conclusion.report
     head, rest = without_accepted(measured, comparison, acceptance.losses, rules.regression)
-    own = head if conclusion.on_base_suite is None else without_cases(conclusion.report, acceptance.losses)
+    own = head if conclusion.head_on_base_suite is None else without_cases(conclusion.report, acceptance.losses)
     left = {gate.name: gate for gate in apply_gates(rules, own, rest)}
     gates = [_left_gate(gate, left, rules) for gate in conclusion.gates]
     again = conclude(

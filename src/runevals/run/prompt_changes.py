@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import unified_diff
+from functools import cache
 from pathlib import Path
 
 from runevals.lib.git import file_at
@@ -39,6 +40,9 @@ _NO_PROMPT = re.compile(
 )
 
 
+_Pairs = Sequence[tuple[str | None, str | None]]  # a path in the base's commit, and here
+
+
 def with_prompt_changes(conclusion: Conclusion, settings: Settings, loaded: LoadedSuites) -> Conclusion:
     """`conclusion` with the diffs of the target's texts since the base's commit, if git has that commit here."""
     comparison = conclusion.comparison
@@ -53,16 +57,19 @@ def with_prompt_changes(conclusion: Conclusion, settings: Settings, loaded: Load
 def _changes(
     settings: Settings, loaded: LoadedSuites, commit: str, redact: Callable[[str], str]
 ) -> Iterator[TextChange]:
-    paths = (*prompt_files(settings, loaded), *_other_texts(settings, loaded, commit))
     root = settings.repository
-    former_names: Mapping[str, str] | None = None
+
+    @cache
+    def changed() -> _Pairs:
+        return changed_files(root.resolve(), commit) or ()
+
+    paths = (*prompt_files(settings, loaded), *_other_texts(settings, loaded, commit, changed))
     for path in dict.fromkeys(paths):
         try:
             before, now = file_at(root, commit, path), _here(root / path)
             if before is None and now is not None:
-                if former_names is None:
-                    former_names = {new: old for old, new in changed_files(root, commit) or () if old and new}
-                before = file_at(root, commit, former_names[path]) if path in former_names else None
+                former_name = next((old for old, new in changed() if new == path), None)
+                before = None if former_name is None else file_at(root, commit, former_name)
         except (ExternalError, OSError):
             continue
         if before != now and (diff := _diff(before or b"", now or b"")):
@@ -83,7 +90,12 @@ def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
             yield path.relative_to(root).as_posix()
 
 
-def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str) -> list[str]:
+def _other_texts(
+    settings: Settings,
+    loaded: LoadedSuites,
+    commit: str,
+    changed: Callable[[], _Pairs],
+) -> list[str]:
     """The changed texts that `depends_on` names, without suites and without files that are in no commit: reports.
 
     Without `depends_on`: those that look like prompts, if the target may read any file.
@@ -92,8 +104,7 @@ def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str) -> list[
     if guesses and (settings.target is None or not settings.target.reads_other_files):
         return []
     root = settings.repository.resolve()
-    pairs = changed_files(root, commit) or ()
-    texts = [name for pair in pairs if (name := pair[1] or pair[0] or "").endswith(TEXTS)]
+    texts = [name for pair in changed() if (name := pair[1] or pair[0] or "").endswith(TEXTS)]
     try:
         trees = (CommitTree(root, commit), CommitTree(root, "HEAD")) if texts else ()
         matches = {path for tree in trees for path in _dependencies(settings, tree)}

@@ -448,7 +448,7 @@ def _options(entry: SuiteEntry | None, request: LoadRequest) -> LoadOptions:
     names = entry.evaluators if entry is not None and entry.evaluators else request.evaluators
     return LoadOptions(
         evaluators=names,
-        variables=frozenset() if request.template is None else variables_of(request.template),
+        variables=() if request.template is None else variables_of(request.template),
         evaluate_only=request.evaluate_only,
         definitions=request.definitions,
         root=request.repository,

@@ -73,9 +73,11 @@ def _of_suite(
         yield SuiteProblem(location=case.location, pointer="", message=f"{message}{rest}")
 
 
-def variables_of(template: PromptTemplate) -> frozenset[str]:
-    """The variables that a template uses."""
-    return frozenset(name for message in template.messages for name in VARIABLE.findall(message.content))
+def variables_of(template: PromptTemplate) -> tuple[str, ...]:
+    """The variables that a template uses, in order, each once."""
+    return tuple(
+        dict.fromkeys(name for message in template.messages for name in VARIABLE.findall(message.content))
+    )
 
 
 def _without_template(case: Case) -> Iterator[tuple[str, str]]:
@@ -89,7 +91,7 @@ def _without_template(case: Case) -> Iterator[tuple[str, str]]:
 def _complaints(case: Case, values: Mapping[str, str], template: PromptTemplate) -> Iterator[tuple[str, str]]:
     """(what all cases with the same have in common, in words what is wrong)."""
     own, template_path = case.turns[0].prompt, template.display_path
-    names = dict.fromkeys(name for message in template.messages for name in VARIABLE.findall(message.content))
+    names = variables_of(template)
     missing = [name for name in names if name not in values]
     for name in missing:
         yield (

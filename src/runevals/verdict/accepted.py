@@ -78,7 +78,7 @@ def without_accepted(
 
     `report`: where the base's suite decided, the head's run there.
     """
-    accepted = {(loss.suite, loss.case) for loss in losses if loss.head != REMOVED}
+    accepted = _of_head(losses)
     removed = {(loss.suite, loss.case) for loss in losses if loss.head == REMOVED}
     accepted |= removed if comparison.on_base_suite else set()
     on_base = removed | {
@@ -102,7 +102,11 @@ def without_accepted(
 
 def without_cases(report: RunReport, losses: Sequence[AcceptedLoss]) -> RunReport:
     """The run without the cases of these losses."""
-    return _without(report, {(loss.suite, loss.case) for loss in losses if loss.head != REMOVED})
+    return _without(report, _of_head(losses))
+
+
+def _of_head(losses: Sequence[AcceptedLoss]) -> set[Key]:
+    return {(loss.suite, loss.case) for loss in losses if loss.head != REMOVED}
 
 
 def _without(report: RunReport, keys: Collection[Key]) -> RunReport:

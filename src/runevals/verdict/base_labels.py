@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from runevals.records import CaseReport, Change, Comparison, RunReport, Weakening
-from runevals.verdict.matching import match
-
-Key = tuple[str, str]  # suite and key
+from runevals.verdict.matching import Key, Pair, match
 
 
 def labelled_as_on_base(report: RunReport, comparison: Comparison) -> tuple[RunReport, Comparison]:
@@ -17,28 +15,24 @@ def labelled_as_on_base(report: RunReport, comparison: Comparison) -> tuple[RunR
     One that was renamed or moved is quarantined as on the base. Cases that the base does not have keep their own.
     """
     pairs = match(comparison.base.cases, report.cases).both
-    of_base = {_key(pair.head): pair.base for pair in pairs if _labels(pair.head) != _labels(pair.base)}
-    if not of_base:
+    relabelled = {pair.key: pair for pair in pairs if _labels(pair.head) != _labels(pair.base)}
+    if not relabelled:
         return report, comparison
-    changes = tuple(_change(change, of_base) for change in comparison.changes)
-    weakenings = tuple(_weakening(weakening, of_base) for weakening in comparison.weakenings)
-    cases = tuple(_case(case, of_base) for case in report.cases)
+    changes = tuple(_change(change, relabelled) for change in comparison.changes)
+    weakenings = tuple(_weakening(weakening, relabelled) for weakening in comparison.weakenings)
+    cases = tuple(_case(case, relabelled) for case in report.cases)
     return replace(report, cases=cases), replace(comparison, changes=changes, weakenings=weakenings)
-
-
-def _key(case: CaseReport) -> Key:
-    return case.suite, case.key
 
 
 def _labels(case: CaseReport) -> tuple[object, ...]:
     return case.suite, case.key, case.category, case.tags, case.group
 
 
-def _case(case: CaseReport, of_base: Mapping[Key, CaseReport]) -> CaseReport:
-    base = of_base.get(_key(case))
-    if base is None:
+def _case(case: CaseReport, relabelled: Mapping[Key, Pair]) -> CaseReport:
+    pair = relabelled.get((case.suite, case.key))
+    if pair is None:
         return case
-    quarantined = case.quarantined if _key(case) == _key(base) else base.quarantined
+    base = pair.base
     return replace(
         case,
         suite=base.suite,
@@ -46,14 +40,14 @@ def _case(case: CaseReport, of_base: Mapping[Key, CaseReport]) -> CaseReport:
         category=base.category,
         tags=base.tags,
         group=base.group,
-        quarantined=quarantined,
+        quarantined=pair.head.quarantined,
     )
 
 
-def _change(change: Change, of_base: Mapping[Key, CaseReport]) -> Change:
-    return change if change.head is None else replace(change, head=_case(change.head, of_base))
+def _change(change: Change, relabelled: Mapping[Key, Pair]) -> Change:
+    return change if change.head is None else replace(change, head=_case(change.head, relabelled))
 
 
-def _weakening(weakening: Weakening, of_base: Mapping[Key, CaseReport]) -> Weakening:
-    base = of_base.get((weakening.suite, weakening.key))
-    return weakening if base is None else replace(weakening, suite=base.suite, key=base.key)
+def _weakening(weakening: Weakening, relabelled: Mapping[Key, Pair]) -> Weakening:
+    pair = relabelled.get((weakening.suite, weakening.key))
+    return weakening if pair is None else replace(weakening, suite=pair.base.suite, key=pair.base.key)

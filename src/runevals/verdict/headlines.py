@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from runevals.lib.text.numbers import capitalised, p_value, plural, points, short_list
 from runevals.records import Comparison, ComparisonVerdict, Hypothesis
 from runevals.verdict.families import deciding
-from runevals.verdict.wording import unsettled
+from runevals.verdict.wording import not_confirmed, unsettled
 
-_NOT_LOST = ("cleared", "dropped")  # a suspect with a reason is open all the same
 _METRICS = {"pass_rate": "pass rate", "share": "score"}
 
 
@@ -19,10 +18,8 @@ def loss(comparison: Comparison) -> str:
     regressed = comparison.of_kind("regressed")
     sure, of = sum(change.label == "confirmed" for change in regressed), plural(comparison.compared, "case")
     if sure:
-        settled = {
-            (one.suite, one.key) for one in comparison.suspects if one.state in _NOT_LOST and not one.reason
-        }
-        more = sum(c.label != "confirmed" and (c.suite, c.key) not in settled for c in regressed)
+        fine = {(suspect.suite, suspect.key) for suspect in not_confirmed(comparison)}
+        more = sum(c.label != "confirmed" and (c.suite, c.key) not in fine for c in regressed)
         parts.append(f"{sure} of {of} regressed" + (f", {more} more may have" if more else ""))
     elif regressed and _clearest(comparison):
         parts.append(f"{len(regressed)} of {of} failed that passed on the base")

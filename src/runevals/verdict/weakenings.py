@@ -72,22 +72,19 @@ def _weaker_checks(pair: Pair) -> Iterator[str]:
     after = _checks(pair.head)
     if not after and pair.head.status is Outcome.ERRORED:
         return
-    is_run = (
-        bool(pair.now.due) and pair.head.status is not Outcome.ERRORED
-    )  # else that says why checks are skipped
+    was_due = bool(pair.now.due) and pair.head.status is not Outcome.ERRORED
     for place, before in _checks(pair.base).items():
-        now = after.get(place)
-        if before.outcome.measured and now is not None and now.outcome is Outcome.SKIPPED:
-            message = f"{before.id} was measured on the base, and is skipped now" if is_run else None
-        else:
-            message = _weaker(before, now)
+        message = _weaker(before, after.get(place), was_due=was_due)
         if message is not None:
             yield message
 
 
-def _weaker(before: CheckResult, after: CheckResult | None) -> str | None:
+def _weaker(before: CheckResult, after: CheckResult | None, *, was_due: bool) -> str | None:
+    """`was_due`: the case neither was skipped nor errored, which says why its checks are skipped."""
     if after is None:
         return f"the check {before.id} was removed"
+    if before.outcome.measured and after.outcome is Outcome.SKIPPED:
+        return f"{before.id} was measured on the base, and is skipped now" if was_due else None
     if after.negated and not before.negated:
         return f"{before.id} was inverted by `not`"
     if before.threshold is not None and after.threshold is not None and after.threshold < before.threshold:

@@ -291,7 +291,7 @@ def suspect_notes(comparison: Comparison) -> list[str]:
     """The reason for every open suspect, and how many suspects are not lost or not confirmed as lost."""
     still = [*(s for s in comparison.suspects if s.state == "open" and s.reason), *unsettled(comparison)]
     notes = [f"{suspect.key} may be lost: {suspect.reason}" for suspect in still]
-    fine = [s for s in comparison.suspects if s.state in ("dropped", "cleared") and not s.reason]
+    fine = not_confirmed(comparison)
     notes += [f"{suspect.key} was edited, and its old form still passes" for suspect in fine if suspect.edited]
     own = [suspect for suspect in fine if not suspect.edited]
     failing = [one for one in own if one.head is not None and one.head.status is Outcome.FAILED]
@@ -303,6 +303,15 @@ def suspect_notes(comparison: Comparison) -> list[str]:
     if few := len(failing) - both:
         notes.append(f"{plural(few, 'case')} failed on fresh runs too, too few to confirm a loss")
     return notes
+
+
+def not_confirmed(comparison: Comparison) -> list[Suspect]:
+    """Suspects whose loss fresh runs did not confirm, and of which nothing is open."""
+    return [
+        suspect
+        for suspect in comparison.suspects
+        if suspect.state in ("dropped", "cleared") and not suspect.reason
+    ]
 
 
 def unsettled(comparison: Comparison) -> list[Suspect]:

@@ -48,7 +48,7 @@ def on_base_suite(conclusion: Conclusion, baseline: Baseline | None, request: Ru
         caveats=(*again.caveats, f"{why}: compared on the suite of {commit[:7]}"),
     )
     decided = conclusion_of(conclusion.report, again, rules, conclusion.mark, conclusion.against)
-    return replace(decided, on_base_suite=there)
+    return replace(decided, head_on_base_suite=there)
 
 
 def still_incomparable(conclusion: Conclusion, why: str, rules: GateRules) -> Conclusion:

@@ -20,7 +20,7 @@ class LoadOptions:
 
     evaluators: tuple[str, ...] = ()
     definitions: Mapping[str, EvaluatorSpec] = field(default_factory=dict)
-    variables: frozenset[str] = frozenset()
+    variables: tuple[str, ...] = ()
     evaluate_only: bool = False
     root: Path = field(default_factory=Path.cwd)  # the repository; no path of a suite may lead out of it
     folder: Path | None = None  # the suite file's own

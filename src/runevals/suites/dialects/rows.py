@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TextIO
 
 from runevals.evaluators.format_names import PRESETS
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
@@ -69,7 +69,8 @@ def read_csv(text: str, display_path: str) -> Source:
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     csv.field_size_limit(MAX_BYTES)
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=_delimiter(text))
+    file = io.StringIO(text, newline="")
+    reader = csv.DictReader(file, strict=True, delimiter=_delimiter(file))
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -101,26 +102,32 @@ def read_csv(text: str, display_path: str) -> Source:
     return Source(display_path, text, rows, has_marks=True, marks=_empty_place(marks))
 
 
-def _delimiter(text: str) -> str:
-    """What separates the header's cells: what makes `input` one of them, else what makes several."""
+def _delimiter(file: TextIO) -> str:
+    """What separates the header's cells: what makes `input` one of them, else what makes several.
+
+    Leaves the file at its beginning.
+    """
     headers = {}
     for delimiter in (",", ";", "\t"):
         with suppress(csv.Error, StopIteration):
-            headers[delimiter] = next(csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter))
+            headers[delimiter] = next(csv.reader(file, strict=True, delimiter=delimiter))
+        file.seek(0)
     with_input = [delimiter for delimiter, header in headers.items() if "input" in header]
     several = [delimiter for delimiter, header in headers.items() if len(header) > 1]
     return next(iter((*with_input, *several)), ",")
 
 
-def fill_input(source: Source, variables: frozenset[str]) -> None:
+def fill_input(source: Source, variables: Collection[str]) -> None:
     """Where a table of the prompt file's variables has no `input`, its first column stands for it.
 
     Whichever the prompt file uses: another one does not make other cases.
     """
+    if not variables:
+        return
     rows = [row for row in source.value if isinstance(row, dict)] if isinstance(source.value, list) else []
     columns = dict.fromkeys(column for row in rows for column in row)
     own = [column for column in columns if column not in _KEYS and column not in LABELS]
-    if "input" not in columns and not variables.isdisjoint(own):
+    if "input" not in columns and any(column in variables for column in own):
         for row in rows:
             row["input"] = row.get(own[0])
 
