@@ -8,6 +8,7 @@ from runevals.lib.text.escape import (
     inert_line,
     log_text,
     one_line,
+    revealed,
     spreadsheet_cell,
     visible,
     xml_text,
@@ -23,10 +24,22 @@ from runevals.lib.text.escape import (
         ("\x00\ud800\uffff\U000e0041", "\\x00\\ud800\\uffff\\U000e0041"),
         ("a\r\nb\rc", "a\nb\\x0dc"),
         ("北京 👍🏽", "北京 👍🏽"),
+        ("❤️ and 葛\U000e0100", "❤️ and 葛\U000e0100"),
+        ("a\U000e0141b\ufe01\ufe0f\ufe0f", "a\\U000e0141b\\ufe01\\ufe0f\\ufe0f"),
+        ("a\u00adb\u3164", "a\\xadb\\u3164"),
     ],
 )
 def test_invisible_and_reordering_characters_are_escaped(text, shown):
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\u200b", "\u00ad", "\u3164", "\ufe00", "\ufe0f\ufe0f", "\U000e0041", "\U000e0141"]
+)
+def test_a_judge_sees_what_hides_a_text(hidden):
+    shown = revealed(f"yes{hidden} ❤️ नमस्ते\u200d 葛\U000e0100")
+    assert hidden not in shown
+    assert shown.endswith(" ❤️ नमस्ते\u200d 葛\U000e0100")
 
 
 def test_one_line_replaces_line_ends_and_cuts_long_texts():
