@@ -74,6 +74,14 @@ def test_a_module_is_not_called_good_before_it_is_loaded(suite, runevals):
     assert (code, found(out)["target"][0]) == (0, "–")
 
 
+def test_a_file_that_python_cannot_read_is_not_called_good(suite, runevals):
+    suite.write("agent.py", "def answer(prompt):\nreturn prompt\n")
+    code, out, _ = runevals("doctor", "--no-judge", "--target", "python:agent.py:answer")
+    mark, text, *_ = found(out)["target"]
+    assert (code, mark) == (3, "✗")
+    assert "line 2: expected an indented block" in text
+
+
 def test_a_named_base_that_is_absent_is_no_matter_of_the_checkout(suite, runevals):
     fix = found(runevals("doctor", *PYTHON, "--baseline", "absent.json")[1])["base"][2]
     assert fix == "name a results document that there is, or run the base: --base REF"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -129,8 +130,23 @@ def _target(settings: Settings) -> Diagnosis:
         return neither(
             "target", f"python {target.function}: a module is looked for only in a run", "--call tries it"
         )
+    if target.function and target.interpreter is None and (wrong := _syntax_error(target)) is not None:
+        return missing("target", f"python {target.function}: {wrong}", "mend it there", COULD_NOT_MEASURE)
     program = target.function or " ".join(target.command) or (str(target.path) if target.path else "")
     return good("target", f"{target.type} {program}")
+
+
+def _syntax_error(target: TargetSettings) -> str | None:
+    """Why Python cannot read the file of a function."""
+    file = (target.function or "").rpartition(":")[0]
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            compile((target.base / file).read_bytes(), file, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}"
+    except (OSError, ValueError, RecursionError):
+        pass  # loading it says more
+    return None
 
 
 def _deprecations(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:
