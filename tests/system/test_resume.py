@@ -188,7 +188,7 @@ def test_a_program_that_was_changed_is_not_resumed(repository, runevals):
     assert runevals("--no-judge", "-q", "-o", "out.json")[0] == 3
     repository.write("agent.py", "def answer(prompt):\n    return 'yes'\n")
     code, _, err = runevals("run", "--resume")
-    ended(code, 2, err, "the files here have changed since the run began")
+    ended(code, 2, err, "the files here have changed since the run began (agent.py)")
 
 
 FAILING = "def answer(prompt):\n    return 'yes' if '3' not in prompt else 1 / 0\n"
@@ -205,7 +205,7 @@ def test_neither_is_one_that_no_commit_has(place, request, runevals):
     assert runevals("run", "--resume")[0] == 3  # the report that it wrote is no part of the program
     here.write("loose/agent.py", "def answer(prompt):\n    return 'yes'\n")
     code, _, err = runevals("run", "--resume")
-    ended(code, 2, err, "the files here have changed since the run began")
+    ended(code, 2, err, "the files here have changed since the run began (loose/agent.py)")
 
 
 def test_answers_of_another_endpoint_are_not_gone_on_with(project, runevals, monkeypatch):

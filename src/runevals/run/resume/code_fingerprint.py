@@ -15,6 +15,7 @@ from runevals.lib.parsing.source import resolved_path
 from runevals.run.baseline.dependencies import program_files
 from runevals.run.provenance import commit_here
 from runevals.settings.resolve import Settings
+from runevals.suites.load import display_path
 
 MOST_FILES = 10_000
 _LARGE = 1024 * 1024  # bytes; of larger files only size and time are looked at
@@ -41,16 +42,23 @@ def code_of(targets: Sequence[Settings], outputs: Iterable[str]) -> Code | None:
     return {**of_git, "files": {str(path): _content(path) for path in loose}}
 
 
-def changed(before: Code, targets: Sequence[Settings]) -> bool:
-    """Whether the code has changed. New files may be written by the program itself."""
+def what_changed(before: Code, targets: Sequence[Settings]) -> str | None:
+    """What of the code has changed, None if nothing. New files may be written by the program itself."""
     programs = [settings for settings in targets if _runs_code(settings)]
     if not programs:
-        return False
+        return None
     files = before.get("files")
     of_git = {name: value for name, value in before.items() if name != "files"}
-    if not isinstance(files, dict) or of_git != _of_git(programs[0]):
-        return True
-    return any(_content(Path(name)) != content for name, content in files.items())
+    if isinstance(files, dict):
+        for name, content in files.items():
+            if _content(Path(name)) != content:
+                return display_path(Path(name), programs[0].repository)
+        now = _of_git(programs[0])
+        if of_git == now:
+            return None
+        if now is not None and of_git.get("commit") != now["commit"]:
+            return "the commit"
+    return "files that git knows"
 
 
 def addresses(*targets: Settings) -> list[str]:

@@ -19,12 +19,13 @@ from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
 from runevals.lib.storage.files import IGNORE, folders_with_mark, remove, require_no_link, write_whole
 from runevals.lib.storage.text_log import TextLog
 from runevals.lib.terminal import notice
+from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.records.quick_dataclass import dataclass
 from runevals.run.redaction.redactors import text_redactor
-from runevals.run.resume.code_fingerprint import MOST_FILES, Code, addresses, changed, code_of
+from runevals.run.resume.code_fingerprint import MOST_FILES, Code, addresses, code_of, what_changed
 from runevals.run.resume.journal import Journal
 from runevals.settings.resolve import Settings
 
@@ -220,8 +221,8 @@ def _require_same(before: ResumableRun, targets: Sequence[Settings]) -> None:
             f"--resume: there are more than {MOST_FILES} files here that git does not have, too many to know "
             "whether the program under test is still the same; run it anew"
         )
-    if changed(before.code, targets):
+    if (what := what_changed(before.code, targets)) is not None:
         raise InvalidSettings(
-            "--resume: the files here have changed since the run began, and with them, maybe, the program under "
-            "test; go back to them, or run it anew"
+            f"--resume: the files here have changed since the run began ({one_line(what, 200)}), and with them, "
+            "maybe, the program under test; go back to them, or run it anew"
         )
