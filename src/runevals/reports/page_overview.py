@@ -29,6 +29,7 @@ from runevals.verdict.wording import (
     same_on_both_sides,
     suspect_notes,
     title_of_change,
+    weakened,
 )
 
 Json = dict[str, Any]
@@ -158,7 +159,7 @@ def _statistics(conclusion: Conclusion) -> Json:
     return {
         "facts": _known(facts),
         "tables": [*(table for table in (_metrics(comparison), _flaky(comparison)) if table["rows"]), *tables],
-        "notes": [one_line(f"{w.key}: {w.message}", 500) for w in comparison.weakenings]
+        "notes": [one_line(f"{which}: {message}", 500) for which, message in weakened(comparison)]
         + [one_line(f"{change.former_key} is now {change.key}", 500) for change in comparison.renamed]
         + [one_line(caveat, 500) for caveat in comparison.caveats]
         + notices,

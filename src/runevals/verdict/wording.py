@@ -356,10 +356,12 @@ def other_metrics(comparison: Comparison) -> list[str]:
 
     Latency only where somebody notices it: two machines differ by some milliseconds.
     """
+    several = len(comparison.metrics) > 1
+    correction = f", corrected for {len(comparison.metrics)} metrics" if several else ""
     return [
         f"{metric.name.removeprefix('evaluator:')} {'dropped' if metric.unit == 'share' else 'rose'} from "
         f"{in_unit(metric, metric.base_mean)} to {in_unit(metric, metric.head_mean)} "
-        f"({p_value(metric.holm_p)}, corrected for {len(comparison.metrics)} metrics)"
+        f"({p_value(metric.holm_p)}{correction})"
         for metric in comparison.metrics
         if metric.holm_p <= 0.01 and metric.loss > _unnoticed(metric)
     ]

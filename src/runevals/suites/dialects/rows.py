@@ -139,7 +139,8 @@ def no_input(source: Source) -> SuiteProblem | None:
         return None
     columns = sorted({column for row in value if isinstance(row, dict) for column in row})
     hint = did_you_mean("input", columns)
-    details = f"the columns are {', '.join(columns)}" if columns else "it has no rows"
+    no_rows = 'a row is an object: {"input": "…"}' if value else "it has no rows"
+    details = f"the columns are {', '.join(columns)}" if columns else no_rows
     advice = hint or ("; name the one with the prompt 'input'" if columns else "")
     return source.problem((), f"no row has an 'input'; {details}{advice}", rule="unknown-format")
 
