@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+
 import pytest
 
 from runevals.lib.git import merge_base
@@ -142,3 +145,96 @@ def test_a_base_whose_skill_is_not_found_is_said_to_be_the_bases(repository, run
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     code, _, err = runevals("--base", "main")
     ended(code, 3, err, "the base", "cannot be run", "for the skill notes, and no SKILL.md of it was found")
+
+
+BAD = "def answer(prompt):\n    return 'bad'\n"
+
+
+def named_suites(repository, *paths):
+    """On main, a good agent and its suites, committed; then a branch."""
+    repository.git("checkout", "-q", "main")
+    repository.git("rm", "-q", "evals.json")
+    repository.write("runevals.yaml", "target: {type: python, function: 'agent.py:answer', deterministic: true}\n")
+    repository.write("agent.py", "def answer(prompt):\n    return 'right'\n")
+    for path in paths:
+        repository.write(path, ten_cases())
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "an agent")
+    repository.git("checkout", "-qB", "change")
+
+
+@pytest.mark.parametrize(
+    ("moved", "words"),
+    [
+        ("", ("evals/evals.json", "evals/new.json")),
+        ("evals/zz.json", ("evals/new.json", "evals/zz.json")),
+        ("evals/zz.json", ("evals/zz.json",)),
+    ],
+)
+def test_a_path_that_only_the_change_has_hides_no_loss(repository, runevals, moved, words):
+    named_suites(repository, "evals/evals.json")
+    if moved:
+        repository.git("mv", "evals/evals.json", moved)
+    if "evals/new.json" in words:
+        repository.write("evals/new.json", {**SUITE, "items": [{"prompt": "x", "expected_response": "bad"}]})
+    repository.write("agent.py", BAD)
+    code, out, err = runevals("run", *words, "--base", "main", "-q")
+    assert code == 1, out + err
+    assert "10 of 10" in out
+
+
+def test_a_folder_that_only_the_change_has_hides_no_loss(repository, runevals):
+    named_suites(repository, "skills/one/evals/evals.json")
+    repository.git("mv", "skills/one", "skills/two")
+    repository.write("agent.py", BAD)
+    code, out, err = runevals("run", "skills/two", "--base", "main", "-q")
+    assert code == 1, out + err
+
+
+def test_a_suite_that_only_the_change_has_is_a_first_run(repository, runevals):
+    named_suites(repository, "evals/evals.json")
+    repository.write("more/new.json", ten_cases())
+    code, out, err = runevals("run", "more/new.json", "--base", "main", "-q")
+    assert code == 0, out + err
+    assert "nothing to compare with yet" in out
+
+
+def test_a_suite_that_the_base_has_elsewhere_is_no_first_run(repository, runevals):
+    named_suites(repository, "evals/evals.json")
+    (repository.path / "suites").mkdir()
+    repository.git("mv", "evals/evals.json", "suites/evals.json")
+    repository.write("agent.py", BAD)
+    code, _, err = runevals("run", "suites/evals.json", "--base", "main", "-q")
+    ended(code, 3, err, "suites/evals.json is evals/evals.json in the base")
+
+
+def test_a_project_that_the_base_has_elsewhere_is_no_first_run(repository, runevals, monkeypatch):
+    named_suites(repository, "proj/evals.json")
+    repository.git("mv", "proj", "proj2")
+    monkeypatch.chdir(repository.path / "proj2")
+    code, _, err = runevals("run", "--base", "main", "-q", "--target", "command:cat")
+    ended(code, 3, err, "proj2/evals.json is proj/evals.json in the base")
+
+
+def test_suites_that_git_ignores_are_no_first_run(repository, runevals):
+    repository.write(".gitignore", "evals/\n")
+    named_suites(repository, "evals/evals.json")
+    repository.write("agent.py", BAD)
+    code, _, err = runevals("run", "--base", "main", "-q")
+    ended(code, 3, err, "a checkout of the base does not have evals/evals.json, because git ignores it")
+
+
+def test_suites_of_a_submodule_are_no_first_run(repository, runevals, tmp_path_factory):
+    other = tmp_path_factory.mktemp("evals")
+    (other / "evals.json").write_text(json.dumps(ten_cases()))
+    for words in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "s"],
+    ):
+        subprocess.run(["git", *words], cwd=other, check=True)
+    repository.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "evals")
+    named_suites(repository)
+    repository.write("agent.py", BAD)
+    code, _, err = runevals("run", "--base", "main", "-q")
+    ended(code, 3, err, "evals is a repository of its own")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from runevals.lib import git
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
-from runevals.run.baseline.checkout import base_checkout
+from runevals.run.baseline.checkout import base_checkout, require_in_base
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
@@ -76,6 +76,7 @@ def open_base(request: RunRequest, commit: str, repeat: int) -> Iterator[Measure
             )
         with interruptible(request.budget.stop):
             prepare(settings, there, request.budget.stop)
+        require_in_base(request.suites.files, there, settings)
         suites = suites_of(there)
         try:
             of_base = _with_patterns(with_target(there, suites.suites).repeated(repeat), settings)

@@ -116,9 +116,16 @@ def _alike(request: LoadRequest) -> Iterator[Path]:
     visible = [path for path in readable if path == request.cwd or not path.name.startswith(".")]
     files = [path for folder in visible for path in suite_files(folder) if not path.is_symlink()]
     for path in [path for path in files if path.stat().st_size <= _MOST_BYTES][:_MOST_CANDIDATES]:
-        with suppress(InvalidSuite):
-            if load(path, display_path(path, request.repository), LoadOptions()).cases:
-                yield path
+        if is_suite(path):
+            yield path
+
+
+def is_suite(path: Path) -> bool:
+    """Whether a file has the shape of a suite, whatever it is called."""
+    try:
+        return bool(load(path, path.name, LoadOptions()).cases)
+    except InvalidSuite:
+        return False
 
 
 def require_suites(suites: LoadedSuites, problems: Sequence[SuiteProblem]) -> LoadedSuites:
