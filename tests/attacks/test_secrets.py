@@ -5,17 +5,22 @@ from __future__ import annotations
 import base64
 import html
 import json
+from unicodedata import normalize
 from urllib.parse import quote, quote_plus
 
 import pytest
 
 from runevals.lib.text.secrets import redactor
+from tests.chat_server import Reply, chat_server
+from tests.sample_suites import SUITE
 
 SECRETS = {
     "plain": "sk-key-of-the-target",
     "with signs": "a1/b2+c3=d4&e5<f6>\"g7'h8 i9~",
     "of an app": "ghs_16C7e42F292c6912E7710c838347Ae178B4a",
     "with zeros": "7x00ux0u7f3a00c1b2",
+    "with umlauts": "pässwörd-1234-Geheim",
+    "of ideographs": "密码很安全的密码一二三",
 }
 BASE64 = base64.b64encode
 ASPNET = {ord(sign): f"\\u{ord(sign):04X}" for sign in "+&<>'\""}
@@ -58,6 +63,11 @@ FORMS = {
     "base64 in lines of json": lambda secret: json.dumps(wrapped(BASE64(secret.encode()).decode())),
     "base64 in an address": lambda secret: quote(BASE64(secret.encode()).decode(), safe=""),
     "in lines": wrapped,
+    "json, its first letter escaped": lambda secret: f"\\u{ord(secret[0]):04x}{secret[1:]}",
+    "html, its last letter escaped": lambda secret: f"{secret[:-1]}&#{ord(secret[-1])};",
+    "html, by names": lambda secret: secret.replace("-", "&hyphen;").replace("_", "&lowbar;"),
+    "bytes of Python": lambda secret: repr(secret.encode()),
+    "in pieces of Unicode": lambda secret: normalize("NFD", secret),
     "with blanks": " ".join,
     "with hyphens": "-".join,
     "with dots": "...".join,
@@ -94,6 +104,75 @@ ORDINARY = (
 def test_other_texts_stay_as_they_are(text):
     """The control."""
     assert redactor({f"NUMBER_{n}_KEY": secret for n, secret in enumerate(SECRETS.values())})(text) == text
+
+
+def test_a_secret_of_signs_is_found_as_json_and_html_have_it():
+    secret = '!!"§$%&/()=?+#*'
+    for told in (secret, json.dumps(secret), json.dumps(secret, ensure_ascii=False), html.escape(secret)):
+        assert "[redacted AGENT_KEY]" in redactor({"AGENT_KEY": secret})(told)
+
+
+KEY = "Qz7tR4mW9pLx2VbN8cKj"
+OUTPUTS = ["results.json", "junit.xml", "report.html", "summary.md"]
+STDERR = """
+import os, sys
+key = os.environ["AGENT_KEY"]
+sys.stdin.read()
+sys.stderr.write({text})
+sys.exit(3)
+"""
+
+
+def assert_nothing_of_the_key(project, printed):
+    for name in OUTPUTS:
+        text = (project.path / name).read_text(encoding="utf-8")
+        for part in (KEY[:-1], KEY[1:], KEY[:12], KEY[-12:]):
+            assert part not in text, name
+            assert part not in printed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'config: key=' + key + ' ' + 'x' * (600 - len(key))",
+        "'Traceback (most recent call last):\\n' + 'z' * 590 + key",
+    ],
+)
+def test_what_a_program_printed_is_redacted_before_it_is_cut(project, runevals, monkeypatch, text):
+    monkeypatch.setenv("AGENT_KEY", KEY)
+    project.write("evals.json", SUITE)
+    project.write("agent.py", STDERR.format(text=text))
+    project.write("runevals.yaml", "target: {type: command, command: [python3, agent.py], env: [AGENT_KEY]}\n")
+    code, out, err = runevals("--no-judge", *(word for name in OUTPUTS for word in ("-o", name)))
+    assert code == 3
+    assert_nothing_of_the_key(project, out + err)
+
+
+def test_what_an_endpoint_refuses_with_is_redacted_before_it_is_cut(project, runevals, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    project.write("evals.json", SUITE)
+    refusal = Reply(status=400, error={"message": "y" * 481 + KEY})
+    with chat_server(lambda body, n: refusal) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        words = ("--target", "openai:tiny", "--no-judge", *(word for name in OUTPUTS for word in ("-o", name)))
+        code, out, err = runevals(*words)
+    assert code == 3
+    assert_nothing_of_the_key(project, out + err)
+
+
+def test_a_key_whose_name_is_none_of_a_secret_is_not_printed(project, runevals, monkeypatch):
+    monkeypatch.setenv("MYCRED", KEY)
+    project.write("evals.json", SUITE)
+    refusal = Reply(status=401, error={"message": f"Incorrect API key provided: {KEY}"})
+    with chat_server(lambda body, n: refusal) as server:
+        project.write(
+            "runevals.yaml",
+            f"target: {{type: openai, base_url: '{server.base_url}', model: tiny, api_key_env: MYCRED}}\n",
+        )
+        code, out, err = runevals("--no-judge")
+    assert code == 3
+    assert "Incorrect API key provided: [redacted MYCRED]" in out + err
+    assert KEY not in out + err
 
 
 def test_a_word_that_is_a_secret_does_not_eat_other_words():

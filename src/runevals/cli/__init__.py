@@ -158,7 +158,10 @@ def explained(error: Exception) -> int:
 
 def _without_long_lines(text: str) -> str:
     """A message may quote a value of a file, of any length."""
-    lines = (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in text.splitlines())
+    from runevals.lib.text.secrets import beginning
+
+    lines = text.splitlines()
+    lines = [line if len(line) <= LONGEST_LINE else f"{beginning(line, LONGEST_LINE)}…" for line in lines]
     return "\n".join(lines)
 
 

@@ -21,7 +21,7 @@ from runevals.github.post_comment import posting
 from runevals.github.schedule_issue import put_issue
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import notice
-from runevals.lib.text.secrets import redactor
+from runevals.lib.text.secrets import redacted, redactor
 from runevals.records.errors import CannotWrite, InvalidSettings, InvalidSuite, as_run_error
 from runevals.records.quick_dataclass import dataclass
 from runevals.reports import REPORTERS, comment, html, summary
@@ -90,11 +90,11 @@ def report_error(error: Exception, environment: Mapping[str, str], key_names: Co
         return
     redact = redactor(environment, key_names)
     if isinstance(error, InvalidSuite):
-        lines = annotation_commands([problem_mark(problem) for problem in error.problems])
+        lines = annotation_commands([problem_mark(problem) for problem in redacted(error.problems, redact)])
     else:
-        lines = [warning_command(str(as_run_error(error)) or type(error).__name__, "error")]
+        lines = [warning_command(redact(str(as_run_error(error))) or type(error).__name__, "error")]
     for line in lines:
-        click.echo(redact(line))
+        click.echo(line)
 
 
 def output_folder(settings: Settings) -> Path:

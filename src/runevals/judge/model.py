@@ -16,11 +16,13 @@ from runevals.lib.chat.prices import Prices
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import read_line, unique_keys
 from runevals.lib.text.escape import revealed
+from runevals.lib.text.secrets import beginning
 from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
 from runevals.records.errors import InvalidSuite, JudgeRefused
 from runevals.records.judgement import Judgement, Question
 
 PROMPT_VERSION = 2
+_MOST_REASON = 2000  # characters
 MOST_ENUMERATED = 20  # scores that a schema lists one by one
 FEWEST_STEPS = 4  # of a range of whole numbers; for a narrower range, fractions are allowed
 SYSTEM_PROMPT = """You grade one answer of another system. Grade only by the task below.
@@ -243,7 +245,9 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
         reason = str(candidate.get("reasoning", ""))
     if not scores:
         return "the reply is not in the expected format: it has no JSON object with this call's nonce"
-    return (scores.pop(), reason[:2000]) if len(scores) == 1 else "the reply has different scores"
+    if len(scores) > 1:
+        return "the reply has different scores"
+    return scores.pop(), beginning(reason, _MOST_REASON)
 
 
 def objects_with(nonce: str, text: str) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, ClassVar
 
 from runevals.lib.programs import kill_group, start_program
+from runevals.lib.text.secrets import beginning, ending
 
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
 LAST_LINES, LONGEST_TAIL = 5, 600  # of what a program said before it failed
@@ -65,8 +66,8 @@ class Exchange:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if "Traceback (most recent call last):" in lines:
             places = [line for line in lines if line.startswith('File "')]
-            return " / ".join([lines[-1][:LONGEST_TAIL], *places[-1:]])
-        return " / ".join(lines[-LAST_LINES:])[-LONGEST_TAIL:]
+            return " / ".join([beginning(lines[-1], LONGEST_TAIL), *places[-1:]])
+        return ending(" / ".join(lines[-LAST_LINES:]), LONGEST_TAIL)
 
     def take(self, chunk: bytes) -> None:
         """A piece of its output."""

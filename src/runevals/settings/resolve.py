@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from runevals.lib.git import repository_root
 from runevals.lib.parsing.source import path_inside
+from runevals.lib.text.secrets import remember_keys
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Gate, GateRules, RegressionRule
 from runevals.records.errors import InvalidSettings
@@ -151,7 +152,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         base_side=base_side,
         base_values=base_side.values if base_side is not None else file.values if raw.of_base else {},
     )
-    return Settings(
+    settings = Settings(
         cwd=raw.cwd,
         repository=repository,
         target=None if targets.several else target_settings(endpoints),
@@ -210,6 +211,8 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         file=file if file.exists else None,
         base_side=base_side,
     )
+    remember_keys(settings.environment, settings.key_names)
+    return settings
 
 
 def _record(record: type[R], values: Mapping[str, object], **own: object) -> R:

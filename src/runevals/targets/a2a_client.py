@@ -21,9 +21,10 @@ from runevals.lib.exchange import MAX_OUTPUT_BYTES
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.origin import origin_of
 from runevals.lib.http.throttle import CallFailed, TryAgain, failure_of_status
+from runevals.lib.text.secrets import beginning
 from runevals.targets.a2a_reply import AgentReply, of_message, of_task
 from runevals.targets.event_loop import LoopThread
-from runevals.targets.json_endpoint import MOST_REASON, beginning
+from runevals.targets.json_endpoint import MOST_REASON, excerpt
 
 
 class AgentClient:
@@ -93,10 +94,10 @@ def _protocol_errors() -> Iterator[None]:
         yield
     except A2AError as error:
         broken = isinstance(error.__cause__, json.JSONDecodeError | NoProtocol)
-        raise CallFailed("unparseable" if broken else "failed", str(error)[:MOST_REASON]) from error
+        raise CallFailed("unparseable" if broken else "failed", beginning(str(error), MOST_REASON)) from error
     except (NoProtocol, KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise CallFailed(
-            "unparseable", f"the exchange cannot be read or written: {error!r}"[:MOST_REASON]
+            "unparseable", beginning(f"the exchange cannot be read or written: {error!r}", MOST_REASON)
         ) from error
 
 
@@ -127,12 +128,12 @@ class _BoundedClient(httpx.AsyncClient):
         except (TimeoutError, httpx.TimeoutException) as error:
             raise TryAgain("timeout", f"no answer within {self._timeout_s:g} s") from error
         except httpx.TransportError as error:
-            reason = f"connection failed: {type(error).__name__}: {error}"[:MOST_REASON]
+            reason = beginning(f"connection failed: {type(error).__name__}: {error}", MOST_REASON)
             raise TryAgain("failed", reason, of_host=True) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise CallFailed("failed", f"the request cannot be sent: {error}"[:MOST_REASON]) from error
+            raise CallFailed("failed", beginning(f"the request cannot be sent: {error}", MOST_REASON)) from error
         if reply.status_code >= 300:
-            raise failure_of_status(reply.status_code, beginning(content), reply.headers.get("retry-after"))
+            raise failure_of_status(reply.status_code, excerpt(content), reply.headers.get("retry-after"))
         kind = {"content-type": reply.headers.get("content-type", "")}
         return httpx.Response(reply.status_code, headers=kind, content=content, request=request)
 

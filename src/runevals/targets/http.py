@@ -16,7 +16,7 @@ from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.command import request_of
 from runevals.targets.conversation_ids import ConversationIds
-from runevals.targets.json_endpoint import JsonEndpoint, beginning
+from runevals.targets.json_endpoint import JsonEndpoint, excerpt
 from runevals.targets.program_report import citations, count, delivery, failed, number, shallow, tool_calls
 
 
@@ -58,14 +58,14 @@ class HttpTarget:
         try:
             reply = json.loads(content, parse_constant=refuse_constant)
         except (ValueError, RecursionError):
-            return failed("target_unparseable", f"the reply is not JSON; it begins: {beginning(content)}")
+            return failed("target_unparseable", f"the reply is not JSON; it begins: {excerpt(content)}")
         try:
             fields = self._pick.values_in(reply)
             if "answer" not in fields:
                 return failed("target_unparseable", self._no_answer(content))
             response = self._response(fields, latency_s)
         except (ValueError, RecursionError) as problem:
-            return failed("target_unparseable", f"{problem}; the reply begins: {beginning(content)}")
+            return failed("target_unparseable", f"{problem}; the reply begins: {excerpt(content)}")
         self._threads.keep(conversation, fields.get("conversation_id"))
         return response
 
@@ -95,7 +95,7 @@ class HttpTarget:
 
     def _no_answer(self, content: bytes) -> str:
         paths = " or ".join(self._pick.paths_by_field.get("answer", ()))
-        return f"there is no answer at {paths}; the reply begins: {beginning(content)}"
+        return f"there is no answer at {paths}; the reply begins: {excerpt(content)}"
 
     def identity(self) -> ModelIdentity:
         """The endpoint, without keys, and a fingerprint of the request template and the picked paths."""

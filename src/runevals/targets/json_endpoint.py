@@ -13,6 +13,7 @@ from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
 from runevals.lib.parsing.json_template import fill, fill_text
+from runevals.lib.text.secrets import beginning
 
 if TYPE_CHECKING:
     import requests
@@ -64,11 +65,12 @@ class JsonEndpoint:
         except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
             raise TryAgain("timeout", f"no answer within {self._timeout_s:g} s") from error
         except (requests.ConnectionError, urllib3.exceptions.HTTPError) as error:
-            raise TryAgain("failed", f"connection failed: {_reason(error)}"[:MOST_REASON], of_host=True) from error
+            reason = beginning(f"connection failed: {_reason(error)}", MOST_REASON)
+            raise TryAgain("failed", reason, of_host=True) from error
         except (OSError, ValueError) as error:  # requests raises OSError for a request that it cannot send
             raise CallFailed("failed", f"the request cannot be sent: {type(error).__name__}") from error
         if reply.status_code >= 300:
-            raise failure_of_status(reply.status_code, beginning(content), reply.headers.get("Retry-After"))
+            raise failure_of_status(reply.status_code, excerpt(content), reply.headers.get("Retry-After"))
         return content, time.monotonic() - start
 
     def _session(self) -> requests.Session:
@@ -117,6 +119,6 @@ def _content(reply: requests.Response, deadline: float) -> bytes:
         raise TryAgain("timeout", "the answer was not complete in time") from None
 
 
-def beginning(content: bytes) -> str:
-    text = content[: 4 * MOST_REASON].decode(errors="replace").strip()
-    return text[:MOST_REASON] or "(empty)"
+def excerpt(content: bytes) -> str:
+    """How a reply begins, for a message."""
+    return beginning(content.decode(errors="replace").strip(), MOST_REASON) or "(empty)"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.workspace.evidence import missing, path_problems, workspace_of
+from runevals.lib.text.secrets import beginning
 from runevals.records import Probe, Problem, ProgramEnded, ProgramProbe, Verdict
 
 LONGEST_S = 3600.0
@@ -91,7 +92,7 @@ def _result(ended: ProgramEnded) -> Verdict | Problem:
     if not isinstance(document, dict) or not isinstance(document.get("passed"), bool):
         if ended.exit_code != 0:
             return _verdict(ended)
-        excerpt = last[:80] if last else "it printed nothing"
+        excerpt = beginning(last, 80) if last else "it printed nothing"
         message = f"the last line of {ended.probe.argv[0]} is not a result with `passed`: {excerpt}"
         return Problem(code="evaluator_bad_result", message=message)
     score = document.get("score", float(document["passed"]))

@@ -15,6 +15,7 @@ from runevals.lib.http.origin import OPENAI_URL, without_credentials
 from runevals.lib.http.slot import Slot
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
 from runevals.lib.nullable import total, whole_total
+from runevals.lib.text.secrets import beginning
 from runevals.records.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from runevals.lib.chat.transport import ChatClient
 
 ChatFailed = CallFailed
+_MOST_WORDS = 500  # characters of an error, in messages
 
 
 class ParameterRefused(Exception):
@@ -238,7 +240,7 @@ def _message(error: openai.APIStatusError, body: Mapping[str, Any]) -> str:
     text = body.get("message")
     if isinstance(text, Mapping | list):
         text = json.dumps(text, ensure_ascii=False)
-    return (text if isinstance(text, str) else error.message)[:500]
+    return beginning(text if isinstance(text, str) else error.message, _MOST_WORDS)
 
 
 def _reply(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
@@ -276,7 +278,8 @@ def _require_no_error(completion: Any) -> None:
     error = completion.get("error") if isinstance(completion, Mapping) else None
     if not isinstance(error, Mapping) or completion.get("choices"):
         return
-    message, code = str(error.get("message", "an error without a message"))[:500], error.get("code")
+    message = beginning(str(error.get("message", "an error without a message")), _MOST_WORDS)
+    code = error.get("code")
     if isinstance(code, int) and code >= 400:
         raise failure_of_status(code, message, None)
     raise ChatFailed("failed", message)

@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
+import html
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from unicodedata import normalize
 
 SHORTEST = 8  # characters of a form, without those that are ignored
 SURELY_NO_WORD = 16  # letters: a shorter secret of letters alone may be a word of the language
 
-# Letters and digits are compared, without case. 0, u and x are ignored, as they begin escapes: \u0041, \x41, 0x41.
+# Letters and digits are compared, without case and accents. 0, u and x are ignored, as they begin escapes: \u0041,
+# \x41, 0x41.
 _COMPARED = b"123456789abcdefghijklmnopqrstvwyzABCDEFGHIJKLMNOPQRSTVWYZ"
-_IGNORED = bytes(set(range(256)) - set(_COMPARED))
+_IGNORED = bytes(set(range(128)) - set(_COMPARED))
 _LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
-# Escapes of characters that are ignored: %2F (also %252F), &amp; &#47; &#x2f; \u002f \x2f \n
-_CODES = "2[0-9a-f]|3[a-f]|40|5[b-f]|60|7[b-e]|0[9ad]"
-_DECIMAL = "3[2-9]|4[0-7]|5[89]|6[0-4]|9[1-6]|12[3-6]"
+_NO_LETTER = re.compile(r"[^\w]")
+# Escapes: %2F (also %252F), \u002f \n, \x2f, &amp; &#47; &#x2f;. Those of bytes are taken together.
 _ESCAPE = re.compile(
-    rf"%(?i:(?:25)*(?:{_CODES}))"
-    rf"|(?<!\\)\\+(?i:u00(?:{_CODES})|x(?:{_CODES})|[nrt])"  # from the first: at each, it would take for ever
-    rf"|&(?i:(?:amp;)*(?:amp|lt|gt|quot|apos|sol|plus|equals|#0*(?:{_DECIMAL})|#x0*(?:{_CODES}));)"
+    r"(?:%(?i:(?:25)*[0-9a-f]{2}))+"
+    r"|(?:(?<!\\)\\+(?i:x[0-9a-f]{2}))+"  # from the first backslash: at each, it would take for ever
+    r"|(?<!\\)\\+(?i:u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|[nrtbf])"
+    r"|&(?i:(?:amp;)*(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});)"
 )
+_AMP = re.compile("^(?:amp;)+(?=.)", re.IGNORECASE)
+_BYTE = re.compile("[0-9a-fA-F]{2}(?=[%\\\\]|$)")
 _CHARACTER = re.compile("(.)", re.DOTALL)
 _ESCAPE_OR_CHARACTER = re.compile(f"{_ESCAPE.pattern}|(.)", re.DOTALL)
 
 
-def without_encoded(text: str, forms: Mapping[bytes, str]) -> str:
-    """`text` with every one of `forms` in it, with any separators between its characters, as `[redacted NAME]`."""
+def without_encoded(text: str, forms: Mapping[bytes, str], *, all_letters: bool = False) -> str:
+    """`text` with every one of `forms` in it, with any separators between its characters, as `[redacted NAME]`.
+
+    `all_letters`: a secret has others than those of ASCII, without which they need not be compared.
+    """
     if not forms:
         return text
-    if any(map(_squeezed(text).__contains__, forms)):
+    squeezed = _squeezed if all_letters else _squeezed_ascii
+    if any(map(squeezed(text).__contains__, forms)):
         text = _redact_encoded(text, forms, _CHARACTER)
     if not any(map(text.__contains__, "%\\&")):  # with which every escape begins
         return text
-    plain, escapes = _ESCAPE.subn("", text)
-    if escapes and any(map(_squeezed(plain).__contains__, forms)):
+    plain, escapes = _ESCAPE.subn(lambda match: _unescaped(match[0]), text)
+    if escapes and any(map(squeezed(plain).__contains__, forms)):
         text = _redact_encoded(text, forms, _ESCAPE_OR_CHARACTER)
     return text
 
@@ -64,17 +74,41 @@ def _long_enough(form: bytes) -> Iterator[bytes]:
 
 
 def _squeezed(text: str) -> bytes:
+    if not text.isascii():
+        text = _NO_LETTER.sub("", normalize("NFKD", text)).casefold()
+    return text.encode("utf-8", "ignore").translate(_LOWER, _IGNORED)
+
+
+def _squeezed_ascii(text: str) -> bytes:
     return text.encode("ascii", "ignore").translate(_LOWER, _IGNORED)
+
+
+@lru_cache(1024)
+def _unescaped(escape: str) -> str:
+    """The characters that an escape stands for."""
+    if escape[0] == "&":
+        return html.unescape(f"&{_AMP.sub('', escape[1:])}")
+    kind = escape.lstrip("\\")[0]
+    if kind in "uU":
+        return chr(min(int(escape.lstrip("\\")[1:].strip("{}"), 16), 0x10FFFF))
+    if kind not in "%xX":
+        return " "
+    raw = bytes.fromhex("".join(_BYTE.findall(escape)))
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _redact_encoded(text: str, forms: Mapping[bytes, str], token: re.Pattern[str]) -> str:
     """The same with the place of each compared character in the text, which is needed once something is found."""
-    pieces: list[tuple[bytes, int]] = [
-        (piece, match.start()) for match in token.finditer(text) if match[1] and (piece := _squeezed(match[1]))
-    ]
-    compared = b"".join(piece for piece, _ in pieces)
+    compared, places = bytearray(), list[tuple[int, int]]()  # where each compared byte comes from
+    for match in token.finditer(text):
+        piece = _squeezed(match[1] or _unescaped(match[0]))
+        compared += piece
+        places += [match.span()] * len(piece)
     spans = sorted(
-        (pieces[at][1], pieces[at + len(form) - 1][1] + 1, name)
+        (places[at][0], places[at + len(form) - 1][1], name)
         for form, name in forms.items()
         for at in _positions(compared, form)
     )
@@ -86,7 +120,7 @@ def _redact_encoded(text: str, forms: Mapping[bytes, str], token: re.Pattern[str
     return "".join([*parts, text[done:]])
 
 
-def _positions(compared: bytes, form: bytes) -> Iterator[int]:
+def _positions(compared: bytes | bytearray, form: bytes) -> Iterator[int]:
     at = compared.find(form)
     while at >= 0:
         yield at

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache
+from html import escape
 from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -35,25 +38,48 @@ KEY_SHAPES = (
 
 
 KEY_BEGINNINGS = ("sk-", "gho_", "ghp_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "AKIA", "AIza")
-_extra_secrets: dict[str, str] = {}  # secrets that are no longer in the environment: name → value
+_MARGIN = 10_000  # characters beside an excerpt in which secrets are looked for
+_extra_secrets: dict[str, str] = {}  # secrets that are not, or no longer, in the environment: name → value
+_key_names: set[str] = set()  # variables that hold keys, whatever their names
 
 
 def remember(variables: Mapping[str, str]) -> None:
-    """Registers secrets that are redacted even if the environment lacks the variables."""
+    """Registers secrets that are redacted even if the environment lacks them, in place of those before."""
     _extra_secrets.clear()
     _extra_secrets.update(variables)
+    _key_names.clear()
+
+
+def remember_keys(environment: Mapping[str, str], key_names: Iterable[str]) -> None:
+    """Registers the variables that hold keys by the settings, and the secrets of their environment, too."""
+    _key_names.update(key_names)
+    _extra_secrets.update({name: value for name, value in environment.items() if _is_secret(name, _key_names)})
 
 
 def secret_values(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> dict[str, str]:
     """Value → name of each variable that is named like a secret, or named in `more_names`; line by line."""
-    secret_names = set(more_names)
+    secret_names = {*more_names, *_key_names}
     values_: dict[str, str] = {}
     for name, value in sorted({**_extra_secrets, **environment}.items()):
-        if name in secret_names or name in JOB_TOKENS or name.upper().endswith(SECRET_NAMES):
+        if _is_secret(name, secret_names):
             for line in map(str.strip, value.splitlines()):
                 if len(line) >= SHORTEST:
                     values_[line] = name
     return values_
+
+
+def _is_secret(name: str, secret_names: Collection[str]) -> bool:
+    return name in secret_names or name in JOB_TOKENS or name.upper().endswith(SECRET_NAMES)
+
+
+def beginning(text: str, most: int) -> str:
+    """The first `most` characters of a text of others, redacted before: a secret cut in half is not found."""
+    return redactor(os.environ)(text[: most + _MARGIN])[:most]
+
+
+def ending(text: str, most: int) -> str:
+    """The last `most` characters, with the same care."""
+    return redactor(os.environ)(text[-most - _MARGIN :])[-most:]
 
 
 def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> Callable[[str], str]:
@@ -63,25 +89,29 @@ def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> 
 
 @lru_cache(16)
 def _redactor(secrets: frozenset[tuple[str, str]]) -> Callable[[str], str]:
-    values = {
-        form: name for value, name in sorted(secrets) for form in (value, _quoted(value, "/"), _quoted(value, ""))
-    }
+    values = {form: name for value, name in sorted(secrets) for form in _escaped_forms(value)}
     encoded = {form: name for value, name in sorted(secrets) for form in forms_of(value)}
+    all_letters = not all(value.isascii() for value, _ in secrets)
     pattern = re.compile("|".join([*map(re.escape, sorted(values, key=len, reverse=True)), KEY_SHAPES]))
     beginnings = (*values, *KEY_BEGINNINGS)
 
     def replacement(text: str) -> str:
         if any(map(text.__contains__, beginnings)):  # far quicker than the pattern
             text = pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
-        return without_encoded(text, encoded)
+        return without_encoded(text, encoded, all_letters=all_letters)
 
     often = lru_cache(1024)(replacement)  # names and reasons, most of them
     return lambda text: often(text) if len(text) <= NAME else replacement(text)
 
 
-def _quoted(value: str, safe: str) -> str:
-    """Of variables that are not UTF-8, the bytes that they are."""
-    return quote(value, safe=safe, errors="surrogateescape")
+def _escaped_forms(value: str) -> Iterator[str]:
+    """As it is, and as URLs, JSON and HTML have it: of one without letters or digits, no more is looked for."""
+    yield value
+    for safe in ("/", ""):  # of variables that are not UTF-8, the bytes that they are
+        yield quote(value, safe=safe, errors="surrogateescape")
+    for only_ascii in (True, False):
+        yield json.dumps(value, ensure_ascii=only_ascii)[1:-1]
+    yield escape(value)
 
 
 def redacted(value: T, redact: Callable[[str], str], *, already: type | tuple[()] = ()) -> T:

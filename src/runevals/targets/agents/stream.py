@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any
 
+from runevals.lib.text.secrets import beginning
 from runevals.records import Delivery, Problem, Response, ToolCall
 from runevals.records.quick_dataclass import dataclass
 from runevals.targets.program_report import shallow
@@ -148,7 +149,8 @@ class Stream:
             event = None
         if not isinstance(event, dict):
             if self._begun or line.lstrip().startswith(b"{"):  # before the first event, wrappers may print notices
-                self.problem = f"it printed a line that is not a JSON object: {line[:80].decode(errors='replace')}"
+                words = beginning(line.decode(errors="replace"), 80)
+                self.problem = f"it printed a line that is not a JSON object: {words}"
             return
         self._begun = True
         try:
