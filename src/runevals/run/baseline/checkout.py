@@ -75,13 +75,13 @@ def _with_suites_of(there: Settings, head: Settings, commit: str) -> Settings:
     places = [Path(os.path.normpath(entry.base / entry.path)) for entry in absent]
     folders = dict.fromkeys(place.parent for place in places)
     gone = [path for folder in folders for path in _only_in(there, head, folder)]
-    kept = [entry for entry in entries if entry not in absent]
-    kept += [each for path in gone if _is_there(each := replace(absent[0], path=path.name, base=path.parent))]
-    if not kept:
+    in_base = [entry for entry in entries if entry not in absent]
+    in_base += [each for path in gone if _is_there(each := replace(absent[0], path=path.name, base=path.parent))]
+    if not in_base:
         inside = [place for place in places if place.is_relative_to(there.repository)]
         _require_new(head, commit, [head.repository / place.relative_to(there.repository) for place in inside])
         return there  # loading them says that they are not there
-    return replace(there, load=replace(there.load, suites=tuple(kept)))
+    return replace(there, load=replace(there.load, suites=tuple(in_base)))
 
 
 def _is_there(entry: SuiteEntry) -> bool:
