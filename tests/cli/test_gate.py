@@ -155,7 +155,7 @@ def inspect_log(judge, first=None):
     ("log", "expected", "headline"),
     [
         pytest.param(inspect_log(0), 1, "20 of 20 cases failed", id="all scores fell"),
-        pytest.param(inspect_log(0, first="unsure"), 1, "19 of 20 cases failed", id="one is a word"),
+        pytest.param(inspect_log(0, first="unsure"), 1, "19 of 19 cases failed", id="one is a word"),
         pytest.param(inspect_log(0, first=-1), 3, "Not measured", id="one is of another scale"),
         pytest.param(inspect_log(0, first=10**400), 3, "Not measured", id="one is huge"),
         pytest.param(inspect_log(None), 3, "Not measured", id="none at all"),
@@ -166,6 +166,35 @@ def test_a_scorer_of_inspect_that_the_base_measured_is_not_left_out(project, run
     project.write("change.json", log)
     code, out, _ = runevals("gate", "change.json", "--baseline", "main.json")
     ended(code, expected, out, headline)
+
+
+@pytest.mark.parametrize("first", [None, float("nan"), "NaN"])
+@pytest.mark.parametrize("words", [[], ["--deterministic"]])
+def test_a_sample_without_the_score_that_the_base_has_is_an_error(project, runevals, first, words):
+    log = json.loads(inspect_log(1))
+    for sample in log["samples"][:2]:
+        sample["scores"]["judge"]["value"] = str(first) if first != first else first  # noqa: PLR0124 - NaN
+    project.write("main.json", inspect_log(1))
+    project.write("change.json", json.dumps(log))
+    code, out, _ = runevals("gate", "change.json", "--baseline", "main.json", *words)
+    ended(code, 3, out, "the scorer gave no score")
+    assert runevals("gate", "change.json", "--baseline", "change.json", *words)[0] == 0  # none on the base either
+
+
+def agentv_rows(verdict):
+    """Ten passing rows, each with one more grader of this verdict."""
+    grader = {"type": "llm-rubric", "score": 1, "weight": 1}
+    graders = [{**grader, "name": "fmt", "verdict": "pass"}, {**grader, "name": "safety", "verdict": verdict}]
+    row = {"suite": "s", "score": 1, "verdict": "pass", "target": "t", "execution_status": "ok", "scores": graders}
+    return "".join(json.dumps({**row, "test_id": f"k{n}"}) + "\n" for n in range(10))
+
+
+def test_cases_that_pass_without_a_check_of_the_base_are_not_comparable(project, runevals):
+    project.write("main.jsonl", agentv_rows("pass"))
+    project.write("change.jsonl", agentv_rows("skip"))
+    code, out, _ = runevals("gate", "change.jsonl", "--baseline", "main.jsonl", "--deterministic")
+    ended(code, 3, out, "only 0 of the base's 10 cases can be compared")
+    assert runevals("gate", "change.jsonl", "--baseline", "change.jsonl", "--deterministic")[0] == 0
 
 
 @pytest.mark.parametrize("status", ["cancelled", "error"])

@@ -283,8 +283,8 @@ def test_what_two_judges_scored_cannot_be_compared_though_a_fact_was_checked_too
     found = compare(run("other", 1.0, 0), run("big", 5.0, 0), "b")
     assert found.verdict is V.INCOMPARABLE
     assert found.why == (
-        "only 0 of the base's 30 cases can be compared, the others were edited, removed or skipped, "
-        "or two judges scored them (judge both sides again: compare --rejudge)"
+        "only 0 of the base's 30 cases can be compared, the others were edited, removed or skipped, or lack a "
+        "score, or two judges scored them (judge both sides again: compare --rejudge)"
     )
     assert compare(run("other", 1.0, 119), run("big", 5.0, 119), "b").verdict is V.INCOMPARABLE
     few = compare(run("other", 1.0, 120), run("big", 5.0, 120), "b")  # 80 % of the cases

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +34,7 @@ from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.provenance import of_this_checkout
 from runevals.settings.resolve import Settings
 from runevals.verdict.decide import Baseline
-from runevals.verdict.score import case_report, over_turns, run_report
+from runevals.verdict.score import case_report, over_attempts, over_turns, run_report
 
 if TYPE_CHECKING:
     from runevals.suites.importing.results.records import ImportedAttempt, ImportedCase, ImportedRun
@@ -194,6 +195,47 @@ def _with_checks(turns: Sequence[TurnReport]) -> Iterator[TurnReport]:
 def not_measured_here(commit: str) -> Baseline:
     """What is asked for to measure the base now. Raises ExternalError: only the tool could do that."""
     raise ExternalError(f"the results of {commit[:7]} come from another tool, which runs in a job of that commit")
+
+
+def with_lost_scores(report: RunReport, base: RunReport) -> RunReport:
+    """The report, in which a check without a score is an error where the base's check of the case had one."""
+    scored = {
+        (case.suite, case.key): frozenset.intersection(*map(_scored, case.attempts))
+        for case in base.cases
+        if case.attempts
+    }
+    cases = [_with_lost_scores(case, scored.get((case.suite, case.key), frozenset())) for case in report.cases]
+    return run_report(report.run, cases, complete=report.complete) if cases != list(report.cases) else report
+
+
+def _scored(attempt: AttemptReport) -> frozenset[str]:
+    return frozenset(result.id for turn in attempt.turns for result in turn.results if result.outcome.measured)
+
+
+def _with_lost_scores(case: CaseReport, scored: Collection[str]) -> CaseReport:
+    attempts = [_with_lost_scores_of(attempt, scored) for attempt in case.attempts]
+    return case if all(map(operator.is_, attempts, case.attempts)) else over_attempts(case, attempts)
+
+
+def _with_lost_scores_of(attempt: AttemptReport, scored: Collection[str]) -> AttemptReport:
+    from runevals.suites.importing.results.inspect_log import NO_SCORE
+    from runevals.suites.importing.results.records import errored
+
+    if not attempt.status.measured:
+        return attempt
+    turns = [
+        replace(
+            turn,
+            results=tuple(
+                errored(result, NO_SCORE)
+                if result.id in scored and result.outcome is Outcome.SKIPPED and result.reason == NO_SCORE
+                else result
+                for result in turn.results
+            ),
+        )
+        for turn in attempt.turns
+    ]
+    return attempt if turns == list(attempt.turns) else over_turns(attempt.attempt, turns)
 
 
 def with_promise(base: StoredBase, report: RunReport) -> StoredBase:

@@ -22,6 +22,7 @@ from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.families import UNCLEAR_DROP, Level, families
 from runevals.verdict.matching import MatchedRuns, Pair, Side, was_due
 from runevals.verdict.suspects import fails_after_errors, is_critical
+from runevals.verdict.weakenings import passes_with_less
 
 _ROUNDING = 1e-9  # of a difference of means
 MIN_SHARED = 0.8  # of each suite's cases: below, they cannot be compared
@@ -218,9 +219,12 @@ def why_not_comparable(pairs: Sequence[Pair], matched: MatchedRuns, suspects: It
     """Why too few cases can be compared: under 80 % of a suite's, or a critical one is missing; else empty.
 
     `pairs` have equal content on both sides. A case counts if the same judge checked it on both sides, if it
-    errored (errors are reported by themselves), and if it was edited and its old form was run.
+    errored (errors are reported by themselves), and if it was edited and its old form was run. One that passes
+    without the score of a check does not.
     """
-    kept_pairs = [p for p in pairs if (p.before.due and p.now.due) or p.head.quarantined]
+    kept_pairs = [
+        p for p in pairs if (p.before.due and p.now.due and not passes_with_less(p)) or p.head.quarantined
+    ]
     if len(kept_pairs) == len(matched.both) and not matched.removed:
         return ""  # nothing of the base is left out
     left = {(p.base.suite, p.base.key) for p in kept_pairs}
@@ -234,7 +238,7 @@ def why_not_comparable(pairs: Sequence[Pair], matched: MatchedRuns, suspects: It
         if count < MIN_SHARED * len(cases):
             where = f" in {suite}" if len(due) > 1 else ""
             of = f"{count} of the base's {plural(len(cases), 'case')}{where}"
-            return f"only {of} can be compared, the others were edited, removed or skipped"
+            return f"only {of} can be compared, the others were edited, removed or skipped, or lack a score"
     edited = [
         pair.head.key
         for pair in matched.both

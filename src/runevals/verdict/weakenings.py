@@ -94,6 +94,15 @@ def _weaker(before: CheckResult, after: CheckResult | None, *, was_due: bool) ->
     return None
 
 
+def passes_with_less(pair: Pair) -> bool:
+    """Whether it passes now without the score of a check that was measured on the base."""
+    if pair.head.status is not Outcome.PASSED or _same_checks(pair.base, pair.head):
+        return False
+    after = _checks(pair.head)
+    lost = (after.get(place) for place, before in _checks(pair.base).items() if before.outcome.measured)
+    return any(check is None or check.outcome is Outcome.SKIPPED for check in lost)
+
+
 def _same_checks(base: CaseReport, head: CaseReport) -> bool:
     """Whether the checks are equal in everything that could be weaker; nearly always true."""
     before, after = _turns(base), _turns(head)

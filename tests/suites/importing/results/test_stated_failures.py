@@ -137,7 +137,7 @@ def test_gradings_beside_results_of_another_tool_count_too(project, runevals):
     assert (code, "3 of 4 cases regressed" in out) == (1, True), out + err
 
 
-def test_a_score_of_inspect_that_is_missing_now_is_named(project, runevals):
+def test_a_score_of_inspect_that_is_missing_now_is_an_error(project, runevals):
     def write(name, scores):
         samples = [
             {"id": n, "epoch": 1, "input": "q", "target": "x", "output": {"completion": "a"}, "scores": each}
@@ -150,8 +150,8 @@ def test_a_score_of_inspect_that_is_missing_now_is_named(project, runevals):
     write("base.json", [fine] * 10)
     write("head.json", [fine] * 9 + [silent])
     code, out, err = runevals("gate", "head.json", "--baseline", "base.json", "-o", "out.md")
-    assert code == 0, err
-    assert "acc was measured on the base, and is skipped now" in out + (project.path / "out.md").read_text()
+    assert code == 3, err
+    assert "acc: judge_failed: the scorer gave no score" in out
 
 
 def test_a_shard_whose_duration_cannot_be_is_refused(zoo, runevals):
