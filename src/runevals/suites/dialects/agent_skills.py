@@ -64,6 +64,11 @@ _DESCRIPTIVE = (
     "tags", "kind", "type", "priority", "difficulty", "language", "suite", "critical", "files", "expected_output",
     "timeout_seconds", "timeout_s", "timeout_ms", "timeout", "failure_mode",
 )  # fmt: skip
+# What describes a case to its author. A target and a check may read it, so it is part of the exact fingerprint.
+_ABOUT = (
+    "title", "description", "intent", "reason", "rationale", "kind", "type", "priority", "difficulty", "suite",
+    "failure_mode",
+)  # fmt: skip
 _READ = frozenset({*_PROMPTS, *_TRIGGER, *_DESCRIPTIVE, *CHECKS, "expected_skill", "expect_skill"})
 _NAMED_SKILL = ("expected_skill", "expect_skill")  # which one, in a suite of several skills
 _LOST = ("assertions", "expectations", *_TRIGGER)  # what decides over a case: misspelt, its checks are lost
@@ -222,8 +227,11 @@ class _Reader:
         name = next((raw[key] for key in ("name", "eval_name", "title") if _is_text(raw.get(key))), None)
         timeout_s = _timeout_s(raw)
         extra = {"files": digests(files), **({} if timeout_s is None else {"timeout_s": timeout_s})}
-        if others := {key: value for key, value in raw.items() if key not in _READ and not is_negated(key)}:
+        others = {key: value for key, value in raw.items() if key not in _READ and not is_negated(key)}
+        if others := {**others, **({"language": raw["language"]} if "language" in raw else {})}:
             extra["others"] = others  # a check may read them
+        if about := {key: raw[key] for key in _ABOUT if key in raw}:
+            extra["about"] = about
         return Case(
             suite=self.source.path,
             key=_key(raw, prompt),
@@ -237,7 +245,7 @@ class _Reader:
             files=files,
             problem=problem,
             timeout_s=timeout_s,
-            **case_fingerprints([turn], extra),
+            **case_fingerprints([turn], extra, ignored=("about",)),
         )
 
     def _triggers(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Iterator[EvaluatorSpec]:  # noqa: FBT001
