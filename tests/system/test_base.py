@@ -238,3 +238,39 @@ def test_suites_of_a_submodule_are_no_first_run(repository, runevals, tmp_path_f
     repository.write("agent.py", BAD)
     code, _, err = runevals("run", "--base", "main", "-q")
     ended(code, 3, err, "evals is a repository of its own")
+
+
+def test_a_dotenv_file_of_the_change_sets_no_rule(repository, runevals):
+    named_suites(repository, "evals/evals.json")
+    repository.write("agent.py", BAD)
+    repository.write(".env.local", "RUNEVALS_FAIL_ON=none\nGREETING=hello\n")
+    repository.git("add", "-f", ".env.local")
+    code, out, err = runevals("run", "--base", "main", "-q")
+    ended(code, 1, out + err, "RUNEVALS_FAIL_ON not used: git tracks the file")
+    repository.git("rm", "-q", "--cached", ".env.local")
+    assert runevals("run", "--base", "main", "-q")[0] == 0  # one's own laptop, one's own rule
+
+
+@pytest.mark.parametrize("key", ["language", "type"])
+def test_what_a_target_reads_of_a_skills_case_is_part_of_it(repository, runevals, key):
+    """An edit of it would make another question of a critical case, which is run in its old form."""
+    agent = (
+        "def answer(prompt, messages, case):\n    return 'ok' if case['metadata'][{key!r}] in {fine} else 'no'\n"
+    )
+    assertions = [{"type": "equals", "value": "ok"}]
+    cases = [{"id": f"k{n}", "prompt": f"Ask {n}", key: "a", "assertions": assertions} for n in range(9)]
+    critical = {"id": "B", "prompt": "say", "critical": True, key: "b", "assertions": assertions}
+    repository.write("agent.py", agent.format(key=key, fine=["a", "b"]))
+    repository.write("SKILL.md", "---\nname: s\ndescription: A skill.\n---\nText.\n")
+    repository.write("evals/evals.json", {"skill_name": "s", "evals": [*cases, critical]})
+    repository.write("runevals.yaml", "target: {type: python, function: 'agent.py:answer', deterministic: true}\n")
+    repository.git("checkout", "-q", "main")
+    repository.git("rm", "-qf", "evals.json")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "a skill")
+    repository.git("checkout", "-qB", "change")
+    repository.write("agent.py", agent.format(key=key, fine=["a"]))
+    assert runevals("run", "--base", "main", "-q")[0] == 1
+    repository.write("evals/evals.json", {"skill_name": "s", "evals": [*cases, {**critical, key: "a"}]})
+    code, out, err = runevals("run", "--base", "main", "-q")
+    ended(code, 1, out + err, "a critical case is lost: B")

@@ -6,13 +6,16 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from runevals.lib.git import repository_root, tracked_in
+from runevals.lib.terminal import notice
 from runevals.records.errors import InvalidSettings
 
 
 def environment(cwd: Path, name: str | None, process: Mapping[str, str]) -> dict[str, str]:
     """`.env.local`, `.env.local.user`, `env/.env.<name>`, each over the one before, the process over all.
 
-    In CI no such file is read: a pull request could bring it. Raises InvalidSettings for a bad or absent name.
+    In CI no such file is read: a pull request could bring it. For the same reason a file that git tracks sets none
+    of our settings. Raises InvalidSettings for a bad or absent name.
     """
     if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise InvalidSettings(f"--env {name}: a name has only letters, digits, _ and -")
@@ -30,8 +33,17 @@ def environment(cwd: Path, name: str | None, process: Mapping[str, str]) -> dict
 
         for file in present:
             try:
-                values = dotenv_values(file)
+                values = {key: value for key, value in dotenv_values(file).items() if value is not None}
             except UnicodeDecodeError:
                 raise InvalidSettings(f"{file.name} is not UTF-8 text") from None
-            merged.update({key: value for key, value in values.items() if value is not None})
+            merged.update(_without_settings(values, file))
     return {**merged, **process}
+
+
+def _without_settings(values: Mapping[str, str], file: Path) -> Mapping[str, str]:
+    """The variables of a dotenv file; if git tracks it, without those that are settings of ours."""
+    settings = sorted(name for name in values if name.startswith("RUNEVALS_"))
+    if not settings or tracked_in(repository_root(file.parent), file) == frozenset():
+        return values
+    notice(f"{file.name}: {', '.join(settings)} not used: git tracks the file, so a change could bring it")
+    return {name: value for name, value in values.items() if name not in settings}
