@@ -152,6 +152,14 @@ def test_what_would_take_hours_or_crash_ends_with_its_place(hostile, settings, c
     assert time.process_time() - started < SECONDS
 
 
+def test_a_template_does_not_multiply_a_prompt_without_end(hostile):
+    item = {"prompt": "x" * 1_000_000, "expected_response": "y"}
+    hostile.write("evals.json", json.dumps({"schemaVersion": "1.2.0", "items": [item]}))
+    hostile.write("p.md", "{{prompt}}" * 600)
+    hostile.write("runevals.yaml", "suites: [evals.json]\ntarget: {type: openai, model: m, prompt_file: p.md}\n")
+    hostile.run("validate").must(2, "evals.json:1", "the prompts that p.md makes exceed 512 MiB")
+
+
 @pytest.mark.parametrize("names", [("a", "."), ("d{}/x", "../d{}")], ids=["circles", "doubled"])
 def test_links_to_folders_multiply_no_pattern(hostile, names):
     if names[0] == "a":

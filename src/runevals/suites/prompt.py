@@ -6,6 +6,7 @@ prompt is compared, case by case, with the old one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import eval_samples, prompt_yml, rows, skill_cases
 from runevals.suites.dialects.variables import texts_of
 
+MOST_CHARACTERS = 512 * 1024 * 1024  # of all prompts together, filled in
 PROMPT = "prompt"  # the variable with the prompt of the case
 _OTHER_PROMPTS: Mapping[str, str] = {
     prompt_yml.NAME: "is a prompt itself",
@@ -48,7 +50,26 @@ def prompt_problems(
     suites: Sequence[Suite], template: PromptTemplate | None, runs: Callable[[Case], bool]
 ) -> list[SuiteProblem]:
     """Why cases cannot be run: one problem for all cases of a suite with the same reason."""
+    if template is not None and (too_much := _too_much(suites, template, runs)) is not None:
+        return [too_much]
     return [problem for suite in suites for problem in _of_suite(suite, template, runs)]
+
+
+def _too_much(
+    suites: Sequence[Suite], template: PromptTemplate, runs: Callable[[Case], bool]
+) -> SuiteProblem | None:
+    """The first case with which the prompts are too long: a template may have a variable ten thousand times."""
+    counts = Counter(name for message in template.messages for name in VARIABLE.findall(message.content))
+    own, total = sum(len(message.content) for message in template.messages), 0
+    for suite in suites:
+        for case in filter(runs, suite.cases):
+            values = _values(case, suite.dialect)
+            total += own + sum(len(values.get(name, "")) * count for name, count in counts.items())
+            if total > MOST_CHARACTERS:
+                most = f"{MOST_CHARACTERS // 1024**2} MiB"
+                message = f"with case '{case.key}', the prompts that {template.display_path} makes exceed {most}"
+                return SuiteProblem(location=case.location, pointer="", message=message)
+    return None
 
 
 def _of_suite(

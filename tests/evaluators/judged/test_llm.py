@@ -59,6 +59,7 @@ def test_the_score_is_normalised_and_passes_from_six_tenths(score, more, share, 
     [
         ({"prompt": "{{outptu}}"}, "no variable 'outptu'"),
         ({"prompt": "{{#if expected}}x"}, "does not close it"),
+        ({"prompt": "{{#if input}}" * 5000 + "x" + "{{/if}}" * 5000}, "nests {{#if}} more than 20 deep"),
         ({"prompt": "x{{/if}}"}, "did not open"),
         ({"minimum": 5.0, "maximum": 5.0}, "max must be above min"),
         ({"pass_from": 6.0}, "must be from 0 to 1"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from runevals.records.quick_dataclass import dataclass
 
 _TAG = re.compile(r"\{\{\s*(#if\s+[\w.]+|/if|[\w.]+)\s*\}\}")
+MOST_DEEP = 20
 VARIABLES = ("input", "output", "expected")
 
 
@@ -37,15 +38,15 @@ Node = Text | Variable | If
 
 
 def parse_template(template: str) -> tuple[Node, ...]:
-    """The template's parts. Raises ValueError for an unknown variable or an `if` that is not closed."""
+    """The template's parts. Raises ValueError for an unknown variable, and an `if` that is open or too deep."""
     tokens = _TAG.split(template)
-    nodes, at = _block(tokens, 0, "")
+    nodes, at = _block(tokens, 0, ())
     if at < len(tokens):
         raise ValueError("the template closes an {{#if}} that it did not open")
     return nodes
 
 
-def _block(tokens: list[str], at: int, inside: str) -> tuple[tuple[Node, ...], int]:
+def _block(tokens: list[str], at: int, inside: tuple[str, ...]) -> tuple[tuple[Node, ...], int]:
     nodes: list[Node] = []
     while at < len(tokens):
         if at % 2 == 0:
@@ -54,14 +55,16 @@ def _block(tokens: list[str], at: int, inside: str) -> tuple[tuple[Node, ...], i
             return tuple(nodes), at + 1
         elif tokens[at].startswith("#if"):
             name = _checked_name(tokens[at].split()[1])
-            body, at = _block(tokens, at + 1, name)
+            if len(inside) == MOST_DEEP:
+                raise ValueError(f"the template nests {{{{#if}}}} more than {MOST_DEEP} deep")
+            body, at = _block(tokens, at + 1, (*inside, name))
             nodes.append(If(name, body))
             continue
         else:
             nodes.append(Variable(_checked_name(tokens[at])))
         at += 1
     if inside:
-        raise ValueError(f"the template opens {{{{#if {inside}}}}} and does not close it")
+        raise ValueError(f"the template opens {{{{#if {inside[-1]}}}}} and does not close it")
     return tuple(nodes), at
 
 
