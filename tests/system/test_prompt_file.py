@@ -301,3 +301,22 @@ def test_an_imported_prompt_that_is_made_worse_is_a_regression(imported, runeval
     code, out, err = runevals("run", "--base", "main", *OUT)
     ended(code, 1, out + err, "failed that passed on the base", "− Paris", without=["compared on the suite of"])
     assert imported.document()["comparison"]["verdict"] == "regression"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("target: {%s}", ("--model", "a", "--model", "b")),
+        ("targets: {one: {%s}, two: {%s}}", ()),
+    ],
+)
+def test_a_table_of_variables_is_read_for_several_targets(change, runevals, settings, words):
+    target = f"type: command, command: ['{sys.executable}', '-c', 'print(input())'], prompt_file: p.md"
+    change.write("p.md", "Answer {{question}}")
+    change.write("t.csv", "id,question,expected\nk1,France,France\nk2,Peru,Peru\n")
+    entry = "suites: [{path: t.csv, evaluators: [preset-contains]}]\n"
+    change.write("runevals.yaml", entry + settings.replace("%s", target) + "\n")
+    assert runevals("validate")[0] == 0
+    code, out, err = runevals("run", *words, "--no-judge", "-q", "-o", "out.json")
+    assert code == 0, out + err
+    assert out.count("2 of 2 cases pass") == 2

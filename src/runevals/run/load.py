@@ -27,6 +27,7 @@ def load_request(settings: Settings) -> LoadRequest:
         selection=settings.selection,
         sends_prompts=not settings.evaluate_only and not without_prompts,
         template=None if target is None else target.prompt,
+        other_templates=settings.load.templates,
         target_type=None if target is None else target.type,
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, fields, replace
 from functools import cache
 from pathlib import Path
@@ -13,8 +14,8 @@ from runevals.lib.git import repository_root
 from runevals.lib.parsing.source import path_inside
 from runevals.lib.text.secrets import remember_keys
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
-from runevals.records import Gate, GateRules, RegressionRule
-from runevals.records.errors import InvalidSettings
+from runevals.records import Gate, GateRules, PromptTemplate, RegressionRule
+from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Fetching, Limits, Selection, Shard, SuiteEntry
 from runevals.settings.ci_shard import shard_of
@@ -170,6 +171,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             definitions=read_definitions(
                 file.values.get("definitions", ()), file.display_name, file.base, repository
             ),
+            templates=(),
             fetching=_fetching(effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})),
             quarantine=_quarantine(endpoints),
         ),
@@ -212,7 +214,19 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         base_side=base_side,
     )
     remember_keys(settings.environment, settings.key_names)
-    return settings
+    if not settings.targets:
+        return settings
+    templates = tuple(_templates(settings, raw, file))
+    return replace(settings, load=replace(settings.load, templates=templates))
+
+
+def _templates(settings: Settings, raw: RawSettings, file: SettingsFile) -> Iterator[PromptTemplate]:
+    """The prompt templates of several targets; an error in one of them is raised when it is run."""
+    for of_one in each_target(settings, raw).values():
+        with suppress(RunevalsError):
+            target = resolve(of_one, file).target
+            if target is not None and target.prompt is not None:
+                yield target.prompt
 
 
 def _record(record: type[R], values: Mapping[str, object], **own: object) -> R:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runevals.lib.chat.prices import Prices
+from runevals.records import PromptTemplate
 from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Content, Fetching, Limits, Mark, SuiteEntry
 from runevals.settings.evaluators import Definitions
@@ -21,6 +22,7 @@ class LoadSettings:
     fetching: Fetching
     mcp_config: str | None
     quarantine: Path
+    templates: tuple[PromptTemplate, ...]  # the prompt files of several targets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,7 @@ class LoadRequest:
     selection: Selection = field(default_factory=Selection)
     sends_prompts: bool = True  # or they were sent before, in a recording with a template
     template: PromptTemplate | None = None
+    other_templates: tuple[PromptTemplate, ...] = ()  # of several targets, for which the suites are read once
     target_type: str | None = None
 
 
@@ -453,9 +454,10 @@ def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[Su
 
 def _options(entry: SuiteEntry | None, request: LoadRequest) -> LoadOptions:
     names = entry.evaluators if entry is not None and entry.evaluators else request.evaluators
+    templates = (request.template, *request.other_templates)
     return LoadOptions(
         evaluators=names,
-        variables=() if request.template is None else variables_of(request.template),
+        variables=tuple(name for template in filter(None, templates) for name in variables_of(template)),
         evaluate_only=request.evaluate_only,
         definitions=request.definitions,
         root=request.repository,

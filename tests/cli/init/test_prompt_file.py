@@ -99,6 +99,20 @@ def test_the_cases_of_a_template_run(project, runevals, monkeypatch):
         assert "Customer: What is right here? Never promise" in server.requests[0]["messages"][-1]["content"]
 
 
+def test_a_template_without_rules_gets_a_suite_with_its_variables(project, runevals, monkeypatch):
+    project.write("p.md", "# Support\n\nYou answer customers of {{shop}} …\nQuestion: {{question}}\n")
+    words = ("init", "--yes", "--prompt-file", "p.md", "--target", "openai:tiny")
+    with chat_server(
+        lambda body, n: Reply("Paris" if "France" in body["messages"][-1]["content"] else "no")
+    ) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, err = runevals(*words)
+        assert code == 0, out + err
+        assert "1 of 3 cases pass" in out
+        _, again, _ = runevals(*words)
+    assert "name the prompt in the settings file" not in again
+
+
 def test_a_prompt_with_its_own_cases_is_the_suite(project, runevals):
     project.write(
         "triage.prompt.yml",

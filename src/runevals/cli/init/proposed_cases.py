@@ -36,7 +36,7 @@ def proposed_cases(text: str, name: str) -> list[dict[str, object]]:
     )
     selection = sorted(firsts, key=statements.index)[:CASES]
     selection += [statement for statement in statements if statement not in selection][: CASES - len(selection)]
-    names = list(dict.fromkeys(VARIABLE.findall(text)))
+    names = names_in(text)
     return [
         _item(f"proposed-{number}", statement, f"{name}:{statement.line}", names, by_heading=statement in firsts)
         for number, statement in enumerate(selection, start=1)
@@ -46,17 +46,27 @@ def proposed_cases(text: str, name: str) -> list[dict[str, object]]:
 def _item(
     key: str, statement: _Statement, place: str, names: Sequence[str], *, by_heading: bool
 ) -> dict[str, object]:
-    """`names`: the variables of the prompt's text. One of them is the question, or no case would differ in it."""
+    """`names`: the variables of the prompt's text."""
     question = f"What applies to “{statement.heading}”?" if by_heading else f"What is right here? {statement.text}"
-    of_question = next((name for name in _OF_QUESTION if name in names), names[-1] if names else PROMPT)
-    variables = {name: question if name == of_question else "replace me" for name in names if name != PROMPT}
     return {
         "testId": key,
         "prompt": question,
         "expected_response": statement.text,
         "notes": f"replace me: proposed from {place}",
-        **({"extensions": {"runevals": {"vars": variables}}} if variables else {}),
+        **variables_of(question, names),
     }
+
+
+def names_in(text: str) -> list[str]:
+    """The variables of a prompt, each once."""
+    return list(dict.fromkeys(VARIABLE.findall(text)))
+
+
+def variables_of(question: str, names: Sequence[str]) -> dict[str, object]:
+    """What an item has of the variables `names` of a prompt: one is the question, or cases would not differ."""
+    of_question = next((name for name in _OF_QUESTION if name in names), names[-1] if names else PROMPT)
+    variables = {name: question if name == of_question else "replace me" for name in names if name != PROMPT}
+    return {"extensions": {"runevals": {"vars": variables}}} if variables else {}
 
 
 def _statements(text: str) -> Iterator[_Statement]:

@@ -13,7 +13,7 @@ import click
 from runevals.cli.compared_results import base_command
 from runevals.cli.init import templates as starter
 from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file
-from runevals.cli.init.proposed_cases import proposed_cases
+from runevals.cli.init.proposed_cases import names_in, proposed_cases
 from runevals.cli.options import resolved_settings
 from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS
@@ -113,9 +113,10 @@ def suite_wanted(settings: Settings) -> bool:
     return True
 
 
-def _starter(settings: Settings, items: Sequence[Mapping[str, object]] = ()) -> str:
+def _starter(settings: Settings, items: Sequence[Mapping[str, object]] = (), names: Sequence[str] = ()) -> str:
+    """`names`: the variables of the prompt."""
     judged = bool(settings.judges) and not settings.no_judge
-    text = starter.proposed_suite(items, judged=judged) if items else starter.starter_suite(judged=judged)
+    text = starter.proposed_suite(items, judged=judged) if items else starter.starter_suite(names, judged=judged)
     return _write(settings.cwd / starter.SUITE, text, settings.cwd)
 
 
@@ -138,7 +139,8 @@ def _written(
     if prompt is not None and is_skill:
         yield from _skill_files(settings, prompt, [str(item["expected_response"]) for item in items])
     else:
-        yield _left(suites[0], cwd) if suites else _starter(settings, items)
+        names = [] if prompt is None else names_in(prompt.text)
+        yield _left(suites[0], cwd) if suites else _starter(settings, items, names)
     program = list(_program(settings, items))
     yield from program
     if settings.file is not None and settings.file.path is not None:
@@ -288,7 +290,7 @@ def _next_steps(
     elif unnamed not in (None, "skill"):
         yield f"  add to the settings file: target: {unnamed}"
     key = None if settings.target is None or prompt is None else prompt.key(settings.target.type)
-    if key is not None and prompt is not None and not is_new:
+    if key is not None and prompt is not None and not is_new and not _names(settings, key, prompt.name):
         yield f"  name the prompt in the settings file: {key}: {prompt.name}"
     unset = _unset(settings)
     if unset is not None:
@@ -317,6 +319,14 @@ def _next_steps(
         names = " and ".join(addresses)
         yield f"  add {names} to the repository's variables, there too: an address that GitHub's runner reaches"
     yield "  commit the files: the first run on the default branch stores what pull requests are compared with"
+
+
+def _names(settings: Settings, key: str, name: str) -> bool:
+    """Whether the settings file has this value under a key, which may be one of the target."""
+    value: Any = {} if settings.file is None else settings.file.values
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return name in (value if isinstance(value, list | tuple) else [value])
 
 
 def _likely_target(environment: Mapping[str, str]) -> str | None:

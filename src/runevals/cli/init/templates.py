@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from runevals.cli.init.proposed_cases import variables_of
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.settings.target import target_words
 from runevals.suites.dialects import eval_document
@@ -75,8 +76,11 @@ jobs:
 {step}"""
 
 
-def starter_suite(*, judged: bool) -> str:
-    """Three cases that any model can answer; one of them is judged, if there is a judge."""
+def starter_suite(names: Sequence[str] = (), *, judged: bool) -> str:
+    """Three cases that any model can answer; one of them is judged, if there is a judge.
+
+    `names`: the variables of the prompt file, if it is a template.
+    """
     items: list[dict[str, object]] = [
         {"testId": "capital", "prompt": _CAPITAL, "expected_response": "Paris"},
         {"testId": "product", "prompt": _PRODUCT, "expected_response": "144"},
@@ -92,6 +96,7 @@ def starter_suite(*, judged: bool) -> str:
         if judged
         else {"testId": "colour", "prompt": _COLOUR, "expected_response": "green"}
     )
+    items = [{**item, **variables_of(str(item["prompt"]), names)} for item in items]
     return _suite("A first suite: replace its cases by yours", {"ExactMatch": {}}, items)
 
 
