@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from runevals.records.errors import InvalidSettings
 from runevals.settings.dotenv import environment
 from runevals.settings.resolve import RESULTS, RawSettings, Settings, resolve
 from runevals.settings.table import SETTINGS, Setting
@@ -72,6 +73,9 @@ def raw_settings(
 ) -> RawSettings:
     """The settings of a command line, before they are resolved."""
     names = {setting.name for setting in SETTINGS if "flag" in setting.by}
+    _require_values({name: flags[name] for name in (*names, "base") if name in flags})
+    if "" in paths:
+        raise InvalidSettings("the name of a suite is empty: leave it out, or give its path")
     flags_set = {name: value for name, value in flags.items() if name in names}
     if paths:
         flags_set["suites"] = list(paths)
@@ -82,6 +86,13 @@ def raw_settings(
         environment=environment(cwd, flags.get("env_name"), os.environ),
         evaluate_only=evaluate_only,
     )
+
+
+def _require_values(flags: Mapping[str, Any]) -> None:
+    """Raises InvalidSettings for an empty one: `--base "$UNSET"` would run with another meaning."""
+    for name, value in flags.items():
+        if value == "" or (isinstance(value, list | tuple) and "" in value):
+            raise InvalidSettings(f"--{name.replace('_', '-')} is empty: leave it out, or give it a value")
 
 
 def _option(setting: Setting) -> Callable[[F], F]:
