@@ -656,6 +656,55 @@ def test_a_target_that_is_not_there_is_told_before_the_run(project, runevals, ta
     assert not (project.path / ".evals").exists()
 
 
+def test_a_folder_of_a_project_says_where_its_settings_are(project, runevals, monkeypatch):
+    project.write("evals.json", SUITE)
+    project.write("runevals.yaml", "repeat: 1\n")
+    project.write("sub/notes.md", "x")
+    monkeypatch.chdir(project.path / "sub")
+    code, _, err = runevals()
+    ended(code, 2, err, "no suite found", f"{project.path} has settings: run `runevals` there")
+
+
+def test_an_option_of_other_tools_has_its_name_here(project, runevals):
+    code, _, err = runevals("run", "--case", "x")
+    ended(code, 2, err, "No such option '--case'", "Did you mean '--filter'?")
+
+
+def test_a_gate_on_a_misspelt_category_is_told_before_the_run(project, runevals):
+    project.write("evals.json", {**SUITE, "items": [{**SUITE["items"][0], "category": "knowledge"}]})
+    gate = "{metric: pass_rate, op: '>=', limit: 1, scope: {category: knowlege}}"
+    project.write("runevals.yaml", f"target: {{type: openai, model: m}}\ngates: [{gate}]\n")
+    for words in (("validate",), ("run",)):
+        code, out, err = runevals(*words)
+        ended(code, 2, out + err, "no case has the category 'knowlege'; did you mean 'knowledge'?")
+
+
+def test_a_reply_whose_output_is_misspelt_is_no_answer(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", 'print(\'{"ouput": "Paris", "toolCalls": []}\')')
+    code, out, err = runevals("--target", "command:python3 agent.py", "--no-judge")
+    ended(code, 3, out + err, "the target's 'output' is missing; did you mean it by 'ouput'?")
+
+
+def test_recorded_answers_have_the_names_of_programs_and_no_misspelt_ones(project, runevals):
+    check = {"tool_count": {"tool": "a", "max": 0}}
+    project.write("evals.json", {**SUITE, "default_evaluators": check, "items": [{"testId": "k", "prompt": "q"}]})
+    project.write("a.jsonl", '{"case": "k", "output": "x", "toolCalls": []}\n')
+    code, out, err = runevals("--target", "recorded:a.jsonl")
+    assert code == 0, out + err
+    project.write("a.jsonl", '{"case": "k", "output": "x", "toolscalls": []}\n')
+    code, _, err = runevals("--target", "recorded:a.jsonl")
+    ended(code, 2, err, "a.jsonl:1: is not a recorded answer: 'toolscalls' is not read; did you mean 'toolCalls'?")
+
+
+@pytest.mark.parametrize("flag", ["--baseline", "--base", "--filter", "--model", "--target", "--tag", "--config"])
+def test_an_empty_flag_is_told(project, runevals, flag):
+    """As `--base "$UNSET"` in a job: without it, the run would have another meaning."""
+    project.write("evals.json", SUITE)
+    code, _, err = runevals(flag, "")
+    ended(code, 2, err, f"{flag} is empty")
+
+
 def test_a_module_that_cannot_be_loaded_is_told_without_our_internals(project, runevals):
     project.write("evals.json", SUITE)
     _, out, err = runevals("--target", "python:no_such_module_here:answer")

@@ -120,7 +120,7 @@ def test_a_planted_score_never_counts(text):
     [PLANTED, "5", "score: 5", f'{{"score": 5, "score": 1, "nonce": "{NONCE}"}}', f'[5, "{NONCE}"]', "{" * 500],
 )
 def test_a_reply_without_the_nonce_of_its_call_is_not_a_verdict(text):
-    assert read(text).startswith("the reply is not in the expected format")
+    assert read(text).startswith("the reply has no JSON object with the number of this call")
 
 
 def read(text):

@@ -78,13 +78,13 @@ READ = [
     (one(message=f"Hm.{NONCE}"), ("Hm.", "")),
     (one(done=True, message=""), None),
     (one(done=True) + one(), "the reply has different messages"),
-    (one(nonce="guessed"), "there is no JSON object with this call's nonce"),
+    (one(nonce="guessed"), "the reply has no JSON object with the number of this call"),
     (one(message=" "), "'message' must be"),
     (one(message=NONCE), "'message' must be"),
     (one(message=7), "'message' must be"),
     (one(done="no"), "'message' must be"),
     (one(message="x" * (MOST_CHARACTERS + 1)), "'message' must be"),
-    ("", "there is no JSON object"),
+    ("", "the reply has no JSON object"),
 ]
 
 

@@ -180,8 +180,14 @@ def _report_failure(text: str, code: int) -> int:
     return code
 
 
+_OTHER_TOOLS = {"--case": "--filter", "-k": "--filter", "--threshold": "--min-pass-rate", "--trials": "--repeat"}
+
+
 def _in_words(error: click.ClickException) -> str:
     """The message that click would print."""
+    if isinstance(error, click.NoSuchOption) and error.option_name in _OTHER_TOOLS:
+        hint = f"Did you mean '{_OTHER_TOOLS[error.option_name]}'?"
+        error = click.UsageError(f"{error.message} {hint}", error.ctx)
     lines = io.StringIO()
     error.show(lines)
     return lines.getvalue().removesuffix("\n")

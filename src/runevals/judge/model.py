@@ -15,7 +15,7 @@ from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ChatUsage, Param
 from runevals.lib.chat.prices import Prices
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import read_line, unique_keys
-from runevals.lib.text.escape import revealed
+from runevals.lib.text.escape import one_line, revealed
 from runevals.lib.text.secrets import beginning
 from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
 from runevals.records.errors import InvalidSuite, JudgeRefused
@@ -244,7 +244,11 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
         scores.add(float(score))
         reason = str(candidate.get("reasoning", ""))
     if not scores:
-        return "the reply is not in the expected format: it has no JSON object with this call's nonce"
+        how = one_line(beginning(reply.text, 80), 80)
+        return (
+            "the reply has no JSON object with the number of this call, as small models often forget "
+            f"(`runevals judge check` tries one); it begins: {how}"
+        )
     if len(scores) > 1:
         return "the reply has different scores"
     return scores.pop(), beginning(reason, _MOST_REASON)

@@ -113,7 +113,9 @@ def read_message(reply: ChatReply, nonce: str, *, may_stop: bool) -> tuple[str, 
     if len(texts) != 1:
         return (
             "",
-            "the reply has different messages" if texts else "there is no JSON object with this call's nonce",
+            "the reply has different messages"
+            if texts
+            else "the reply has no JSON object with the number of this call",
         )
     text = texts.pop()
     if text is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runevals.records.errors import NoSuiteFound
+from runevals.settings.file import PLACES
 from runevals.settings.resolve import Settings
 from runevals.suites import accepted, load
 from runevals.suites.load import LoadedSuites, LoadRequest
@@ -48,8 +49,17 @@ def suites_of(settings: Settings) -> LoadedSuites:
     except NoSuiteFound as error:
         from runevals.run.projects import way_to_projects
 
-        way = "" if settings.load.suites else way_to_projects(settings.cwd)
+        way = "" if settings.load.suites else _way_up(settings) or way_to_projects(settings.cwd)
         raise NoSuiteFound(f"{error}{way}") from None
+
+
+def _way_up(settings: Settings) -> str:
+    """What to do in a folder of a project that has its settings further up."""
+    above = [folder for folder in settings.cwd.parents if folder.is_relative_to(settings.repository)]
+    place = next((folder for folder in above if any((folder / name).is_file() for name in PLACES)), None)
+    if place is None:
+        return ""
+    return f"\n{place} has settings: run `runevals` there"
 
 
 def plan_of(suites: LoadedSuites, settings: Settings) -> RunPlan:

@@ -6,16 +6,27 @@ import json
 from collections.abc import Mapping
 
 from runevals.lib.parsing.depth import nested_deeper
+from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Citation, Delivery, Problem, Response, ToolCall
 
 LARGEST = 1e15
 MOST_LEVELS = 100
 _FIELDS = frozenset({"output", "ok", "error"})
+_ONLY_HERE = frozenset(
+    {"toolCalls", "tool_calls", "costUSD", "cost_usd", "inputTokens", "outputTokens", "numTurns"}
+)
 
 
 def is_report(value: object) -> bool:
-    """Whether `value` is the object form of an answer rather than an answer that happens to be JSON."""
-    return isinstance(value, Mapping) and bool(_FIELDS & value.keys())
+    """Whether `value` is the object form of an answer rather than an answer that happens to be JSON.
+
+    So is one whose `output` is misspelt, beside a field that only this form has.
+    """
+    if not isinstance(value, Mapping):
+        return False
+    if _FIELDS & value.keys():
+        return True
+    return bool(_ONLY_HERE & value.keys()) and nearest("output", value, least=MISSPELT) is not None
 
 
 def response_from(report: Mapping[str, object], latency_s: float) -> Response:
@@ -32,7 +43,9 @@ def response_from(report: Mapping[str, object], latency_s: float) -> Response:
         return failed("target_unparseable", "the target's 'ok' is neither true nor false")
     output = report.get("output")
     if not isinstance(output, str):
-        return failed("target_unparseable", "the target's 'output' is not text")
+        guess = None if "output" in report else nearest("output", report, least=MISSPELT)
+        why = "is not text" if guess is None else f"is missing; did you mean it by '{guess}'?"
+        return failed("target_unparseable", f"the target's 'output' {why}")
     try:
         return Response(
             text=output,

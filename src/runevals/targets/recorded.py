@@ -9,6 +9,7 @@ from typing import Any
 
 from runevals.lib.parsing.source import read_line, read_lines
 from runevals.lib.storage.spool import Spool
+from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import (
     ERROR_CODES,
     Conversation,
@@ -24,6 +25,32 @@ from runevals.records.errors import InvalidSuite
 from runevals.targets.answer_codec import read_workspace
 from runevals.targets.program_report import citations, count, failed, number, skills, tool_calls
 
+_FIELDS = frozenset(
+    {
+        "suite",
+        "case",
+        "attempt",
+        "turn",
+        "output",
+        "value",
+        "error",
+        "tool_calls",
+        "toolCalls",
+        "skills",
+        "citations",
+    }
+    | {
+        "cost_usd",
+        "costUSD",
+        "input_tokens",
+        "inputTokens",
+        "output_tokens",
+        "outputTokens",
+        "latency_ms",
+        "turns",
+    }
+    | {"numTurns", "workspace"}
+)
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
 
 
@@ -140,6 +167,9 @@ def recorded_answer(row: object) -> tuple[Key, Response]:
     """One line of a recording. Raises ValueError with the invalid field."""
     if not isinstance(row, dict):
         raise ValueError("a line must be an object")
+    for key in row.keys() - _FIELDS:
+        if (guess := nearest(key, _FIELDS, least=MISSPELT)) is not None:
+            raise ValueError(f"'{key}' is not read; did you mean '{guess}'?")
     case = row.get("case")
     if not isinstance(case, str) or not case:
         raise ValueError("'case' must be the key of a case")
@@ -167,14 +197,14 @@ def _response(row: Mapping[str, Any]) -> Response:
     latency_ms = number(row, "latency_ms")
     return Response(
         text=output,
-        tool_calls=tool_calls(row.get("tool_calls")),
+        tool_calls=tool_calls(row.get("tool_calls", row.get("toolCalls"))),
         skills=skills(row.get("skills")),
         citations=citations(row.get("citations")),
-        cost_usd=number(row, "cost_usd"),
-        input_tokens=count(row, "input_tokens"),
-        output_tokens=count(row, "output_tokens"),
+        cost_usd=number(row, "cost_usd", "costUSD"),
+        input_tokens=count(row, "input_tokens", "inputTokens"),
+        output_tokens=count(row, "output_tokens", "outputTokens"),
         latency_s=None if latency_ms is None else latency_ms / 1000,
-        turns=count(row, "turns"),
+        turns=count(row, "turns", "numTurns"),
         value=row.get("value"),
         workspace=_workspace(row.get("workspace")),
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.parsing.source import JsonPath, Source, pointer
-from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
+from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Case, EvaluatorSpec, Problem, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.agent_skills_checks import (
@@ -153,7 +153,8 @@ class _Reader:
     def unusable(self, document: Mapping[str, Any]) -> Iterator[SuiteProblem]:
         """Why the file is not a suite: no cases, or cases under a key that is not read."""
         if not any(document.get(key) for key in ("", *_LISTS) if isinstance(document.get(key), list)):
-            hint = did_you_mean("evals", document) if "evals" not in document else ""
+            guess = None if "evals" in document else nearest("evals", document)
+            hint = "" if guess is None else f"; '{guess}' is not read, did you mean 'evals'?"
             yield self.source.problem((), f"holds no cases{hint}; {_CONVENTION}", rule="schema")
         for key, value in document.items():
             if key not in ("", *_LISTS) and isinstance(value, list) and _has_prompts(value):

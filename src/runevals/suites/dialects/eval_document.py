@@ -50,6 +50,7 @@ CLOSED_SINCE = (1, 2, 0)  # older documents may have unknown keys
 EVALUATORS_SINCE = (1, 2, 0)
 SYSTEM_DEFAULTS: Mapping[str, Mapping[str, object]] = {"Relevance": {}, "Coherence": {}}
 WITHOUT_A_JUDGE: Mapping[str, Mapping[str, object]] = {"PartialMatch": {}}  # for prompts that are in no file
+_OF_EXTENSION = frozenset({"critical", "vars", "workspace", "files"})
 _CHECKS = ("default_evaluators", "evaluators", "evaluators_mode")
 
 Version = tuple[int, int, int]
@@ -210,7 +211,10 @@ class _Loader:
             declared = self.shape == "versioned" and CLOSED_SINCE <= self.version <= NEWEST_KNOWN
             is_error = is_misspelt(str(complaint.json_path[-1]), *_CHECKS)  # otherwise its checks would be lost
             level = "error" if is_error or (declared and not at_root) else "warning"
-        problem = self._problem(complaint.json_path, complaint.message, level, key=complaint.key)
+        message = complaint.message
+        if complaint.kind == "unknown_key" and complaint.json_path[-1] in _OF_EXTENSION:
+            message += f'; write it as "extensions": {{"runevals": {{"{complaint.json_path[-1]}": …}}}}'
+        problem = self._problem(complaint.json_path, message, level, key=complaint.key)
         self.problems.append(replace(problem, rule=complaint.rule))
 
     # -- one item
@@ -230,6 +234,7 @@ class _Loader:
         workspace, files, content = self._workspace(extension, outer, json_path)
         if others := {name: value for name, value in item.get("extensions", {}).items() if name != "runevals"}:
             content = {**content, "extensions": others}  # targets and checks may read them
+            self._require_spelling(others, (*json_path, "extensions"))
         variables = {"vars": extension["vars"]} if content and extension.get("vars") else extension.get("vars", {})
         return Case(
             suite=self.source.path,
@@ -246,6 +251,15 @@ class _Loader:
             files=files,
             **with_notes(turns, {**variables, **content} or None, item.get("notes")),
         )
+
+    def _require_spelling(self, names: Iterable[str], json_path: JsonPath) -> None:
+        """An error for a misspelt `runevals`: what is in it would be lost, such as `critical`."""
+        for name in names:
+            if is_misspelt(name, "runevals"):
+                problem = self._problem(
+                    (*json_path, name), f"'{name}' is not read; did you mean 'runevals'?", "error", key=True
+                )
+                self.problems.append(replace(problem, rule="unknown-key"))
 
     def _workspace(
         self, extension: Mapping[str, Any], outer: Mapping[str, Any] | None, json_path: JsonPath
