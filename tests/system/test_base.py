@@ -274,3 +274,18 @@ def test_what_a_target_reads_of_a_skills_case_is_part_of_it(repository, runevals
     repository.write("evals/evals.json", {"skill_name": "s", "evals": [*cases, {**critical, key: "a"}]})
     code, out, err = runevals("run", "--base", "main", "-q")
     ended(code, 1, out + err, "a critical case is lost: B")
+
+
+def test_a_renamed_target_is_no_first_run_under_its_new_name(repository, runevals):
+    target = "{type: python, function: 'agent.py:answer', deterministic: true}"
+    named_suites(repository, "evals/evals.json")
+    repository.git("checkout", "-q", "main")
+    repository.write("runevals.yaml", f"targets: {{a: {target}}}\n")
+    repository.git("commit", "-qam", "a name")
+    repository.git("checkout", "-qB", "change")
+    repository.write("agent.py", BAD)
+    repository.write("runevals.yaml", f"targets: {{a: {target}, b: {target}}}\n")
+    assert runevals("run", "--target", "b", "--base", "main", "-q")[0] == 0  # it is new
+    repository.write("runevals.yaml", f"targets: {{b: {target}}}\n")
+    code, out, err = runevals("run", "--target", "b", "--base", "main", "-q")
+    ended(code, 3, out + err, "the change removes a from `targets`")

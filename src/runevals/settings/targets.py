@@ -50,7 +50,7 @@ def choose_targets(
         )
     if not of_file:
         return TargetChoice(file=file, base_side=_of_base(base_side, None), removed=_removed(base_side, of_file))
-    removed = () if word is not None else _removed(base_side, of_file)
+    removed = () if word is not None and _has(base_side, word) else _removed(base_side, of_file)
     others = {str(against), word} if against in of_file else {word}
     several = tuple(of_file) if word is None else tuple(name for name in of_file if name in others)
     if len(several) > 1:
@@ -143,6 +143,11 @@ def _removed(side: BaseSide | None, of_change: Mapping[str, object]) -> tuple[st
         return ()
     known = [file.values.get("targets", {}) for file in (side.file, side.forked) if file is not None]
     return tuple(name for name in known[0] if name not in of_change and all(name in each for each in known))
+
+
+def _has(side: BaseSide | None, name: str) -> bool:
+    """Whether the base has this target. One that it has not may be a removed one by another name."""
+    return side is not None and side.file is not None and name in side.file.values.get("targets", {})
 
 
 def _of_base(side: BaseSide | None, name: str | None) -> BaseSide | None:
