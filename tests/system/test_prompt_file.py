@@ -320,3 +320,22 @@ def test_a_table_of_variables_is_read_for_several_targets(change, runevals, sett
     code, out, err = runevals("run", *words, "--no-judge", "-q", "-o", "out.json")
     assert code == 0, out + err
     assert out.count("2 of 2 cases pass") == 2
+
+
+def test_the_question_names_the_cases_of_a_table(change, runevals):
+    change.write("p.md", "{{shop}}: {{question}}")
+    change.write("t.csv", "shop,question,expected\nAcme,Who?,Acme\nAcme,When?,Acme\n")
+    target = f"{{type: command, command: ['{sys.executable}', '-c', 'print(input())'], prompt_file: p.md}}"
+    change.write("runevals.yaml", f"suites: [{{path: t.csv, evaluators: [preset-contains]}}]\ntarget: {target}\n")
+    assert runevals(*OUT)[0] == 0
+    assert [case["name"] for case in change.document()["cases"]] == ["Who?", "When?"]
+    change.write("t.csv", "Shop,Question,expected\nAcme,Who?,Acme\n")
+    code, _, err = runevals(*OUT)
+    ended(code, 2, err, "the prompt file has 'question', and the column is 'Question'")
+
+
+def test_a_misspelt_prompt_file_has_the_right_name(change, runevals):
+    change.write("prompts/support.md", "{{prompt}}")
+    change.write("runevals.yaml", "target: {type: openai, model: m, prompt_file: prompts/supprt.md}\n")
+    code, _, err = runevals(*OUT)
+    ended(code, 2, err, "there is no file prompts/supprt.md", "did you mean 'support.md'?")

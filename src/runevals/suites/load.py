@@ -17,8 +17,17 @@ from runevals.evaluators.kinds import Scripted
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import first_of
-from runevals.records import Case, EvaluatorSpec, Location, Problem, PromptTemplate, Suite, SuiteProblem, Turn
+from runevals.lib.text.numbers import first_of, plural
+from runevals.records import (
+    Case,
+    EvaluatorSpec,
+    Location,
+    Problem,
+    PromptTemplate,
+    Suite,
+    SuiteProblem,
+    Turn,
+)
 from runevals.records.agent import AGENTS
 from runevals.records.errors import (
     InvalidOptions,
@@ -37,6 +46,7 @@ from runevals.suites.plan import RunPlan, checks_of, is_selected
 from runevals.suites.prompt import prompt_problems, variables_of, with_prompts
 from runevals.suites.workspace import with_workspaces
 
+PLACEHOLDER = "replace me"  # how what `init` writes begins where the author must write
 _MOST_SHOWN = 8  # suites that were seen and are not run
 _MOST_CANDIDATES, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
 
@@ -181,7 +191,7 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]
         )
         notices += _also_found(discovered.ignored, request)
     suites = _named_apart(_skill_cases_together(suites))
-    suites = _with_warnings(suites, list(_almost_gated(suites)))
+    suites = _with_warnings(suites, [*_almost_gated(suites), *_placeholders(suites)])
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
     suites, problems = _with_target(suites, request)
     broken += problems
@@ -247,6 +257,24 @@ def _almost_gated(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
             if (alike := next((each for each in gated if name in (each, f"{each}s")), None)) is not None:
                 message = f"the category '{category}' has no gate; did you mean '{alike}'?"
                 yield SuiteProblem(location=first[category].location, pointer="", message=message)
+
+
+def _placeholders(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
+    """The first case of each suite that `init` wrote and nobody has replaced."""
+    for suite in suites:
+        marked = [case for case in suite.cases if _is_placeholder(case)]
+        if marked:
+            message = (
+                f"{plural(len(marked), 'case')} of `runevals init` still marked “{PLACEHOLDER}”: write your own"
+            )
+            yield SuiteProblem(location=marked[0].location, pointer="", message=message)
+
+
+def _is_placeholder(case: Case) -> bool:
+    prompts = [turn.prompt for turn in case.turns[:1]]
+    if any(str(text).startswith(PLACEHOLDER) for text in (*prompts, case.metadata.get("notes"))):
+        return True
+    return bool(case.variables) and PLACEHOLDER in case.variables.values()
 
 
 def _looks_at_workspace(spec: EvaluatorSpec) -> bool:

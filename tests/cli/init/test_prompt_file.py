@@ -95,7 +95,7 @@ def test_the_cases_of_a_template_run(project, runevals, monkeypatch):
     with chat_server(lambda _body, _: Reply("Never promise a refund.")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         code, _, err = runevals("init", "--yes", "--target", "openai:small", "--prompt-file", "prompts/support.md")
-        assert (code, err) == (0, "")
+        assert (code, "still marked “replace me”" in err) == (0, True)
         assert "Customer: What is right here? Never promise" in server.requests[0]["messages"][-1]["content"]
 
 
@@ -109,6 +109,9 @@ def test_a_template_without_rules_gets_a_suite_with_its_variables(project, runev
         code, out, err = runevals(*words)
         assert code == 0, out + err
         assert "1 of 3 cases pass" in out
+        assert "3 cases of `runevals init` still marked “replace me”: write your own" in " ".join(
+            (out + err).split()
+        )
         _, again, _ = runevals(*words)
     assert "name the prompt in the settings file" not in again
 
@@ -130,7 +133,7 @@ def test_a_skill_gets_a_suite_of_its_own_and_is_not_run_before_the_author_wrote_
     for name in ("pdf", "notes"):
         project.write(f".claude/skills/{name}/SKILL.md", SKILL.format(name=name))
     code, out, err = runevals("init", "--yes")
-    assert (code, err) == (0, "")
+    assert (code, err.count("still marked “replace me”")) == (0, 2)
     suite = project.document(".claude/skills/notes/evals/evals.json")
     assert suite["skill_name"] == "notes"
     assert suite["evals"][0]["prompt"].startswith("replace me: ")

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.variables import VARIABLE
 from runevals.records.quick_dataclass import dataclass
+from runevals.suites.dialects.rows import OF_QUESTION
+from runevals.suites.load import PLACEHOLDER
 from runevals.suites.prompt import PROMPT
 
 CASES = 3
-_OF_QUESTION = (PROMPT, "question", "input", "query", "message", "user_message", "user_input", "text", "request")
+_OF_QUESTION = (PROMPT, *OF_QUESTION)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _FENCED = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"#{1,6} +(.+?)[ #]*")
@@ -52,7 +54,7 @@ def _item(
         "testId": key,
         "prompt": question,
         "expected_response": statement.text,
-        "notes": f"replace me: proposed from {place}",
+        "notes": f"{PLACEHOLDER}: proposed from {place}",
         **variables_of(question, names),
     }
 
@@ -65,7 +67,7 @@ def names_in(text: str) -> list[str]:
 def variables_of(question: str, names: Sequence[str]) -> dict[str, object]:
     """What an item has of the variables `names` of a prompt: one is the question, or cases would not differ."""
     of_question = next((name for name in _OF_QUESTION if name in names), names[-1] if names else PROMPT)
-    variables = {name: question if name == of_question else "replace me" for name in names if name != PROMPT}
+    variables = {name: question if name == of_question else PLACEHOLDER for name in names if name != PROMPT}
     return {"extensions": {"runevals": {"vars": variables}}} if variables else {}
 
 

@@ -28,7 +28,7 @@ from runevals.run.load import suites_of
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
 from runevals.suites.dialects.skill_folder import skill_of
-from runevals.suites.load import LoadedSuites
+from runevals.suites.load import PLACEHOLDER, LoadedSuites
 from runevals.suites.skill_suites import SKILL, SUITE, TRIGGERS, skill_folders, skill_suites
 from runevals.targets.agents import AGENTS
 from runevals.targets.agents.agent import install
@@ -94,7 +94,7 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
     return Scaffold(
         target=None if is_new else target,  # a new settings file names it
         judge=None if is_new else options.get("judge"),
-        why_not=_why_not(settings) or (None if has_cases else f"its cases are marked “{starter.MARK}”"),
+        why_not=_why_not(settings) or (None if has_cases else f"its cases are marked “{PLACEHOLDER}”"),
         next_steps=tuple(
             _next_steps(settings, prompt, None if has_target else target, is_new=is_new, github=github)
         ),
@@ -295,7 +295,7 @@ def _next_steps(
     unset = _unset(settings)
     if unset is not None:
         yield f"  set {unset} (export {unset}=…, or in .env.local.user), then: runevals"
-    marked = "" if prompt is None or prompt.is_suite else f", instead of those marked “{starter.MARK}”"
+    marked = "" if prompt is None or prompt.is_suite else f", instead of those marked “{PLACEHOLDER}”"
     yield f"  put your own cases into the suite{marked}, then: runevals"
     without_cases = [skill for skill in skill_folders(settings.cwd) if not any(skill_suites(skill))]
     if prompt is not None and prompt.is_skill and without_cases:

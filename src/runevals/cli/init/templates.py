@@ -12,13 +12,13 @@ from runevals.cli.init.proposed_cases import variables_of
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.settings.target import target_words
 from runevals.suites.dialects import eval_document
+from runevals.suites.load import PLACEHOLDER
 
 SUITE = Path("evals", "evals.json")
 SETTINGS = Path("runevals.yaml")
 WORKFLOW = Path(".github", "workflows", "evals.yml")
 IGNORED = (".evals/", ".env.local.user")
 
-MARK = "replace me"
 _CAPITAL = "What is the capital of France? Answer with the name of the city only."
 _PRODUCT = "What is 12 times 12? Answer with the number only."
 _COLOUR = "Which colour do you get from blue and yellow paint? Answer with one word."
@@ -108,12 +108,12 @@ def proposed_suite(items: Sequence[Mapping[str, object]], *, judged: bool) -> st
 
 def skill_suite(name: str, statements: Sequence[str], *, judged: bool) -> str:
     """A case for a skill, in the format of Agent Skills; `statements` are of the skill, for a judge."""
-    known: dict[str, object] = {"type": "contains", "value": f"{MARK}: what every good answer contains"}
+    known: dict[str, object] = {"type": "contains", "value": f"{PLACEHOLDER}: what every good answer contains"}
     case = {
         "id": "first",
-        "prompt": f"{MARK}: a task for the skill, with names and numbers, as a user writes it",
-        "expected_output": f"{MARK}: what a good answer is",
-        "assertions": [known, *(f"{MARK}: {statement}" for statement in statements if judged)],
+        "prompt": f"{PLACEHOLDER}: a task for the skill, with names and numbers, as a user writes it",
+        "expected_output": f"{PLACEHOLDER}: what a good answer is",
+        "assertions": [known, *(f"{PLACEHOLDER}: {statement}" for statement in statements if judged)],
     }
     return eval_document.as_text({"skill_name": name, "evals": [case]})
 
@@ -121,8 +121,12 @@ def skill_suite(name: str, statements: Sequence[str], *, judged: bool) -> str:
 def trigger_queries() -> str:
     """A request for which a skill must be loaded, and one for which it must not."""
     entries = [
-        {"id": "asked", "query": f"{MARK}: a request that the skill is for", "should_trigger": True},
-        {"id": "near-miss", "query": f"{MARK}: a similar request that it is not for", "should_trigger": False},
+        {"id": "asked", "query": f"{PLACEHOLDER}: a request that the skill is for", "should_trigger": True},
+        {
+            "id": "near-miss",
+            "query": f"{PLACEHOLDER}: a similar request that it is not for",
+            "should_trigger": False,
+        },
     ]
     return json.dumps(entries, indent=2) + "\n"
 

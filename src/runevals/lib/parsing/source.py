@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.strict_json import refuse_constant
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Location, StoredValue, SuiteProblem
 from runevals.records.errors import InvalidSuite, UsageError
 
@@ -478,7 +479,9 @@ def path_inside(root: Path, reference: str, *, base: Path, what: str) -> Path:
     if not path.is_file():
         inside = base.resolve().is_relative_to(root.resolve())
         folder = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
-        raise UsageError(f"{what}: there is no file {reference} (looked in {folder})")
+        siblings = sorted(each.name for each in path.parent.iterdir()) if path.parent.is_dir() else []
+        near = did_you_mean(path.name, siblings)
+        raise UsageError(f"{what}: there is no file {reference} (looked in {folder}){near}")
     return path
 
 

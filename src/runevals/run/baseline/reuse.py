@@ -22,8 +22,10 @@ def reuse(request: RunRequest, base: StoredBase) -> Conclusion | tuple[str, ...]
     if not request.settings.compare.changed_only:
         return ()
     why = _passed_without_run(request, base.commit or "") if request.base is not None else _reused(request, base)
-    if why is None or isinstance(why, Conclusion):
-        return why or ()
+    if isinstance(why, Conclusion):
+        return why
+    if why is None:
+        return () if base.notices else ("run in full: changed_only needs a base, and there is none",)
     return (f"run in full: {why}",)
 
 

@@ -127,8 +127,9 @@ class Budget:
     def require_known(self, answer: Response | Judgement | UserMessage) -> None:
         """If a limited amount of an answer is unknown, ends the run, also if the answer was stored earlier."""
         if self._limits.cost_usd is not None and answer.cost_usd is None:
-            whose = f" of {answer.model}" if answer.model else ""
-            reason = f"what a call costs is unknown; name the price{whose} in the settings, `prices:`"
+            where = f"name the price of {answer.model} in the settings, `prices:`"
+            where = where if answer.model else "a program reports it as `costUSD`, or its `model` for `prices:`"
+            reason = f"what a call costs is unknown; {where}"
             self._unknown(f"--max-cost cannot be kept: {reason}")
         elif self._limits.tokens is not None and (answer.input_tokens is None or answer.output_tokens is None):
             self._unknown("--max-tokens cannot be kept: a call does not say how many it took")

@@ -48,7 +48,7 @@ def _load(path: Path, display_path: str, options: LoadOptions) -> Suite:
     if path.suffix in TABLES:
         source = TABLES[path.suffix](read_text(path, display_path), display_path)
         rows.fill_input(source, options.variables)
-        complaint = rows.no_input(source)
+        complaint = rows.no_input(source, options.variables)
         if complaint is not None:
             raise UnrecognisedSuite([complaint])
         return rows.load(source, options)

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from runevals.evaluators.format_names import PRESETS
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
-from runevals.lib.text.suggest import did_you_mean
+from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import LABELS, Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects.checking import (
@@ -30,6 +30,7 @@ from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "rows"
 MOST_COLUMNS = 1000
+OF_QUESTION = ("question", "input", "query", "message", "user_message", "user_input", "text", "request")
 _KEYS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
 
 
@@ -118,9 +119,10 @@ def _delimiter(file: TextIO) -> str:
 
 
 def fill_input(source: Source, variables: Collection[str]) -> None:
-    """Where a table of the prompt file's variables has no `input`, its first column stands for it.
+    """Where a table of the prompt file's variables has no `input`, the column of the question stands for it.
 
-    Whichever the prompt file uses: another one does not make other cases.
+    That is one with a usual name, else the first, whichever the prompt file uses: another file does not make other
+    cases.
     """
     if not variables:
         return
@@ -128,17 +130,21 @@ def fill_input(source: Source, variables: Collection[str]) -> None:
     columns = dict.fromkeys(column for row in rows for column in row)
     own = [column for column in columns if column not in _KEYS and column not in LABELS]
     if "input" not in columns and any(column in variables for column in own):
+        column = next((name for name in OF_QUESTION if name in own), own[0])
         for row in rows:
-            row["input"] = row.get(own[0])
+            row["input"] = row.get(column)
 
 
-def no_input(source: Source) -> SuiteProblem | None:
-    """The problem of a table without any `input`, which is not a suite."""
+def no_input(source: Source, variables: Collection[str]) -> SuiteProblem | None:
+    """The problem of a table without any `input`, or variable of the prompt file, which is not a suite."""
     value: Any = source.value
     if any(isinstance(row, dict) and "input" in row for row in value):
         return None
     columns = sorted({column for row in value if isinstance(row, dict) for column in row})
     hint = did_you_mean("input", columns)
+    for name in variables:  # of the prompt file, in which names are case-sensitive
+        guess = nearest(name, columns, least=MISSPELT)
+        hint = f"; the prompt file has '{name}', and the column is '{guess}'" if guess is not None else hint
     no_rows = 'a row is an object: {"input": "…"}' if value else "it has no rows"
     details = f"the columns are {', '.join(columns)}" if columns else no_rows
     advice = hint or ("; name the one with the prompt 'input'" if columns else "")
