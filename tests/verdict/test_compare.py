@@ -14,6 +14,7 @@ from runevals.verdict.headlines import loss
 from runevals.verdict.regression import Strictness, settled_early
 from runevals.verdict.score import over_attempts, over_turns
 from runevals.verdict.suspects import unrun
+from runevals.verdict.wording import in_short
 from tests.sample_reports import LETTERS, case, check, report
 
 
@@ -416,3 +417,11 @@ def test_all_cases_of_a_small_suite_are_lost_even_if_each_ran_once(lost, cases, 
     found = decide(report(base), report({**base, **{f"k{number}": "f" for number in range(lost)}})).verdict
     headline = f"{lost} of {cases} cases regressed" if is_lost else "Inconclusive"
     assert (found.exit_code, found.headline.startswith(headline)) == (int(is_lost), True)
+
+
+def test_a_graded_comparison_says_the_scores_of_five_and_the_pass_rate():
+    base = with_judge(report([judged_case(f"k{n}", "p", 5.0) for n in range(30)]), "big")
+    head = with_judge(report([judged_case(f"k{n}", "pf"[n < 3], 4.0) for n in range(30)]), "big")
+    told = in_short(compare(head, base, "b"))
+    assert told.startswith("Pass rate 100.0 % → 90.0 %, score 5.00 → 4.")
+    assert "of 5 (score −" in told

@@ -88,15 +88,25 @@ def in_short(comparison: Comparison) -> str:
     if comparison.drop is None:
         return f"{name} not comparable: no case was measured on both sides."
     line = f"{name} {percent(comparison.base_mean)} → {percent(comparison.head_mean)}"
+    by = points(-comparison.drop)
+    if comparison.metric == "share":
+        line, by = _graded(comparison), f"score {by}"
     if comparison.deterministic:
         return f"{line} (deterministic target: every difference is real)."
     detectable = comparison.detectable_drop
     if comparison.verdict is ComparisonVerdict.NO_CHANGE and detectable is not None and detectable < 1:
         drop = 100 * detectable
         if comparison.drop >= NOTICEABLE_DROP:
-            line += f", {points(-comparison.drop)}, which may be noise"
+            line += f", {by}, which may be noise"
         return f"{line}. These runs would have shown a drop of {drop:.1f} points (at least 9 times in 10)."
-    return f"{line} ({points(-comparison.drop)})."
+    return f"{line} ({by})."
+
+
+def _graded(comparison: Comparison) -> str:
+    """The scores of both sides, of 5 as everywhere, and the pass rates, on the shared cases."""
+    base, head = (None if mean is None else 1 + 4 * mean for mean in (comparison.base_mean, comparison.head_mean))
+    rates = [percent(totals.pass_rate) for totals in (comparison.base_totals, comparison.head_totals)]
+    return f"Pass rate {rates[0]} → {rates[1]}, score {score(base)} → {score(head)} of 5"
 
 
 def difference(comparison: Comparison) -> str:
