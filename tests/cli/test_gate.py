@@ -181,19 +181,26 @@ def test_a_sample_without_the_score_that_the_base_has_is_an_error(project, runev
     assert runevals("gate", "change.json", "--baseline", "change.json", *words)[0] == 0  # none on the base either
 
 
-def agentv_rows(verdict):
-    """Ten passing rows, each with one more grader of this verdict."""
-    grader = {"type": "llm-rubric", "score": 1, "weight": 1}
-    graders = [{**grader, "name": "fmt", "verdict": "pass"}, {**grader, "name": "safety", "verdict": verdict}]
-    row = {"suite": "s", "score": 1, "verdict": "pass", "target": "t", "execution_status": "ok", "scores": graders}
-    return "".join(json.dumps({**row, "test_id": f"k{n}"}) + "\n" for n in range(10))
+def agentv_rows(*verdicts):
+    """Ten passing cases, each run with one more grader of each of these verdicts."""
+    lines = []
+    for verdict in verdicts:
+        grader = {"type": "llm-rubric", "score": 1, "weight": 1}
+        graders = [{**grader, "name": "fmt", "verdict": "pass"}, {**grader, "name": "safety", "verdict": verdict}]
+        row = {"suite": "s", "score": 1, "verdict": "pass", "target": "t", "execution_status": "ok"}
+        lines += [json.dumps({**row, "test_id": f"k{n}", "scores": graders}) for n in range(10)]
+    return "\n".join(lines)
 
 
-def test_cases_that_pass_without_a_check_of_the_base_are_not_comparable(project, runevals):
-    project.write("main.jsonl", agentv_rows("pass"))
-    project.write("change.jsonl", agentv_rows("skip"))
-    code, out, _ = runevals("gate", "change.jsonl", "--baseline", "main.jsonl", "--deterministic")
-    ended(code, 3, out, "only 0 of the base's 10 cases can be compared")
+@pytest.mark.parametrize(
+    ("verdicts", "expected"), [(["skip"] * 3, 3), (["pass", "skip", "skip"], 3), (["skip", "pass", "pass"], 0)]
+)
+def test_cases_that_pass_without_a_check_of_the_base_are_not_comparable(project, runevals, verdicts, expected):
+    project.write("main.jsonl", agentv_rows("pass", "pass", "pass"))
+    project.write("change.jsonl", agentv_rows(*verdicts))
+    code, out, _ = runevals("gate", "change.jsonl", "--baseline", "main.jsonl")
+    assert code == expected, out
+    assert ("only 0 of the base's 10 cases can be compared" in out) is (expected == 3)
     assert runevals("gate", "change.jsonl", "--baseline", "change.jsonl", "--deterministic")[0] == 0
 
 

@@ -694,10 +694,12 @@ def test_recorded_answers_have_the_names_of_programs_and_no_misspelt_ones(projec
     assert code == 0, out + err
     project.write("a.jsonl", '{"case": "k", "output": "x", "toolscalls": []}\n')
     code, _, err = runevals("--target", "recorded:a.jsonl")
-    ended(code, 2, err, "a.jsonl:1: is not a recorded answer: 'toolscalls' is not read; did you mean 'toolCalls'?")
+    ended(
+        code, 2, err, "a.jsonl:1: is not a recorded answer: 'toolscalls' is not read; did you mean 'tool_calls'?"
+    )
 
 
-@pytest.mark.parametrize("flag", ["--baseline", "--base", "--filter", "--model", "--target", "--tag", "--config"])
+@pytest.mark.parametrize("flag", ["--baseline", "--base", "--target", "--config", "--judge", "--against"])
 def test_an_empty_flag_is_told(project, runevals, flag):
     """As `--base "$UNSET"` in a job: without it, the run would have another meaning."""
     project.write("evals.json", SUITE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 
 import pytest
 
@@ -199,13 +200,66 @@ def test_a_suite_that_only_the_change_has_is_a_first_run(repository, runevals):
     assert "nothing to compare with yet" in out
 
 
-def test_a_suite_that_the_base_has_elsewhere_is_no_first_run(repository, runevals):
+@pytest.mark.parametrize("words", [["suites/evals.json"], ["evals/more.json", "suites/evals.json"]])
+def test_a_suite_that_was_moved_is_compared_with_what_it_was(repository, runevals, words):
+    other = ten_cases()
+    other["items"] = [{**item, "testId": f"m{n}", "prompt": f"Other {n}"} for n, item in enumerate(other["items"])]
     named_suites(repository, "evals/evals.json")
+    repository.git("checkout", "-q", "main")
+    repository.write("evals/more.json", other)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "more")
+    repository.git("checkout", "-qB", "change")
     (repository.path / "suites").mkdir()
     repository.git("mv", "evals/evals.json", "suites/evals.json")
+    repository.write("agent.py", "def answer(prompt):\n    return 'right' if prompt[0] == 'O' else 'bad'\n")
+    code, out, err = runevals("run", *words, "--base", "main", "-q")
+    ended(code, 1, out + err, "10 of")
+
+
+def test_new_and_removed_folders_without_suites_are_no_matter(repository, runevals):
+    named_suites(repository, "evals/evals.json")
+    repository.git("checkout", "-q", "main")
+    repository.write("i18n/de.json", [{"input": "yes", "expected": "ja"}])
+    repository.write("helpers/words.json", {"words": ["a"] * 50})
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "texts")
+    repository.git("checkout", "-qB", "change")
+    repository.git("rm", "-qr", "i18n")
+    repository.write("smoke/new.json", ten_cases())
+    repository.git("mv", "helpers/words.json", "smoke/words.txt")
+    for words in (["smoke/new.json"], ["evals/evals.json", "smoke/new.json"]):
+        code, out, err = runevals("run", *words, "--base", "main", "-q")
+        assert code == 0, out + err
+
+
+def test_a_suite_that_the_base_makes_is_compared(repository, runevals):
+    named_suites(repository, "evals/evals.json")
+    repository.git("checkout", "-q", "main")
+    made = json.dumps(ten_cases()).replace("Ask", "Made").replace('"k', '"m')
+    repository.write(
+        "make.py", f"import os\nos.makedirs('data', exist_ok=True)\nopen('data/m.json', 'w').write({made!r})\n"
+    )
+    repository.write(".gitignore", "data/\n")
+    settings = (repository.path / "runevals.yaml").read_text(encoding="utf-8")
+    repository.write("runevals.yaml", f"{settings}base_setup: [{json.dumps(sys.executable)}, make.py]\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "made")
+    repository.git("checkout", "-qB", "change")
+    subprocess.run([sys.executable, "make.py"], check=True)
+    repository.write("agent.py", "def answer(prompt):\n    return 'right' if prompt[0] == 'A' else 'bad'\n")
+    code, out, err = runevals("run", "evals/evals.json", "data/m.json", "--base", "main", "-q")
+    ended(code, 1, out + err, "10 of")
+
+
+def test_a_draft_that_git_ignores_is_named_and_does_not_stop_the_rest(repository, runevals):
+    named_suites(repository, "evals/evals.json")
+    repository.write(".gitignore", "evals/draft.json\n")
+    repository.write("evals/draft.json", json.loads(json.dumps(ten_cases()).replace('"k', '"d')))
+    code, out, err = runevals("run", "evals", "--base", "main", "-q")
+    ended(code, 0, out + err, "Not compared: a checkout of the base does not have evals/draft.json")
     repository.write("agent.py", BAD)
-    code, _, err = runevals("run", "suites/evals.json", "--base", "main", "-q")
-    ended(code, 3, err, "suites/evals.json is evals/evals.json in the base")
+    assert runevals("run", "evals", "--base", "main", "-q")[0] == 1
 
 
 def test_a_project_that_the_base_has_elsewhere_is_no_first_run(repository, runevals, monkeypatch):

@@ -185,9 +185,10 @@ _OTHER_TOOLS = {"--case": "--filter", "-k": "--filter", "--threshold": "--min-pa
 
 def _in_words(error: click.ClickException) -> str:
     """The message that click would print."""
-    if isinstance(error, click.NoSuchOption) and error.option_name in _OTHER_TOOLS:
-        hint = f"Did you mean '{_OTHER_TOOLS[error.option_name]}'?"
-        error = click.UsageError(f"{error.message} {hint}", error.ctx)
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        known = {word for parameter in error.ctx.command.params for word in parameter.opts}
+        if (ours := _OTHER_TOOLS.get(error.option_name)) in known:
+            error = click.UsageError(f"{error.message} Did you mean '{ours}'?", error.ctx)
     lines = io.StringIO()
     error.show(lines)
     return lines.getvalue().removesuffix("\n")

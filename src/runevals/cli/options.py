@@ -73,7 +73,7 @@ def raw_settings(
 ) -> RawSettings:
     """The settings of a command line, before they are resolved."""
     names = {setting.name for setting in SETTINGS if "flag" in setting.by}
-    _require_values({name: flags[name] for name in (*names, "base") if name in flags})
+    _require_values({name: flags[name] for name in _NOT_EMPTY if name in flags})
     if "" in paths:
         raise InvalidSettings("the name of a suite is empty: leave it out, or give its path")
     flags_set = {name: value for name, value in flags.items() if name in names}
@@ -86,6 +86,9 @@ def raw_settings(
         environment=environment(cwd, flags.get("env_name"), os.environ),
         evaluate_only=evaluate_only,
     )
+
+
+_NOT_EMPTY = ("base", "baseline", "target", "config", "judge", "against", "mark")
 
 
 def _require_values(flags: Mapping[str, Any]) -> None:

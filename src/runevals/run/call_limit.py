@@ -8,9 +8,8 @@ from contextlib import suppress
 from runevals.evaluators.kinds import Judged, leaves
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import InvalidSettings, RunevalsError
-from runevals.run.baseline.checkout import base_checkout
+from runevals.run.baseline.checkout import base_checkout, base_suites
 from runevals.run.default_target import with_target
-from runevals.run.load import suites_of
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
@@ -83,8 +82,8 @@ def _calls_of_base(requests: Sequence[RunRequest]) -> int:
     targets = 1 if side is None or side.file is None else max(1, len(side.file.values.get("targets", ())))
     for request in requests:
         assert request.settings.base_side is not None  # noqa: S101 - asked only of a change
-        checkout = base_checkout(request.settings, request.settings.base_side.commit, request.raw)
-        with suppress(RunevalsError), checkout as base:
-            loaded = suites_of(base)
+        commit = request.settings.base_side.commit
+        with suppress(RunevalsError), base_checkout(request.settings, commit, request.raw) as base:
+            loaded = base_suites(base, request.settings, commit)
             return targets * planned_calls(with_target(base, loaded.suites), loaded)
     return 0

@@ -65,12 +65,12 @@ def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
 
 def require_gates(rules: GateRules, suites: Sequence[Suite]) -> None:
     """Raises InvalidSettings for a gate on a misspelt evaluator or category: it would fail after the whole run."""
-    categories = {case.category for suite in suites for case in suite.cases if case.category is not None}
-    for category in (gate.scope.category for gate in rules.gates):
-        if category is not None and category not in categories:
-            guess = nearest(category, categories, least=MISSPELT)
-            if guess is not None:
-                raise InvalidSettings(f"gates: no case has the category '{category}'; did you mean '{guess}'?")
+    categories = {case.category for suite in suites for case in suite.cases if case.category}
+    of_gates = {gate.scope.category for gate in rules.gates}
+    required = {gate.scope.category for gate in rules.gates if gate.on_missing == "fail"}
+    for category in sorted(filter(None, required - categories)):
+        if (guess := nearest(category, categories - of_gates, least=MISSPELT)) is not None:
+            raise InvalidSettings(f"gates: no case has the category '{category}'; did you mean '{guess}'?")
     specs = [check for suite in suites for case in suite.cases for turn in case.turns for check in turn.checks]
     known = {name for spec in specs for name in (spec.id, spec.name) if name}
     for gate in rules.gates:

@@ -10,12 +10,12 @@ from dataclasses import replace
 from runevals.lib import git
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
-from runevals.run.baseline.checkout import base_checkout, require_in_base
+from runevals.run.baseline.checkout import base_checkout, base_suites, require_in_base
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
-from runevals.run.load import load_request, plan_of, suites_of
+from runevals.run.load import load_request, plan_of
 from runevals.run.measurement import Measurement, answers_from_memory, measure
 from runevals.run.preflight import require_for_suites
 from runevals.run.provenance import provenance
@@ -76,8 +76,13 @@ def open_base(request: RunRequest, commit: str, repeat: int) -> Iterator[Measure
             )
         with interruptible(request.budget.stop):
             prepare(settings, there, request.budget.stop)
-        require_in_base(request.suites.files, there, settings)
-        suites = suites_of(there)
+        try:
+            suites = base_suites(there, settings, commit)
+        except NoSuiteFound:
+            require_in_base(request.suites.files, there, settings, alone=True)
+            raise
+        for lacking in require_in_base(request.suites.files, there, settings, alone=False):
+            request.tell(f"Not compared: {lacking}")
         try:
             of_base = _with_patterns(with_target(there, suites.suites).repeated(repeat), settings)
         except InvalidSettings as error:  # of the base's commit: no usage error here
@@ -109,7 +114,7 @@ def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
             compare=settings.compare,
             rules=settings.rules,
         )
-        suites = suites_of(borrowed)
+        suites = base_suites(borrowed, settings, commit)
         if any(suite.dialect == prompt_yml.NAME for suite in suites.suites):
             raise InvalidSettings("its prompts are what is under test, and the base has others")
         suites = replace(suites, quarantined=quarantine_of(borrowed, suites).cases)

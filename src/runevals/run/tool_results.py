@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from runevals.records import (
     AttemptReport,
     Case,
     CaseReport,
+    CheckResult,
     Location,
     ModelIdentity,
     Outcome,
@@ -198,44 +199,40 @@ def not_measured_here(commit: str) -> Baseline:
 
 
 def with_lost_scores(report: RunReport, base: RunReport) -> RunReport:
-    """The report, in which a check without a score is an error where the base's check of the case had one."""
-    scored = {
-        (case.suite, case.key): frozenset.intersection(*map(_scored, case.attempts))
-        for case in base.cases
-        if case.attempts
-    }
-    cases = [_with_lost_scores(case, scored.get((case.suite, case.key), frozenset())) for case in report.cases]
-    return run_report(report.run, cases, complete=report.complete) if cases != list(report.cases) else report
+    """The report of Inspect, in which a check without a score is an error where every run of the base has one."""
+    from runevals.suites.importing.results import inspect_log
+
+    if report.run.target.type != inspect_log.NAME:
+        return report
+    scored = {(case.suite, case.key): _scored(case) for case in base.cases}
+    cases = [_with_lost_scores(case, scored.get((case.suite, case.key), {})) for case in report.cases]
+    changed = any(case is not own for case, own in zip(cases, report.cases, strict=True))
+    return run_report(report.run, cases, complete=report.complete) if changed else report
 
 
-def _scored(attempt: AttemptReport) -> frozenset[str]:
-    return frozenset(result.id for turn in attempt.turns for result in turn.results if result.outcome.measured)
+def _scored(case: CaseReport) -> Mapping[str, CheckResult]:
+    """The checks that were measured in every run, by their ids."""
+    runs = [
+        {result.id: result for turn in attempt.turns for result in turn.results if result.outcome.measured}
+        for attempt in case.attempts
+    ]
+    return {name: result for name, result in runs[0].items() if all(name in run for run in runs)} if runs else {}
 
 
-def _with_lost_scores(case: CaseReport, scored: Collection[str]) -> CaseReport:
-    attempts = [_with_lost_scores_of(attempt, scored) for attempt in case.attempts]
-    return case if all(map(operator.is_, attempts, case.attempts)) else over_attempts(case, attempts)
-
-
-def _with_lost_scores_of(attempt: AttemptReport, scored: Collection[str]) -> AttemptReport:
+def _with_lost_scores(case: CaseReport, scored: Mapping[str, CheckResult]) -> CaseReport:
     from runevals.suites.importing.results.inspect_log import NO_SCORE
     from runevals.suites.importing.results.records import errored
 
-    if not attempt.status.measured:
-        return attempt
-    turns = [
-        replace(
-            turn,
-            results=tuple(
-                errored(result, NO_SCORE)
-                if result.id in scored and result.outcome is Outcome.SKIPPED and result.reason == NO_SCORE
-                else result
-                for result in turn.results
-            ),
-        )
-        for turn in attempt.turns
-    ]
-    return attempt if turns == list(attempt.turns) else over_turns(attempt.attempt, turns)
+    attempts = []
+    for attempt in case.attempts:
+        turn, *others = attempt.turns  # the tool knows one
+        results = {result.id: result for result in turn.results}
+        lost = [name for name in scored if name not in results or results[name].reason == NO_SCORE]
+        if attempt.status.measured and lost:
+            results |= {name: errored(results.get(name, scored[name]), NO_SCORE) for name in lost}
+            attempt = over_turns(attempt.attempt, [replace(turn, results=tuple(results.values())), *others])  # noqa: PLW2901
+        attempts.append(attempt)
+    return case if all(map(operator.is_, attempts, case.attempts)) else over_attempts(case, attempts)
 
 
 def with_promise(base: StoredBase, report: RunReport) -> StoredBase:

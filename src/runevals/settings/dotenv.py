@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from runevals.lib.git import repository_root, tracked_in
+from runevals.lib.git import may_be_committed, repository_root, why_unavailable
 from runevals.lib.terminal import notice
 from runevals.records.errors import InvalidSettings
 
@@ -42,8 +42,11 @@ def environment(cwd: Path, name: str | None, process: Mapping[str, str]) -> dict
 
 def _without_settings(values: Mapping[str, str], file: Path) -> Mapping[str, str]:
     """The variables of a dotenv file; if git tracks it, without those that are settings of ours."""
-    settings = sorted(name for name in values if name.startswith("RUNEVALS_"))
-    if not settings or tracked_in(repository_root(file.parent), file) == frozenset():
+    settings, repository = (
+        sorted(name for name in values if name.startswith("RUNEVALS_")),
+        repository_root(file.parent),
+    )
+    if not settings or why_unavailable(repository) is not None or not may_be_committed(repository, file):
         return values
     notice(f"{file.name}: {', '.join(settings)} not used: git tracks the file, so a change could bring it")
     return {name: value for name, value in values.items() if name not in settings}

@@ -16,7 +16,7 @@ _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
 _CATEGORIES = ("replay", "regression", "redteam")
 _SKILL_FOLDERS = ("data/eval", "eval", "evals")
-_SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv", ".tsv"})
+SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv", ".tsv"})
 MOST_PLACES = 1_000_000  # that a pattern leads to
 
 
@@ -107,7 +107,7 @@ def _by_name(root: Path, name: str) -> Discovery:
             if inside:
                 return Discovery(files=inside, optional=frozenset(filter(is_trigger_file, inside)))
         if not inside:
-            raise NoSuiteFound(f"{name}: the folder holds no suite file ({', '.join(sorted(_SUFFIXES))})")
+            raise NoSuiteFound(f"{name}: the folder holds no suite file ({', '.join(sorted(SUFFIXES))})")
         return Discovery(files=inside, optional=frozenset(inside), folder=path)
     if path.is_file():
         return Discovery(files=(path,))
@@ -140,7 +140,7 @@ def looked_at(root: Path, suite_path: str | None) -> list[Path]:
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    return [folder / f"*{suffix}" for suffix in sorted(_SUFFIXES)]
+    return [folder / f"*{suffix}" for suffix in sorted(SUFFIXES)]
 
 
 def _in_categories(folder: Path) -> list[Path]:
@@ -153,7 +153,7 @@ def _beside(root: Path, folder: Path) -> list[str]:
         entries = sorted((root / folder).iterdir())
     except OSError:
         return []
-    return [(folder / path.name).as_posix() for path in entries if path.suffix in _SUFFIXES or path.is_dir()]
+    return [(folder / path.name).as_posix() for path in entries if path.suffix in SUFFIXES or path.is_dir()]
 
 
 def _category_files(folder: Path) -> list[Path]:
@@ -181,5 +181,5 @@ def suite_files(folder: Path) -> list[Path]:
     """The files in a folder that may be suites, by their suffixes."""
     if not folder.is_dir():
         return []
-    files = (path for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES and path.is_file())
+    files = (path for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES and path.is_file())
     return [path for path in files if path.name not in RESULTS]

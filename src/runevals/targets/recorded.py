@@ -25,32 +25,8 @@ from runevals.records.errors import InvalidSuite
 from runevals.targets.answer_codec import read_workspace
 from runevals.targets.program_report import citations, count, failed, number, skills, tool_calls
 
-_FIELDS = frozenset(
-    {
-        "suite",
-        "case",
-        "attempt",
-        "turn",
-        "output",
-        "value",
-        "error",
-        "tool_calls",
-        "toolCalls",
-        "skills",
-        "citations",
-    }
-    | {
-        "cost_usd",
-        "costUSD",
-        "input_tokens",
-        "inputTokens",
-        "output_tokens",
-        "outputTokens",
-        "latency_ms",
-        "turns",
-    }
-    | {"numTurns", "workspace"}
-)
+# What a check may need: without one of these names, a similar one is a mistake.
+_EVIDENCE = (("tool_calls", "toolCalls"), ("skills",), ("citations",), ("output", "value", "error"))
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
 
 
@@ -167,9 +143,9 @@ def recorded_answer(row: object) -> tuple[Key, Response]:
     """One line of a recording. Raises ValueError with the invalid field."""
     if not isinstance(row, dict):
         raise ValueError("a line must be an object")
-    for key in row.keys() - _FIELDS:
-        if (guess := nearest(key, _FIELDS, least=MISSPELT)) is not None:
-            raise ValueError(f"'{key}' is not read; did you mean '{guess}'?")
+    for names in _EVIDENCE:
+        if row.keys().isdisjoint(names) and (key := nearest(names[0], row, least=MISSPELT)) is not None:
+            raise ValueError(f"'{key}' is not read; did you mean '{names[0]}'?")
     case = row.get("case")
     if not isinstance(case, str) or not case:
         raise ValueError("'case' must be the key of a case")

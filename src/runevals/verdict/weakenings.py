@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runevals.records import CaseReport, CheckResult, Outcome, RunReport, TurnReport, Weakening
+from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome, RunReport, TurnReport, Weakening
 from runevals.verdict.comparability import other_target
 from runevals.verdict.matching import MatchedRuns, Pair
 from runevals.verdict.suspects import is_critical_case
@@ -95,12 +95,27 @@ def _weaker(before: CheckResult, after: CheckResult | None, *, was_due: bool) ->
 
 
 def passes_with_less(pair: Pair) -> bool:
-    """Whether it passes now without the score of a check that was measured on the base."""
-    if pair.head.status is not Outcome.PASSED or _same_checks(pair.base, pair.head):
-        return False
-    after = _checks(pair.head)
-    lost = (after.get(place) for place, before in _checks(pair.base).items() if before.outcome.measured)
-    return any(check is None or check.outcome is Outcome.SKIPPED for check in lost)
+    """Whether at least half of the runs that pass now lack the score of a check that every run of the base has."""
+    passing = [attempt for attempt in pair.head.attempts if attempt.status is Outcome.PASSED]
+    if _same_checks(pair.base, pair.head) and all(map(_is_whole, passing)):
+        return False  # nearly always
+    scored = [_scored(attempt) for attempt in pair.base.attempts if attempt.status.measured]
+    needed = frozenset.intersection(*scored) if scored else frozenset[tuple[int, str]]()
+    return bool(passing) and 2 * sum(not needed <= _scored(attempt) for attempt in passing) >= len(passing)
+
+
+def _is_whole(attempt: AttemptReport) -> bool:
+    return all(result.outcome.measured for turn in attempt.turns for result in turn.results)
+
+
+def _scored(attempt: AttemptReport) -> frozenset[tuple[int, str]]:
+    """The checks that were measured: the number of the turn, and the id."""
+    return frozenset(
+        (number, result.id)
+        for number, turn in enumerate(attempt.turns)
+        for result in turn.results
+        if result.outcome.measured
+    )
 
 
 def _same_checks(base: CaseReport, head: CaseReport) -> bool:

@@ -8,7 +8,7 @@ from runevals.lib.text.encoded_secrets import forms_of, without_encoded
 
 
 def found(text: str, secret: str = "sk-A1/b2+c3=d4") -> str:
-    return without_encoded(text, dict.fromkeys(forms_of(secret), "A_KEY"))
+    return without_encoded(text, dict.fromkeys(forms_of(secret), "A_KEY"), {})
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,11 @@ def test_a_secret_with_separators_between_its_characters_is_redacted_with_them(t
 @pytest.mark.parametrize("word", ["password", "production", "00000000", "20240101", "--------", ""])
 def test_a_word_or_a_value_of_few_significant_characters_is_not_searched_in_pieces(word):
     assert found(" ".join(word), word) == " ".join(word)
+
+
+@pytest.mark.parametrize("separator", ["é", "的", "ж", "·", " "])
+def test_letters_of_other_alphabets_are_separators_too(separator):
+    assert found(separator.join("s3cretvalue9Q7"), "s3cretvalue9Q7") == "[redacted A_KEY]"
 
 
 def test_a_long_value_of_letters_is_searched_in_pieces():

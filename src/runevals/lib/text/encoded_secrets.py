@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from unicodedata import normalize
 
@@ -31,41 +31,47 @@ _CHARACTER = re.compile("(.)", re.DOTALL)
 _ESCAPE_OR_CHARACTER = re.compile(f"{_ESCAPE.pattern}|(.)", re.DOTALL)
 
 
-def without_encoded(text: str, forms: Mapping[bytes, str], *, all_letters: bool = False) -> str:
+def without_encoded(text: str, forms: Mapping[bytes, str], all_letters: Mapping[bytes, str]) -> str:
     """`text` with every one of `forms` in it, with any separators between its characters, as `[redacted NAME]`.
 
-    `all_letters`: a secret has others than those of ASCII, without which they need not be compared.
+    `all_letters`: forms of secrets with other letters than those of ASCII, compared with these letters.
     """
-    if not forms:
-        return text
-    squeezed = _squeezed if all_letters else _squeezed_ascii
-    if any(map(squeezed(text).__contains__, forms)):
-        text = _redact_encoded(text, forms, _CHARACTER)
-    if not any(map(text.__contains__, "%\\&")):  # with which every escape begins
-        return text
-    plain, escapes = _ESCAPE.subn(lambda match: _unescaped(match[0]), text)
-    if escapes and any(map(squeezed(plain).__contains__, forms)):
-        text = _redact_encoded(text, forms, _ESCAPE_OR_CHARACTER)
+    for known, squeezed in ((forms, _squeezed_ascii), (all_letters, _squeezed)):
+        if not known:
+            continue
+        if any(map(squeezed(text).__contains__, known)):
+            text = _redact_encoded(text, known, _CHARACTER, squeezed)
+        if not any(map(text.__contains__, "%\\&")):  # with which every escape begins
+            continue
+        plain, escapes = _ESCAPE.subn(lambda match: _unescaped(match[0]), text)
+        if escapes and any(map(squeezed(plain).__contains__, known)):
+            text = _redact_encoded(text, known, _ESCAPE_OR_CHARACTER, squeezed)
     return text
 
 
+def letters_of(value: str) -> Iterator[bytes]:
+    """The plain form of a secret with other letters than those of ASCII."""
+    if not value.isascii():
+        yield from _long_enough(_squeezed(value))
+
+
 def forms_of(value: str) -> Iterator[bytes]:
-    """The forms of a secret in a text, of the compared characters only.
+    """The forms of a secret in a text, of the compared characters of ASCII only.
 
     Plain, as hexadecimal or decimal numbers, and as base64 at any byte offset.
     """
     raw = value.encode("utf-8", "surrogateescape")
-    plain = _squeezed(value)
+    plain = _squeezed_ascii(value)
     if not value.isalpha() or len(plain) >= SURELY_NO_WORD:
         yield from _long_enough(plain)
-    yield from _long_enough(_squeezed(raw.hex()))
-    yield from _long_enough(_squeezed(" ".join(map(str, raw))))
+    yield from _long_enough(_squeezed_ascii(raw.hex()))
+    yield from _long_enough(_squeezed_ascii(" ".join(map(str, raw))))
     for before in range(3):
         first, last = (
             (8 * before + 5) // 6,
             8 * (before + len(raw)) // 6,
         )  # characters that depend only on the secret
-        yield from _long_enough(_squeezed(b64encode(bytes(before) + raw).decode()[first:last]))
+        yield from _long_enough(_squeezed_ascii(b64encode(bytes(before) + raw).decode()[first:last]))
 
 
 def _long_enough(form: bytes) -> Iterator[bytes]:
@@ -100,11 +106,13 @@ def _unescaped(escape: str) -> str:
         return raw.decode("latin-1")
 
 
-def _redact_encoded(text: str, forms: Mapping[bytes, str], token: re.Pattern[str]) -> str:
+def _redact_encoded(
+    text: str, forms: Mapping[bytes, str], token: re.Pattern[str], squeezed: Callable[[str], bytes]
+) -> str:
     """The same with the place of each compared character in the text, which is needed once something is found."""
     compared, places = bytearray(), list[tuple[int, int]]()  # where each compared byte comes from
     for match in token.finditer(text):
-        piece = _squeezed(match[1] or _unescaped(match[0]))
+        piece = squeezed(match[1] or _unescaped(match[0]))
         compared += piece
         places += [match.span()] * len(piece)
     spans = sorted(

@@ -6,18 +6,19 @@ import re
 from collections.abc import Iterator
 
 # C0 and C1 controls but tab and line feed, bidi controls, zero-width characters, line separators, noncharacters,
-# lone surrogates, tag characters; what is drawn as nothing: fillers, and variation selectors that can only carry
-# a hidden text: U+E0100 on behind anything but an ideograph, U+FE0E and U+FE0F in a row.
-_BLANK = "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0\ufe00-\ufe0d\U0001d173-\U0001d17a"
+# lone surrogates, tag characters; fillers, and variation selectors that can only carry a hidden text: in a row,
+# behind ASCII, and U+E0100 on behind anything but an ideograph. One alone makes an emoji, or a form of a letter.
+_FILLERS = "\u17b4\u17b5\u3164\uffa0\U0001d173-\U0001d17a"
 _SELECTORS = (
-    "(?<![\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef]"
-    "|(?<=[\ufe00-\ufe0f])[\ufe0e\ufe0f]"
+    "(?<![\u2f00-\u2fdf\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])"
+    "[\U000e0100-\U000e01ef]"
+    "|(?<=[\x00-\x7f])[\ufe00-\ufe0d]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
 )
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    f"\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f{_BLANK}]|{_SELECTORS}"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    f"\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f{_FILLERS}]|{_SELECTORS}"
 )
-_HIDING = re.compile(f"[\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f{_BLANK}]|{_SELECTORS}")
+_HIDING = re.compile(f"[\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f{_FILLERS}]|{_SELECTORS}")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _LIVE = re.compile(r"[!\[\]<>&`*_~|@#\\:/]")

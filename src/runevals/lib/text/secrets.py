@@ -16,7 +16,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
-from runevals.lib.text.encoded_secrets import forms_of, without_encoded
+from runevals.lib.text.encoded_secrets import forms_of, letters_of, without_encoded
 
 T = TypeVar("T")
 
@@ -91,14 +91,14 @@ def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> 
 def _redactor(secrets: frozenset[tuple[str, str]]) -> Callable[[str], str]:
     values = {form: name for value, name in sorted(secrets) for form in _escaped_forms(value)}
     encoded = {form: name for value, name in sorted(secrets) for form in forms_of(value)}
-    all_letters = not all(value.isascii() for value, _ in secrets)
+    letters = {form: name for value, name in sorted(secrets) for form in letters_of(value)}
     pattern = re.compile("|".join([*map(re.escape, sorted(values, key=len, reverse=True)), KEY_SHAPES]))
     beginnings = (*values, *KEY_BEGINNINGS)
 
     def replacement(text: str) -> str:
         if any(map(text.__contains__, beginnings)):  # far quicker than the pattern
             text = pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
-        return without_encoded(text, encoded, all_letters=all_letters)
+        return without_encoded(text, encoded, letters)
 
     often = lru_cache(1024)(replacement)  # names and reasons, most of them
     return lambda text: often(text) if len(text) <= NAME else replacement(text)

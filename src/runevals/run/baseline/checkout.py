@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from runevals.lib import git
 from runevals.lib.git_changes import changed_files
 from runevals.lib.worktree import worktree
-from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound
+from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError
 from runevals.records.rules import SuiteEntry
 from runevals.run.baseline.editable_installs import with_own_packages
 from runevals.run.baseline.relocate import rerooted
+from runevals.run.load import suites_of
 from runevals.settings.file import SettingsFile
 from runevals.settings.resolve import RawSettings, Settings, resolve
-from runevals.suites.discover import discover, suite_files
-from runevals.suites.load import is_suite
+from runevals.suites.discover import SUFFIXES, discover
+from runevals.suites.load import LoadedSuites, is_suite
 
 
 @contextmanager
@@ -36,7 +37,7 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
     with worktree(settings.repository, commit) as checkout:
         cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
-            _require_new(settings, commit, [settings.cwd])
+            _require_new(settings, commit)
             raise NoSuiteFound(f"the base {commit[:7]} has no folder {cwd.name}")
         words = replace(rerooted(raw, cwd), of_base=settings.base_side is not None)
         try:
@@ -55,33 +56,28 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
         if mcp_config is not None and mcp_config.is_relative_to(settings.repository.resolve()):
             # By a link from elsewhere, it is the first checkout's.
             there = replace(there, load=replace(there.load, mcp_config=None))
-        there = _with_suites_of(there, settings, commit)
         try:
             yield there
         except NoSuiteFound as error:  # where the worktree was is no news
             raise NoSuiteFound(str(error).replace(str(cwd), "it")) from None
 
 
-def _with_suites_of(there: Settings, head: Settings, commit: str) -> Settings:
-    """The base's settings; for suites of flags that it has not got, those beside them that only it has.
+def base_suites(there: Settings, head: Settings, commit: str) -> LoadedSuites:
+    """The suites of the base, in its checkout. Raises as `suites_of`.
 
     A shell expands `evals/*.json` for the head: it names what the change adds, and not what it renames or removes.
-    Raises ExternalError if all of them have another name in the base, which is not where the run looks for them.
+    So in place of suites that flags name and the base has not got, it runs what was renamed to them, and what only
+    the base has beside them.
     """
     entries = there.load.suites
     absent = [entry for entry in entries if not entry.from_file and not _is_there(entry)]
-    if not absent:
-        return there
-    places = [Path(os.path.normpath(entry.base / entry.path)) for entry in absent]
-    folders = dict.fromkeys(place.parent for place in places)
-    gone = [path for folder in folders for path in _only_in(there, head, folder)]
-    in_base = [entry for entry in entries if entry not in absent]
-    in_base += [each for path in gone if _is_there(each := replace(absent[0], path=path.name, base=path.parent))]
-    if not in_base:
-        inside = [place for place in places if place.is_relative_to(there.repository)]
-        _require_new(head, commit, [head.repository / place.relative_to(there.repository) for place in inside])
-        return there  # loading them says that they are not there
-    return replace(there, load=replace(there.load, suites=tuple(in_base)))
+    if absent:
+        present = [entry for entry in entries if entry not in absent]
+        renames = changed_files(head.repository, commit) or []
+        present += [former for entry in absent for former in _former(entry, renames, there, head)]
+        if present:
+            there = replace(there, load=replace(there.load, suites=tuple(present)))
+    return suites_of(there)
 
 
 def _is_there(entry: SuiteEntry) -> bool:
@@ -92,45 +88,69 @@ def _is_there(entry: SuiteEntry) -> bool:
     return True
 
 
-def _only_in(there: Settings, head: Settings, folder: Path) -> Iterator[Path]:
-    """The suites and folders in a folder of the base that the head has no longer."""
-    if not folder.is_relative_to(there.repository) or not folder.is_dir():
+def _former(
+    entry: SuiteEntry, renames: Iterable[tuple[str | None, str | None]], there: Settings, head: Settings
+) -> Iterator[SuiteEntry]:
+    """What the base has in place of a suite, or a folder of suites, that only the head has."""
+    place = Path(os.path.normpath(entry.base / entry.path))
+    if not place.is_relative_to(there.repository):
         return
-    folders = (path for path in sorted(folder.iterdir()) if path.is_dir())
-    for path in (*filter(is_suite, suite_files(folder)), *folders):
-        if not (head.repository / path.relative_to(there.repository)).exists():
-            yield path
+    here = head.repository / place.relative_to(there.repository)
+    paths = [
+        there.repository / was
+        for was, now in renames
+        if was and now and was != now and (head.repository / now).is_relative_to(here)
+    ]
+    if place.parent.is_dir():
+        beside = [path for path in sorted(place.parent.iterdir()) if path.is_dir() == here.is_dir()]
+        paths += [path for path in beside if not (head.repository / path.relative_to(there.repository)).exists()]
+    for path in dict.fromkeys(paths):
+        if path.is_dir() or path.suffix in SUFFIXES:
+            former = replace(entry, path=path.name, base=path.parent)
+            with suppress(RunevalsError):  # it is no suite
+                suites_of(replace(there, load=replace(there.load, suites=(former,))))
+                yield former
 
 
-def _require_new(head: Settings, commit: str, places: Sequence[Path]) -> None:
-    """Raises ExternalError if something at these places of the head is in the base by another name."""
+def _require_new(head: Settings, commit: str) -> None:
+    """Raises ExternalError if a suite in the current folder is in the base by another name."""
+    entries = [entry for entry in head.load.suites if not entry.from_file]
+    files = {Path(os.path.normpath(entry.base / entry.path)) for entry in entries}
     for was, now in changed_files(head.repository, commit) or ():
-        if was is None or now is None or was == now:
+        if not was or not now or was == now:
             continue
-        if any((head.repository / now).is_relative_to(place) for place in places):
+        path = head.repository / now
+        if path.is_relative_to(head.cwd) and (not files or path in files) and is_suite(path):
             raise ExternalError(
-                f"{now} is {was} in the base {commit[:7]}, and this run looks for it by its new name alone: "
-                "name the folder or a pattern in `suites:`, or compare with a stored result (--baseline)"
+                f"{now} is {was} in the base {commit[:7]}, which has no folder {head.cwd.name}: run it from a "
+                "folder that both have, or compare with a stored result (--baseline)"
             )
 
 
-def require_in_base(files: Iterable[Path], there: Settings, head: Settings) -> None:
-    """Raises ExternalError if the base cannot have a suite of the head: its repository does not have it."""
-    for file in dict.fromkeys(Path(os.path.normpath(file)) for file in files):
-        if not file.is_relative_to(head.repository):
-            continue
-        name = file.relative_to(head.repository)
-        if (there.repository / name).exists():
-            continue
-        folders = (folder for folder in name.parents if folder.name)
+def require_in_base(files: Iterable[Path], there: Settings, head: Settings, *, alone: bool) -> Sequence[str]:
+    """The suites of the head that no checkout of the base can have, each with the reason: git does not have them.
+
+    Raises ExternalError for one of a submodule and one that is named, and if the base has no others (`alone`):
+    nothing would be compared.
+    """
+    paths = dict.fromkeys(Path(os.path.normpath(file)) for file in files)
+    names = [path.relative_to(head.repository) for path in paths if path.is_relative_to(head.repository)]
+    names = [name for name in names if not (there.repository / name).exists()]
+    ignored = {Path(name) for name in git.ignored_in(head.repository)} if names else set()
+    of_settings = {Path(os.path.normpath(entry.base / entry.path)) for entry in head.load.suites}
+    lacking = []
+    for name in names:
+        folders = [folder for folder in name.parents if folder.name]
         nested = next((folder for folder in folders if (head.repository / folder / ".git").exists()), None)
-        if nested is None and not git.is_ignored(head.repository, file):
+        if nested is None and ignored.isdisjoint((name, *folders)):
             continue  # the change adds it
         why = "git ignores it" if nested is None else f"{nested} is a repository of its own (a submodule)"
-        raise ExternalError(
-            f"a checkout of the base does not have {name}, because {why}: make it with `base_setup`, or compare "
-            "with a stored result (--baseline)"
-        )
+        lacking.append(f"a checkout of the base does not have {name}, because {why}")
+        if alone or nested is not None or head.repository / name in of_settings:
+            raise ExternalError(
+                f"{lacking[-1]}: make it with `base_setup`, or compare with a stored result (--baseline)"
+            )
+    return lacking
 
 
 def base_settings(words: RawSettings, settings: Settings, file: SettingsFile | None = None) -> Settings:

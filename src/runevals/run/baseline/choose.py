@@ -18,13 +18,12 @@ from runevals.records.errors import (
     NoSuiteFound,
     RunevalsError,
 )
-from runevals.run.baseline.checkout import base_checkout, is_here
+from runevals.run.baseline.checkout import base_checkout, base_suites, is_here
 from runevals.run.baseline.dependencies import changes_since
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
-from runevals.run.load import suites_of
 from runevals.run.nothing_measured import unmeasured
 from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.redaction.redactors import base_without_patterns
@@ -161,7 +160,7 @@ def _is_unchanged(stored: StoredBase, settings: Settings, raw: RawSettings) -> b
         return True
     try:
         with base_checkout(settings, commit, raw) as base:
-            loaded = suites_of(base)
+            loaded = base_suites(base, settings, commit)
             return changes_since(with_target(base, loaded.suites), loaded, before, baseline.report) is None
     except RunevalsError:
         return False

@@ -66,8 +66,8 @@ _DESCRIPTIVE = (
 )  # fmt: skip
 # What describes a case to its author. A target and a check may read it, so it is part of the exact fingerprint.
 _ABOUT = (
-    "title", "description", "intent", "reason", "rationale", "kind", "type", "priority", "difficulty", "suite",
-    "failure_mode",
+    "title", "description", "intent", "reason", "rationale", "kind", "type", "priority", "difficulty", "language",
+    "suite", "failure_mode",
 )  # fmt: skip
 _READ = frozenset({*_PROMPTS, *_TRIGGER, *_DESCRIPTIVE, *CHECKS, "expected_skill", "expect_skill"})
 _NAMED_SKILL = ("expected_skill", "expect_skill")  # which one, in a suite of several skills
@@ -228,8 +228,7 @@ class _Reader:
         name = next((raw[key] for key in ("name", "eval_name", "title") if _is_text(raw.get(key))), None)
         timeout_s = _timeout_s(raw)
         extra = {"files": digests(files), **({} if timeout_s is None else {"timeout_s": timeout_s})}
-        others = {key: value for key, value in raw.items() if key not in _READ and not is_negated(key)}
-        if others := {**others, **({"language": raw["language"]} if "language" in raw else {})}:
+        if others := {key: value for key, value in raw.items() if key not in _READ and not is_negated(key)}:
             extra["others"] = others  # a check may read them
         if about := {key: raw[key] for key in _ABOUT if key in raw}:
             extra["about"] = about
