@@ -95,7 +95,7 @@ def test_a_table_of_the_templates_variables_needs_no_input(tmp_path, text):
     assert rows.errors == ()
     assert [*prompt_problems([rows], template(text), lambda case: True)] == []
     assert asked(rows, text)[0] == text.replace("{{city}}", "Rome").replace("{{question}}", "Who?")
-    assert rows.cases[0].name == "Rome"  # by whichever it uses: other words of a prompt make no other cases
+    assert rows.cases[0].name == "Who?"  # by whichever it uses: other words of a prompt make no other cases
     with pytest.raises(UnrecognisedSuite, match="no row has an 'input'"):
         load(tmp_path / "r.csv", "r.csv", ROWS)
 

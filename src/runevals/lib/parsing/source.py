@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.strict_json import refuse_constant
-from runevals.lib.text.suggest import did_you_mean
+from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Location, StoredValue, SuiteProblem
 from runevals.records.errors import InvalidSuite, UsageError
 
@@ -480,7 +480,8 @@ def path_inside(root: Path, reference: str, *, base: Path, what: str) -> Path:
         inside = base.resolve().is_relative_to(root.resolve())
         folder = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
         siblings = sorted(each.name for each in path.parent.iterdir()) if path.parent.is_dir() else []
-        near = did_you_mean(path.name, siblings)
+        guess = nearest(path.name, siblings, least=MISSPELT)
+        near = "" if guess is None else f"; did you mean '{guess}'?"
         raise UsageError(f"{what}: there is no file {reference} (looked in {folder}){near}")
     return path
 

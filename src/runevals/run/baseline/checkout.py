@@ -107,7 +107,7 @@ def _former(
     for path in dict.fromkeys(paths):
         if path.is_dir() or path.suffix in SUFFIXES:
             former = replace(entry, path=path.name, base=path.parent)
-            with suppress(RunevalsError):  # it is no suite
+            with suppress(RunevalsError):  # something else
                 suites_of(replace(there, load=replace(there.load, suites=(former,))))
                 yield former
 
