@@ -343,3 +343,61 @@ def test_a_renamed_target_is_no_first_run_under_its_new_name(repository, runeval
     repository.write("runevals.yaml", f"targets: {{b: {target}}}\n")
     code, out, err = runevals("run", "--target", "b", "--base", "main", "-q")
     ended(code, 3, out + err, "the change removes a from `targets`")
+
+
+@pytest.mark.parametrize("lost", [4, 8, 10])
+def test_a_deterministic_target_that_drifted_outside_of_the_change_does_not_block(
+    repository, runevals, monkeypatch, lost
+):
+    """The base's own fresh runs fail too: its stored result no longer holds."""
+    agent = "import os\ndef answer(prompt):\n    n = int(prompt.split()[1])\n    return 'wrong' if "
+    named_suites(repository, "evals/evals.json")
+    repository.git("checkout", "-q", "main")
+    repository.write("agent.py", f"{agent}os.environ.get('MODE') and n < {lost} else 'right'\n")
+    repository.git("commit", "-qam", "an agent")
+    assert runevals("run", "-q", "-o", "base.json")[0] == 0
+    repository.git("checkout", "-qB", "change")
+    repository.write("README.md", "more\n")
+    repository.git("add", "README.md")
+    repository.git("commit", "-qm", "words")
+    monkeypatch.setenv("MODE", "drifted")
+    code, out, err = runevals("run", "--baseline", "base.json", "-q")
+    ended(code, 0, out + err, "the stored base no longer holds")
+    repository.write("agent.py", f"{agent}n < {lost} else 'right'\n")
+    monkeypatch.delenv("MODE")
+    code, out, err = runevals("run", "--baseline", "base.json", "-q")
+    ended(code, 1, out + err, f"{lost} of 10 cases")
+
+
+def test_a_folder_of_results_has_none_of_the_change_itself_for_its_base(repository, runevals, tmp_path_factory):
+    """The first push fails; the second, of words only, must not be compared with the first."""
+    results = tmp_path_factory.mktemp("results")
+    named_suites(repository, "evals/evals.json")
+    repository.git("checkout", "-q", "main")
+    assert runevals("run", "-q", "-o", str(results / "1.json"))[0] == 0
+    assert runevals("run", "-q", "--filter", "k3", "-o", str(results / "2.json"))[0] == 0  # not of all cases
+    repository.git("checkout", "-qB", "change")
+    repository.write("agent.py", BAD)
+    runevals("run", "-q", "-o", str(results / "3.json"))  # with changes in no commit
+    repository.git("commit", "-qam", "worse")
+    assert runevals("run", "--baseline", str(results), "-q", "-o", str(results / "4.json"))[0] == 1
+    repository.write("README.md", "more\n")
+    repository.git("add", "README.md")
+    repository.git("commit", "-qm", "words")
+    code, out, err = runevals("run", "--baseline", str(results), "-q")
+    ended(code, 1, out + err, "10 of 10 cases")
+
+
+def test_shards_of_an_earlier_commit_are_not_those_of_this_one(repository, runevals, monkeypatch):
+    named_suites(repository, "evals/evals.json")
+    for part in ("1", "2"):
+        assert runevals("run", "--shard", f"{part}/2", "-q", "-o", f"{part}.json")[0] == 0
+    assert runevals("run", "-q", "-o", "base.json")[0] == 0
+    repository.write("agent.py", BAD)
+    repository.git("commit", "-qam", "worse")
+    words = ("merge", "1.json", "2.json", "--baseline", "base.json")
+    code, out, err = runevals(*words)
+    ended(code, 0, out + err, "Notice: the shards are of commit")
+    monkeypatch.setenv("CI", "true")
+    code, out, err = runevals(*words)
+    ended(code, 3, out + err, "the shards are of commit", "were they made by an earlier run?")

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from runevals.records import Comparison, Conclusion, RunReport
+from runevals.records.errors import ExternalError
 from runevals.reports.results_document import read
 from runevals.run.against import compared_with, other_side, require_other_side
 from runevals.run.baseline.choose import known_base, remarked, settled_base
@@ -24,6 +25,7 @@ from runevals.run.head import measure_head
 from runevals.run.load import suites_of
 from runevals.run.preflight import require_gates
 from runevals.run.prepare_request import prepared, prepared_merge, prepared_results, require_comparable
+from runevals.run.provenance import commit_here
 from runevals.run.redaction.redactors import base_without_patterns, without_patterns
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
@@ -72,6 +74,7 @@ def merge(report: RunReport, request: RunRequest) -> Conclusion:
 
 
 def _merge(report: RunReport, request: RunRequest) -> Conclusion:
+    _require_this_commit(report, request)
     report, request = prepared_merge(report, with_filters_of(report, request))
     base = known_base(request)
     base = settled_base(base, request, lambda commit: base_of_shards(report, commit, request))
@@ -79,6 +82,17 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
     report = replace(report, run=replace(report.run, notices=notices))
     conclusion = conclude_shards(report, base.baseline, request)
     return remarked(conclusion, base, request)
+
+
+def _require_this_commit(report: RunReport, request: RunRequest) -> None:
+    """Raises ExternalError for shards of another commit in CI: they are of an earlier run. Elsewhere, says so."""
+    here = commit_here(request.settings)
+    if report.run.commit in (None, here) or here is None:
+        return
+    told = f"the shards are of commit {report.run.commit[:7]}, and this is {here[:7]}"
+    if request.settings.environment.get("CI"):
+        raise ExternalError(f"{told}: were they made by an earlier run?")
+    request.tell(f"Notice: {told}")
 
 
 def gate(report: RunReport, request: RunRequest, *, parameters_are_attempts: bool = False) -> Conclusion:

@@ -135,7 +135,10 @@ class _RoundState:
         surely = bool(lost) and (not self.verifies or (look is not None and look.confirmed))
         if not surely and not self._may_end(done, lost):
             return None  # single cases that look lost by now may pass in the next round
+        kept_promise = not self.singles.promise_broken
         self._test_single_cases(screened, critical_only=surely)
+        if kept_promise and self.singles.promise_broken:
+            return self.after_round(done)  # by statistics, with a second look
         return self._ending(done, lost if surely or self.verifies else (), look)
 
     def _broke_promise(self) -> bool:
@@ -226,7 +229,9 @@ class _RoundState:
 
         None if there is no reason to, or it cannot be done. Then the run may go on with another round.
         """
-        reasons = list(stale(self.head, self.base, self.rule)) if self._may_move() else []
+        reasons = list(stale(self.head, self.base, self.rule))
+        reasons += ["runs of one case differ"] if self.singles.promise_broken else []
+        reasons = reasons if self._may_move() else []
         look = self.runner.look_again(None, reasons[0]) if reasons else ""
         if isinstance(look, str):
             return None

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from runevals.records import RunReport
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings
 from runevals.records.rules import Selection
 from runevals.reports import results_document as document
+from runevals.run.baseline.marks import FILTERS
 from runevals.run.baseline.unmeasured import unmeasured_cases
 from runevals.run.shards.merge import same_model
 from runevals.run.tool_results import parse_report, read_report, report_of_files, require_not_committed
@@ -141,11 +142,15 @@ def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline |
 def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]]:
     """The newest run pooled with comparable ones; notices name the others.
 
-    One without errored cases goes before a newer one with some.
+    One without errored cases goes before a newer one with some, one of the base before one of the change itself or
+    of changes in no commit, and a whole one before one that filters left cases out of.
     """
     runs = _measured(folder, settings)
     if not runs:
         return Baseline(report=_of_tool(folder, settings), source=folder.name), ()
+    runs = _preferred(runs, _is_of_base(settings))
+    runs = _preferred(runs, lambda run: run.run.uncommitted is None)
+    runs = _preferred(runs, lambda run: FILTERS.isdisjoint(run.run.settings))
     newest = next((run for run in runs.values() if not unmeasured_cases(run)), next(iter(runs.values())))
     if newest.run.target.deterministic:  # the same answers again would say nothing new
         return Baseline(report=newest, source=_source(folder.name, newest)), ()
@@ -154,6 +159,28 @@ def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]
     alike = [run for name, run in others.items() if reasons[name] is None][: MOST_RUNS - 1]
     source = _source(folder.name, newest) + (f" and {len(alike)} like it" if alike else "")
     return Baseline(report=pooled(newest, alike), source=source), _left_out(reasons)
+
+
+def _preferred(runs: dict[str, RunReport], is_better: Callable[[RunReport], bool]) -> dict[str, RunReport]:
+    """Those that are better; all if none is."""
+    return {name: run for name, run in runs.items() if is_better(run)} or runs
+
+
+def _is_of_base(settings: Settings) -> Callable[[RunReport], bool]:
+    """Whether a run is of none of the commits that the change added to its base, or its files are the same."""
+    repository, side = settings.repository, settings.base_side
+    branch = None if side is not None else git.default_branch(repository)
+    names = [side.commit] if side is not None else [f"origin/{branch}", branch] if branch else []
+    commits = (git.common_ancestor(repository, name) for name in names)
+    base = next(filter(None, commits), None)
+
+    @cache
+    def is_own(commit: str) -> bool:
+        if not git.is_ancestor(repository, commit, "HEAD") or git.is_ancestor(repository, commit, base or ""):
+            return False
+        return not _same_files(settings, commit, base or "")
+
+    return lambda run: base is None or run.run.commit is None or not is_own(run.run.commit)
 
 
 def _of_tool(folder: Path, settings: Settings) -> RunReport:
