@@ -115,7 +115,9 @@ def compare(
     test = tested.whole.get(metric)
     suspects = _suspects(pairs, rule, fresh, deterministic=deterministic)
     few = sides.why_not_comparable(suspects)
-    not_comparable = other_target(head, base) or (few if pairs else "no case is left")
+    not_comparable = few if pairs else "no case is left"
+    if other := other_target(head, base):
+        not_comparable = f"{other}; `baseline: {{on_incomparable: pass}}` allows it, once it is merged"
     evidence = Evidence(
         pairs=pairs,
         hypotheses=deciding(tested.hypotheses, deterministic=deterministic),

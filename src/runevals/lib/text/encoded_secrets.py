@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
@@ -92,6 +91,8 @@ def _squeezed_ascii(text: str) -> bytes:
 @lru_cache(1024)
 def _unescaped(escape: str) -> str:
     """The characters that an escape stands for."""
+    import html  # slow to load, and rarely needed
+
     if escape[0] == "&":
         return html.unescape(f"&{_AMP.sub('', escape[1:])}")
     kind = escape.lstrip("\\")[0]
