@@ -401,3 +401,12 @@ def test_shards_of_an_earlier_commit_are_not_those_of_this_one(repository, runev
     monkeypatch.setenv("CI", "true")
     code, out, err = runevals(*words)
     ended(code, 3, out + err, "the shards are of commit", "were they made by an earlier run?")
+
+
+def test_a_base_of_a_part_of_the_cases_is_named(repository, runevals):
+    named_suites(repository, "evals/evals.json")
+    assert runevals("run", "-q", "--filter", "k3", "-o", "part.json")[0] == 0
+    code, out, err = runevals("run", "--baseline", "part.json", "-q")
+    ended(code, 0, " ".join((out + err).split()), "compared with a result of a part of the cases (filter)")
+    code, out, err = runevals("run", "--baseline", "part.json", "--filter", "k3", "-q")
+    assert "a part of the cases" not in out + err

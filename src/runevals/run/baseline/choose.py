@@ -21,6 +21,7 @@ from runevals.records.errors import (
 from runevals.run.baseline.checkout import base_checkout, base_suites, is_here
 from runevals.run.baseline.dependencies import changes_since
 from runevals.run.baseline.from_files import read_baseline
+from runevals.run.baseline.marks import FILTERS
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
@@ -240,8 +241,10 @@ def _inexact(stored: StoredBase, head: RunReport, base: RunReport, rule: Regress
         remark = "compared with another branch: " if stored.other_branch else "compared with an older commit: "
         return [remark + stored.baseline.older]
     days = too_old(head, base, rule)
-    old = [] if days is None else [f"compared with a result of {plural(days, 'day')} ago"]
-    return [*old, *other_answers(head, base)]
+    remarks = [] if days is None else [f"compared with a result of {plural(days, 'day')} ago"]
+    if FILTERS.isdisjoint(head.run.settings) and (filters := FILTERS & base.run.settings.keys()):
+        remarks.append(f"compared with a result of a part of the cases ({', '.join(sorted(filters))})")
+    return [*remarks, *other_answers(head, base)]
 
 
 def _without_base(conclusion: Conclusion, why: str) -> Conclusion:
