@@ -88,6 +88,16 @@ def test_a_base_that_a_shallow_clone_lacks_says_how_to_fetch_it(repository, tmp_
     repository.git("-C", str(clone), "fetch", "-q", "--depth", "1", address, "main:refs/remotes/origin/main")
     with pytest.raises(InvalidSettings, match="this clone is shallow: git fetch --unshallow"):
         merge_base(clone, "origin/main")
+    with pytest.raises(InvalidSettings, match="no such commit here; this clone is shallow: git fetch --unshallow"):
+        merge_base(clone, "HEAD~9")
+
+
+def test_a_repository_without_a_commit_says_so(project, runevals):
+    (project.path / ".git").rmdir()
+    subprocess.run(["git", "init", "-q"], check=True)
+    project.write("evals.json", SUITE)
+    code, _, err = runevals("run", "--base", "main", "--target", "command:cat")
+    ended(code, 2, err, "no branch has a commit yet: commit first")
 
 
 def ten_cases(*edited):

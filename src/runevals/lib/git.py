@@ -424,7 +424,7 @@ def merge_base(repository: Path, ref: str) -> str:
         raise InvalidSettings(f"--base {ref}: git knows no such commit here{_branches_here(repository, ref)}")
     common = common_ancestor(repository, commit)
     if common is None:
-        is_shallow = (git(repository, "rev-parse", "--is-shallow-repository") or "").strip() == "true"
+        is_shallow = git(repository, "rev-parse", "--is-shallow-repository") == "true"
         hint = "; this clone is shallow: git fetch --unshallow" if is_shallow else ""
         raise InvalidSettings(f"--base {ref}: it has no commit in common with HEAD{hint}")
     return common
@@ -437,8 +437,11 @@ def _branches_here(repository: Path, ref: str) -> str:
     same = [branch for branch in branches if branch.partition("/")[2] == ref]
     if same:
         return f"; did you mean '{one_line(same[0], 60)}'?"
-    there = f" (branches here: {short_list(branches)})" if branches else ""
-    return f"; is it fetched?{there}"
+    if not branches:
+        return "; no branch has a commit yet: commit first"
+    is_shallow = git(repository, "rev-parse", "--is-shallow-repository") == "true"
+    hint = "this clone is shallow: git fetch --unshallow" if is_shallow else "is it fetched?"
+    return f"; {hint} (branches here: {short_list(branches)})"
 
 
 def _require_one_meaning(repository: Path, ref: str) -> None:

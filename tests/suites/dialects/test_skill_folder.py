@@ -13,7 +13,7 @@ SUITE = {"skill_name": "notes", "evals": [{"id": 1, "prompt": "Write", "expected
     ("skill", "told"),
     [
         ("# Notes\n", "SKILL.md:1: warning: has no front matter; begin it with lines '---', 'name: …'"),
-        ("---\nname: notes\n", "SKILL.md:1: warning: has no front matter"),
+        ("---\nname: notes\n", "SKILL.md:1: warning: does not end its front matter"),
         ("", "SKILL.md:1: warning: has no front matter"),
         ("---\nname: notes\n---\n", "SKILL.md:1: warning: the front matter has no description, which agents"),
         ("---\n- a\n---\n", "SKILL.md:1: warning: the front matter has no name and no description"),

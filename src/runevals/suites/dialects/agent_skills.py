@@ -104,8 +104,10 @@ def recognises(value: object) -> bool:
 
 
 def is_meant(file_name: str, value: object) -> bool:
-    """Whether a list in a file that is called as trigger queries are has their keys misspelt in every entry."""
+    """Whether a list in a file that is called as trigger queries are is empty, or has their keys misspelt."""
     entries = value if isinstance(value, list) and file_name in TRIGGERS else []
+    if value == [] and file_name in TRIGGERS:
+        return True
     keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
     return any(nearest(key, ("query", "should_trigger"), least=_LIKELY) is not None for key in keys)
 

@@ -75,8 +75,10 @@ def _front_matter(path: Path, root: Path) -> tuple[str | None, Sequence[SuitePro
     display_path = path.resolve().relative_to(root.resolve()).as_posix()
     try:
         lines = read_text(path, display_path).lstrip("\n").splitlines()
-        if not lines or lines[0].rstrip() != _FENCE or _FENCE not in map(str.rstrip, lines[1:]):
-            message = "has no front matter; begin it with lines '---', 'name: …', 'description: …', '---'"
+        is_open = bool(lines) and lines[0].rstrip() == _FENCE
+        if not is_open or _FENCE not in map(str.rstrip, lines[1:]):
+            what = "does not end its front matter" if is_open else "has no front matter"
+            message = f"{what}; begin it with lines '---', 'name: …', 'description: …', '---'"
             return None, [_warning(display_path, message)]
         end = [line.rstrip() for line in lines].index(_FENCE, 1)
         value = read_yaml("\n".join(["", *lines[1:end]]), display_path).value
