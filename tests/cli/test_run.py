@@ -512,6 +512,13 @@ def test_a_misspelt_evaluator_is_refused_though_the_suite_names_its_own(project,
     ended(code, 2, out + err, "there is no evaluator 'preset-exact-mach'; did you mean 'preset-exact-match'?")
 
 
+def test_every_misspelt_evaluator_of_the_settings_is_told(project, runevals):
+    project.write("rows.jsonl", '{"input": "a", "expected": "b"}')
+    project.write("runevals.yaml", "suites: [{path: rows.jsonl, evaluators: [preset-contain, Relevence]}]\n")
+    code, _, err = runevals("validate")
+    ended(code, 2, err, "no evaluator 'preset-contain'", "no evaluator 'Relevence'")
+
+
 def test_a_change_that_corrects_the_name_of_an_evaluator_is_compared(repository, runevals):
     repository.git("checkout", "-q", "main")
     settings = (

@@ -113,11 +113,17 @@ def _discovered(entry: SuiteEntry | None, request: LoadRequest) -> Discovery:
 
 
 def require_evaluators(request: LoadRequest) -> None:
-    """Raises UnknownEvaluator for one that flags or settings name: a suite that names its own would not say it."""
+    """Raises UnknownEvaluator for those that flags or settings name: a suite that names its own would not say it."""
     of_entries = [name for entry in request.entries for name in entry.evaluators]
-    for name in (*request.evaluators, *of_entries):
-        if name not in request.definitions:
-            catalogue.find(PRESETS.get(name, name))
+    unknown = []
+    for name in dict.fromkeys((*request.evaluators, *of_entries)):
+        try:
+            if name not in request.definitions:
+                catalogue.find(PRESETS.get(name, name))
+        except UnknownEvaluator as error:
+            unknown.append(str(error))
+    if unknown:
+        raise UnknownEvaluator("\n".join(unknown))
 
 
 def _alike(request: LoadRequest) -> Iterator[Path]:
