@@ -25,7 +25,8 @@ def reuse(request: RunRequest, base: StoredBase) -> Conclusion | tuple[str, ...]
     if isinstance(why, Conclusion):
         return why
     if why is None:
-        return () if base.notices else ("run in full: changed_only needs a base, and there is none",)
+        by_flag = request.settings.origins["changed_only"] == "flag" and not base.notices
+        return ("run in full: --changed-only needs a base, and there is none",) if by_flag else ()
     return (f"run in full: {why}",)
 
 
