@@ -181,6 +181,18 @@ def test_a_sample_without_the_score_that_the_base_has_is_an_error(project, runev
     assert runevals("gate", "change.json", "--baseline", "change.json", *words)[0] == 0  # none on the base either
 
 
+def test_a_scorer_that_the_change_removes_is_no_error(project, runevals):
+    log = json.loads(inspect_log(1))
+    for sample in log["samples"]:
+        del sample["scores"]["judge"]
+    project.write("main.json", inspect_log(1))
+    project.write("change.json", json.dumps(log))
+    code, out, _ = runevals("gate", "change.json", "--baseline", "main.json")
+    ended(code, 3, out, "Not measured – only 0 of the base's 20 cases can be compared")
+    project.write("runevals.yaml", "baseline: {on_incomparable: pass}\n")
+    assert runevals("gate", "change.json", "--baseline", "main.json")[0] == 0
+
+
 def agentv_rows(*verdicts):
     """Ten passing cases, each run with one more grader of each of these verdicts."""
     lines = []
@@ -195,8 +207,11 @@ def agentv_rows(*verdicts):
 @pytest.mark.parametrize(
     ("verdicts", "expected"), [(["skip"] * 3, 3), (["pass", "skip", "skip"], 3), (["skip", "pass", "pass"], 0)]
 )
-def test_cases_that_pass_without_a_check_of_the_base_are_not_comparable(project, runevals, verdicts, expected):
-    project.write("main.jsonl", agentv_rows("pass", "pass", "pass"))
+@pytest.mark.parametrize("last", ["pass", "skip"])
+def test_cases_that_pass_without_a_check_of_the_base_are_not_comparable(
+    project, runevals, verdicts, expected, last
+):
+    project.write("main.jsonl", agentv_rows("pass", "pass", last))
     project.write("change.jsonl", agentv_rows(*verdicts))
     code, out, _ = runevals("gate", "change.jsonl", "--baseline", "main.jsonl")
     assert code == expected, out

@@ -213,19 +213,6 @@ def test_the_environment_names_target_and_judge(project):
     assert [(judge.type, judge.model) for judge in settled.judges] == [("azure", "gpt")]
 
 
-def test_dotenv_files_are_read_at_home_and_never_in_ci(tmp_path):
-    from runevals.settings.dotenv import environment
-
-    (tmp_path / "env").mkdir()
-    (tmp_path / ".env.local").write_text("A=1\nB=1\nC=1\nD=1\n", encoding="utf-8")
-    (tmp_path / ".env.local.user").write_text("B=2\nC=2\nD=2\n", encoding="utf-8")
-    (tmp_path / "env" / ".env.dev").write_text("C=3\nD=3\n", encoding="utf-8")
-    assert environment(tmp_path, "dev", {"D": "4"}) == {"A": "1", "B": "2", "C": "3", "D": "4"}
-    assert environment(tmp_path, None, {"CI": "true"}) == {"CI": "true"}
-    with pytest.raises(InvalidSettings, match="there is no file"):
-        environment(tmp_path, "prod", {})
-
-
 def test_every_setting_has_its_own_words():
     assert len({setting.name for setting in SETTINGS}) == len(SETTINGS)
     assert all(setting.help.endswith(".") for setting in SETTINGS)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from runevals.lib.git import merge_base
 from runevals.records.errors import InvalidSettings
+from runevals.run.baseline.from_files import read_baseline
+from runevals.settings.file import BaseSide
+from runevals.settings.resolve import RawSettings, resolve
 from tests.ending import ended
 from tests.sample_suites import AGENT, SETTINGS, SUITE, WORSE
 
@@ -390,12 +394,14 @@ def test_a_folder_of_results_has_none_of_the_change_itself_for_its_base(reposito
     repository.write("agent.py", BAD)
     runevals("run", "-q", "-o", str(results / "3.json"))  # with changes in no commit
     repository.git("commit", "-qam", "worse")
-    assert runevals("run", "--baseline", str(results), "-q", "-o", str(results / "4.json"))[0] == 1
-    repository.write("README.md", "more\n")
-    repository.git("add", "README.md")
-    repository.git("commit", "-qm", "words")
-    code, out, err = runevals("run", "--baseline", str(results), "-q")
-    ended(code, 1, out + err, "10 of 10 cases")
+    runevals("run", "-q", "-o", str(results / "4.json"))
+    repository.git("commit", "-q", "--amend", "-m", "worse, in other words")
+    settings = resolve(RawSettings(flags={"baseline": str(results)}))
+    side = BaseSide(commit=repository.git("rev-parse", "main"))
+    found, _ = read_baseline(replace(settings, base_side=side))
+    assert found.report.totals.passed == 10
+    found, _ = read_baseline(settings)  # nothing says which commits are the change's
+    assert found.report.totals.passed == 0
 
 
 def test_shards_of_an_earlier_commit_are_not_those_of_this_one(repository, runevals, monkeypatch):
@@ -420,3 +426,25 @@ def test_a_base_of_a_part_of_the_cases_is_named(repository, runevals):
     ended(code, 0, " ".join((out + err).split()), "compared with a result of a part of the cases (filter)")
     code, out, err = runevals("run", "--baseline", "part.json", "--filter", "k3", "-q")
     assert "a part of the cases" not in out + err
+
+
+def test_a_renamed_suite_with_a_mistake_on_the_base_is_no_first_run(repository, runevals):
+    named_suites(repository, "evals/a.json")
+    repository.git("checkout", "-q", "main")
+    text = (repository.path / "evals/a.json").read_text(encoding="utf-8")
+    repository.write("evals/a.json", text.replace("ExactMatch", "ExactMacht"))
+    repository.git("commit", "-qam", "a mistake")
+    repository.git("checkout", "-qB", "change")
+    repository.git("mv", "evals/a.json", "evals/b.json")
+    repository.write("evals/b.json", text)
+    code, _, err = runevals("run", "evals/b.json", "--base", "main", "-q")
+    ended(code, 3, err, "cannot be run", "ExactMacht")
+
+
+@pytest.mark.parametrize("path", ["data", "data/*.json", "data/m.json"])
+def test_a_named_path_of_which_the_base_has_nothing_is_no_pass(repository, runevals, path):
+    named_suites(repository, "evals/evals.json")
+    repository.write(".gitignore", "data/\n")
+    repository.write("data/m.json", json.loads(json.dumps(ten_cases()).replace('"k', '"m')))
+    code, _, err = runevals("run", "evals", path, "--base", "main", "-q")
+    ended(code, 3, err, "a checkout of the base does not have data/m.json, because git ignores it")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from runevals.lib import git
 from runevals.records import Comparison, Conclusion, RunReport
 from runevals.records.errors import ExternalError
 from runevals.reports.results_document import read
@@ -25,7 +26,6 @@ from runevals.run.head import measure_head
 from runevals.run.load import suites_of
 from runevals.run.preflight import require_gates
 from runevals.run.prepare_request import prepared, prepared_merge, prepared_results, require_comparable
-from runevals.run.provenance import commit_here
 from runevals.run.redaction.redactors import base_without_patterns, without_patterns
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
@@ -85,14 +85,17 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
 
 
 def _require_this_commit(report: RunReport, request: RunRequest) -> None:
-    """Raises ExternalError for shards of another commit in CI: they are of an earlier run. Elsewhere, says so."""
-    here = commit_here(request.settings)
-    if report.run.commit in (None, here) or here is None:
+    """Raises ExternalError for shards of other files in CI: they are of an earlier run. Elsewhere, says so."""
+    repository, commit = request.settings.repository, report.run.commit
+    here = git.commit_of(repository, "HEAD")
+    if here is None or commit is None or here == commit:
         return
-    told = f"the shards are of commit {report.run.commit[:7]}, and this is {here[:7]}"
+    if (tree := git.tree_of(repository, commit)) is not None and tree == git.tree_of(repository, here):
+        return
+    mismatch = f"the shards are of commit {commit[:7]}, and this is {here[:7]}"
     if request.settings.environment.get("CI"):
-        raise ExternalError(f"{told}: were they made by an earlier run?")
-    request.tell(f"Notice: {told}")
+        raise ExternalError(f"{mismatch}: were they made by an earlier run? Check out the commit that they are of")
+    request.tell(f"Notice: {mismatch}")
 
 
 def gate(report: RunReport, request: RunRequest, *, parameters_are_attempts: bool = False) -> Conclusion:

@@ -199,24 +199,36 @@ def not_measured_here(commit: str) -> Baseline:
 
 
 def with_lost_scores(report: RunReport, base: RunReport) -> RunReport:
-    """The report of Inspect, in which a check without a score is an error where every run of the base has one."""
+    """The report of Inspect, in which a check without a score is an error where every run of the base has one.
+
+    Not of a scorer that was removed altogether: the cases are others then.
+    """
     from runevals.suites.importing.results import inspect_log
 
     if report.run.target.type != inspect_log.NAME:
         return report
-    scored = {(case.suite, case.key): _scored(case) for case in base.cases}
-    cases = [_with_lost_scores(case, scored.get((case.suite, case.key), {})) for case in report.cases]
+    still = {name for case in report.cases for attempt in case.attempts for name in _scores(attempt)}
+    scored = {
+        (case.suite, case.key, case.fingerprint): {
+            name: result for name, result in _scored(case).items() if name in still
+        }
+        for case in base.cases
+    }
+    cases = [
+        _with_lost_scores(case, scored.get((case.suite, case.key, case.fingerprint), {})) for case in report.cases
+    ]
     changed = any(case is not own for case, own in zip(cases, report.cases, strict=True))
     return run_report(report.run, cases, complete=report.complete) if changed else report
 
 
 def _scored(case: CaseReport) -> Mapping[str, CheckResult]:
     """The checks that were measured in every run, by their ids."""
-    runs = [
-        {result.id: result for turn in attempt.turns for result in turn.results if result.outcome.measured}
-        for attempt in case.attempts
-    ]
+    runs = [_scores(attempt) for attempt in case.attempts]
     return {name: result for name, result in runs[0].items() if all(name in run for run in runs)} if runs else {}
+
+
+def _scores(attempt: AttemptReport) -> Mapping[str, CheckResult]:
+    return {result.id: result for turn in attempt.turns for result in turn.results if result.outcome.measured}
 
 
 def _with_lost_scores(case: CaseReport, scored: Mapping[str, CheckResult]) -> CaseReport:

@@ -113,7 +113,7 @@ def _discovered(entry: SuiteEntry | None, request: LoadRequest) -> Discovery:
 
 
 def require_evaluators(request: LoadRequest) -> None:
-    """Raises UnknownEvaluator for those that flags or settings name: a suite that names its own would not say it."""
+    """Raises UnknownEvaluator for those that flags or settings name: a suite with its own would not say it."""
     of_entries = [name for entry in request.entries for name in entry.evaluators]
     unknown = []
     for name in dict.fromkeys((*request.evaluators, *of_entries)):

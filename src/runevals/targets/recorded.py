@@ -26,7 +26,7 @@ from runevals.targets.answer_codec import read_workspace
 from runevals.targets.program_report import citations, count, failed, number, skills, tool_calls
 
 # What a check may need: without one of these names, a similar one is a mistake.
-_EVIDENCE = (("tool_calls", "toolCalls"), ("skills",), ("citations",), ("output", "value", "error"))
+_EVIDENCE = (("tool_calls", "toolCalls"), ("output", "value", "error"))
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
 
 

@@ -60,6 +60,14 @@ class SingleCases:
         ended.sort(key=lambda suspect: not suspect.critical)
         return FreshRuns(tuple(ended), self.promise_broken)
 
+    @property
+    def base_differs(self) -> bool:
+        """Whether the base of targets called deterministic fails a case now that it passed."""
+        failing = (
+            run.status is Outcome.FAILED for one in self._trialled.values() if not one.stored for run in one.base
+        )
+        return self.promise_broken and any(failing)
+
     def test(self, pairs: Sequence[Pair], *, critical_only: bool = False) -> None:
         """Runs the cases that look lost again: the first few, and while none is confirmed, the next few.
 

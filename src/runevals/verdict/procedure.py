@@ -137,7 +137,7 @@ class _RoundState:
             return None  # single cases that look lost by now may pass in the next round
         kept_promise = not self.singles.promise_broken
         self._test_single_cases(screened, critical_only=surely)
-        if kept_promise and self.singles.promise_broken:
+        if kept_promise and self.singles.promise_broken and self._is_change:
             return self.after_round(done)  # by statistics, with a second look
         return self._ending(done, lost if surely or self.verifies else (), look)
 
@@ -230,7 +230,8 @@ class _RoundState:
         None if there is no reason to, or it cannot be done. Then the run may go on with another round.
         """
         reasons = list(stale(self.head, self.base, self.rule))
-        reasons += ["runs of one case differ"] if self.singles.promise_broken else []
+        if self.singles.base_differs and self._is_change:
+            reasons.append("the base answers otherwise than when it was stored")
         reasons = reasons if self._may_move() else []
         look = self.runner.look_again(None, reasons[0]) if reasons else ""
         if isinstance(look, str):
@@ -238,6 +239,12 @@ class _RoundState:
         self._take(look, None)
         self._move_to(look, base_moved(self.base, look))
         return self.after_round(done)
+
+    @property
+    def _is_change(self) -> bool:
+        """Whether head and base are of different code; of the same code, as on a schedule, a drift is the loss."""
+        head, base = self.head.run, self.base.run
+        return (head.commit, head.uncommitted) != (base.commit, base.uncommitted) or head.commit is None
 
     def _may_move(self) -> bool:
         """Whether a fresh run of the base's commit may still replace the stored result."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome, RunReport, TurnReport, Weakening
@@ -95,12 +96,13 @@ def _weaker(before: CheckResult, after: CheckResult | None, *, was_due: bool) ->
 
 
 def passes_with_less(pair: Pair) -> bool:
-    """Whether at least half of the runs that pass now lack the score of a check that every run of the base has."""
+    """Whether half of the runs that pass now, or more, lack the score of a check that half of the base's have."""
     passing = [attempt for attempt in pair.head.attempts if attempt.status is Outcome.PASSED]
     if _same_checks(pair.base, pair.head) and all(map(_is_whole, passing)):
         return False  # nearly always
     scored = [_scored(attempt) for attempt in pair.base.attempts if attempt.status.measured]
-    needed = frozenset.intersection(*scored) if scored else frozenset[tuple[int, str]]()
+    counts = Counter(check for checks in scored for check in checks)
+    needed = {check for check, count in counts.items() if 2 * count >= len(scored)}
     return bool(passing) and 2 * sum(not needed <= _scored(attempt) for attempt in passing) >= len(passing)
 
 

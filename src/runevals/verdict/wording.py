@@ -90,7 +90,7 @@ def in_short(comparison: Comparison) -> str:
     line = f"{name} {percent(comparison.base_mean)} → {percent(comparison.head_mean)}"
     by = points(-comparison.drop)
     if comparison.metric == "share":
-        line, by = _graded(comparison), f"score {by}"
+        line, by = _graded(comparison), signed(-4 * comparison.drop, 2)
     if comparison.deterministic:
         return f"{line} (deterministic target: every difference is real)."
     detectable = comparison.detectable_drop

@@ -243,8 +243,9 @@ def why_no_json(error: ValueError | RecursionError) -> str:
     """The parser's message without the "at" that the position would follow: it is given before the message."""
     if isinstance(error, JSONDecodeError) and _last_comma(error) is not None:
         return "remove the comma before the closing bracket"
-    if isinstance(error, JSONDecodeError) and error.doc[error.pos :].lstrip().startswith(("//", "/*", "#")):
-        return "JSON has no comments; remove this one, or write the file as YAML"
+    at = error.doc[error.pos :].lstrip() if isinstance(error, JSONDecodeError) else ""
+    if at.startswith(("//", "/*", "#")) and getattr(error, "msg", "").startswith("Expecting"):
+        return "JSON has no comments; remove this one"
     return re.sub(r"( starting)? at$", "", getattr(error, "msg", str(error)))
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from unicodedata import normalize
 
 SHORTEST = 8  # characters of a form, without those that are ignored
+MOSTLY_ASCII = 0.75  # of a secret with other letters: otherwise what is left without them says little
 SURELY_NO_WORD = 16  # letters: a shorter secret of letters alone may be a word of the language
 
 # Letters and digits are compared, without case and accents. 0, u and x are ignored, as they begin escapes: \u0041,
@@ -50,8 +51,9 @@ def without_encoded(text: str, forms: Mapping[bytes, str], all_letters: Mapping[
 
 def letters_of(value: str) -> Iterator[bytes]:
     """The plain form of a secret with other letters than those of ASCII."""
-    if not value.isascii():
-        yield from _long_enough(_squeezed(value))
+    form = b"" if value.isascii() else _squeezed(value)
+    if not _may_be_word(value, form):
+        yield from _long_enough(form)
 
 
 def forms_of(value: str) -> Iterator[bytes]:
@@ -61,7 +63,8 @@ def forms_of(value: str) -> Iterator[bytes]:
     """
     raw = value.encode("utf-8", "surrogateescape")
     plain = _squeezed_ascii(value)
-    if not value.isalpha() or len(plain) >= SURELY_NO_WORD:
+    is_ascii = value.isascii() or len(plain) >= MOSTLY_ASCII * len(_NO_LETTER.sub("", value))
+    if is_ascii and not _may_be_word(value, plain):
         yield from _long_enough(plain)
     yield from _long_enough(_squeezed_ascii(raw.hex()))
     yield from _long_enough(_squeezed_ascii(" ".join(map(str, raw))))
@@ -71,6 +74,10 @@ def forms_of(value: str) -> Iterator[bytes]:
             8 * (before + len(raw)) // 6,
         )  # characters that depend only on the secret
         yield from _long_enough(_squeezed_ascii(b64encode(bytes(before) + raw).decode()[first:last]))
+
+
+def _may_be_word(value: str, form: bytes) -> bool:
+    return value.isalpha() and len(form) < SURELY_NO_WORD
 
 
 def _long_enough(form: bytes) -> Iterator[bytes]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 # C0 and C1 controls but tab and line feed, bidi controls, zero-width characters, line separators, noncharacters,
 # lone surrogates, tag characters; fillers, and variation selectors that can only carry a hidden text: in a row,
-# behind ASCII, and U+E0100 on behind anything but an ideograph. One alone makes an emoji, or a form of a letter.
+# behind letters of alphabets, and U+E0100 on behind anything but an ideograph. One alone makes an emoji, say.
 _FILLERS = "\u17b4\u17b5\u3164\uffa0\U0001d173-\U0001d17a"
 _SELECTORS = (
     "(?<![\u2f00-\u2fdf\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])"
     "[\U000e0100-\U000e01ef]"
-    "|(?<=[\x00-\x7f])[\ufe00-\ufe0d]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
+    "|(?<![\u1000-\U0010ffff])[\ufe00-\ufe0d]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
+    "|(?<=[\u034f\u115f\u1160])[\u034f\u115f\u1160]"
 )
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"

@@ -95,16 +95,15 @@ def _former(
     place = Path(os.path.normpath(entry.base / entry.path))
     if not place.is_relative_to(there.repository):
         return
-    here = head.repository / place.relative_to(there.repository)
-    paths = [
-        there.repository / was
-        for was, now in renames
-        if was and now and was != now and (head.repository / now).is_relative_to(here)
-    ]
+    here, paths = head.repository / place.relative_to(there.repository), list[Path]()
+    for was, now in renames:
+        path = head.repository / (now or "")
+        if was and now and was != now and path.is_relative_to(here) and path.suffix in SUFFIXES and is_suite(path):
+            yield replace(entry, path=was, base=there.repository)
     if place.parent.is_dir():
         beside = [path for path in sorted(place.parent.iterdir()) if path.is_dir() == here.is_dir()]
         paths += [path for path in beside if not (head.repository / path.relative_to(there.repository)).exists()]
-    for path in dict.fromkeys(paths):
+    for path in paths:
         if path.is_dir() or path.suffix in SUFFIXES:
             former = replace(entry, path=path.name, base=path.parent)
             with suppress(RunevalsError):  # something else
@@ -130,27 +129,30 @@ def _require_new(head: Settings, commit: str) -> None:
 def require_in_base(files: Iterable[Path], there: Settings, head: Settings, *, alone: bool) -> Sequence[str]:
     """The suites of the head that no checkout of the base can have, each with the reason: git does not have them.
 
-    Raises ExternalError for one of a submodule and one that is named, and if the base has no others (`alone`):
-    nothing would be compared.
+    Raises ExternalError for one of a submodule, for a named path of which the base has nothing, and if it has no
+    suites at all (`alone`): nothing would be compared.
     """
     paths = dict.fromkeys(Path(os.path.normpath(file)) for file in files)
     names = [path.relative_to(head.repository) for path in paths if path.is_relative_to(head.repository)]
     names = [name for name in names if not (there.repository / name).exists()]
     ignored = {Path(name) for name in git.ignored_in(head.repository)} if names else set()
-    of_settings = {Path(os.path.normpath(entry.base / entry.path)) for entry in head.load.suites}
-    lacking = []
+    lacking, reasons = list[Path](), dict[Path, str]()
     for name in names:
         folders = [folder for folder in name.parents if folder.name]
         nested = next((folder for folder in folders if (head.repository / folder / ".git").exists()), None)
         if nested is None and ignored.isdisjoint((name, *folders)):
             continue  # the change adds it
         why = "git ignores it" if nested is None else f"{nested} is a repository of its own (a submodule)"
-        lacking.append(f"a checkout of the base does not have {name}, because {why}")
-        if alone or nested is not None or head.repository / name in of_settings:
-            raise ExternalError(
-                f"{lacking[-1]}: make it with `base_setup`, or compare with a stored result (--baseline)"
-            )
-    return lacking
+        reasons[head.repository / name] = f"a checkout of the base does not have {name}, because {why}"
+        if alone or nested is not None:
+            lacking.append(head.repository / name)
+    for entry in head.load.suites if reasons else ():
+        named = [Path(os.path.normpath(file)) for file in discover(entry.base, entry.path).files]
+        lacking += [named[0]] if all(file in reasons for file in named) else []  # nothing of it would be compared
+    if lacking:
+        how = "make it with `base_setup`, or compare with a stored result (--baseline)"
+        raise ExternalError(f"{reasons[lacking[0]]}: {how}")
+    return list(reasons.values())
 
 
 def base_settings(words: RawSettings, settings: Settings, file: SettingsFile | None = None) -> Settings:

@@ -20,7 +20,7 @@ from runevals.records import RunReport
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings
 from runevals.records.rules import Selection
 from runevals.reports import results_document as document
-from runevals.run.baseline.marks import FILTERS
+from runevals.run.baseline.marks import filters_of
 from runevals.run.baseline.unmeasured import unmeasured_cases
 from runevals.run.shards.merge import same_model
 from runevals.run.tool_results import parse_report, read_report, report_of_files, require_not_committed
@@ -150,7 +150,7 @@ def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]
         return Baseline(report=_of_tool(folder, settings), source=folder.name), ()
     runs = _preferred(runs, _is_of_base(settings))
     runs = _preferred(runs, lambda run: run.run.uncommitted is None)
-    runs = _preferred(runs, lambda run: FILTERS.isdisjoint(run.run.settings))
+    runs = _preferred(runs, lambda run: not filters_of(run))
     newest = next((run for run in runs.values() if not unmeasured_cases(run)), next(iter(runs.values())))
     if newest.run.target.deterministic:  # the same answers again would say nothing new
         return Baseline(report=newest, source=_source(folder.name, newest)), ()
@@ -167,20 +167,14 @@ def _preferred(runs: dict[str, RunReport], is_better: Callable[[RunReport], bool
 
 
 def _is_of_base(settings: Settings) -> Callable[[RunReport], bool]:
-    """Whether a run is of none of the commits that the change added to its base, or its files are the same."""
+    """Whether a run is of the base's history, or has the files of the base: not of the change's own commits."""
     repository, side = settings.repository, settings.base_side
-    branch = None if side is not None else git.default_branch(repository)
-    names = [side.commit] if side is not None else [f"origin/{branch}", branch] if branch else []
-    commits = (git.common_ancestor(repository, name) for name in names)
-    base = next(filter(None, commits), None)
 
     @cache
-    def is_own(commit: str) -> bool:
-        if not git.is_ancestor(repository, commit, "HEAD") or git.is_ancestor(repository, commit, base or ""):
-            return False
-        return not _same_files(settings, commit, base or "")
+    def is_of_base(commit: str, base: str) -> bool:
+        return git.is_ancestor(repository, commit, base) or _same_files(settings, commit, base)
 
-    return lambda run: base is None or run.run.commit is None or not is_own(run.run.commit)
+    return lambda run: side is None or run.run.commit is None or is_of_base(run.run.commit, side.commit)
 
 
 def _of_tool(folder: Path, settings: Settings) -> RunReport:

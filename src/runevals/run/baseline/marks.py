@@ -24,7 +24,7 @@ from runevals.suites.plan import is_selected
 MOST_READ = 20  # of which the best is taken
 LEAST_MEASURED = 0.8  # of the cases
 HEAD_BYTES, HEAD_LINES = 65536, 100  # of a document, where its time stands
-FILTERS = frozenset({"category", "tag", "filter"})
+_FILTERS = ("category", "filter", "tag")
 _STARTED_AT = re.compile(rb'"started_at": ?"([^"]{1,40})"')
 
 Key = tuple[str, str]  # suite and key
@@ -104,7 +104,12 @@ def _is_whole(run: RunReport, planned: Collection[Key]) -> bool:
         return True
     measured, due = _measured(run), [case for case in run.cases if case.status is not Outcome.SKIPPED]
     of_all = len(measured) >= LEAST_MEASURED * len(due) and not measured.isdisjoint(planned)
-    return of_all and FILTERS.isdisjoint(run.run.settings)
+    return of_all and not filters_of(run)
+
+
+def filters_of(run: RunReport) -> list[str]:
+    """The settings that left cases out of a run."""
+    return [name for name in _FILTERS if run.run.settings.get(name)]
 
 
 def _covers(run: RunReport, planned: Collection[Key]) -> bool:
