@@ -147,8 +147,10 @@ def require_in_base(files: Iterable[Path], there: Settings, head: Settings, *, a
         if alone or nested is not None:
             lacking.append(head.repository / name)
     for entry in head.load.suites if reasons else ():
-        named = [Path(os.path.normpath(file)) for file in discover(entry.base, entry.path).files]
-        lacking += [named[0]] if all(file in reasons for file in named) else []  # nothing of it would be compared
+        files_of = [Path(os.path.normpath(file)) for file in discover(entry.base, entry.path).files]
+        lacking += (
+            [files_of[0]] if all(file in reasons for file in files_of) else []
+        )  # nothing of it would be compared
     if lacking:
         how = "make it with `base_setup`, or compare with a stored result (--baseline)"
         raise ExternalError(f"{reasons[lacking[0]]}: {how}")
