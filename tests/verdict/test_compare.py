@@ -424,4 +424,4 @@ def test_a_graded_comparison_says_the_scores_of_five_and_the_pass_rate():
     head = with_judge(report([judged_case(f"k{n}", "pf"[n < 3], 4.0) for n in range(30)]), "big")
     told = in_short(compare(head, base, "b"))
     assert told.startswith("Pass rate 100.0 % → 90.0 %, score 5.00 → 4.")
-    assert "of 5 (score −" in told
+    assert "of 5 (−0." in told
