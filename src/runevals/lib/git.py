@@ -258,6 +258,12 @@ def tree_of(repository: Path, commit: str) -> str | None:
     return git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{tree}}") or None
 
 
+def same_files(repository: Path, commit: str, other: str) -> bool:
+    """Whether git knows both commits and their files are the same."""
+    tree = tree_of(repository, commit)
+    return tree is not None and tree == tree_of(repository, other)
+
+
 def merged_tree(repository: Path, commit: str, other: str) -> str | None:
     """The tree of two commits merged; None if they conflict, or git does not know them or how (before 2.38)."""
     merged = git(repository, "merge-tree", "--write-tree", commit, other)

@@ -88,9 +88,7 @@ def _require_this_commit(report: RunReport, request: RunRequest) -> None:
     """Raises ExternalError for shards of other files in CI: they are of an earlier run. Elsewhere, says so."""
     repository, commit = request.settings.repository, report.run.commit
     here = git.commit_of(repository, "HEAD")
-    if here is None or commit is None or here == commit:
-        return
-    if (tree := git.tree_of(repository, commit)) is not None and tree == git.tree_of(repository, here):
+    if here is None or commit in (None, here) or git.same_files(repository, commit, here):
         return
     mismatch = f"the shards are of commit {commit[:7]}, and this is {here[:7]}"
     if request.settings.environment.get("CI"):

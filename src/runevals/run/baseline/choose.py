@@ -157,7 +157,7 @@ def _is_unchanged(stored: StoredBase, settings: Settings, raw: RawSettings) -> b
         return False
     if baseline.report.run.uncommitted:
         return False
-    if git.tree_of(settings.repository, before) == git.tree_of(settings.repository, commit):
+    if git.same_files(settings.repository, before, commit):
         return True
     try:
         with base_checkout(settings, commit, raw) as base:

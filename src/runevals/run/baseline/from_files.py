@@ -172,7 +172,7 @@ def _is_of_base(settings: Settings) -> Callable[[RunReport], bool]:
 
     @cache
     def is_of_base(commit: str, base: str) -> bool:
-        return git.is_ancestor(repository, commit, base) or _same_files(settings, commit, base)
+        return git.is_ancestor(repository, commit, base) or git.same_files(repository, commit, base)
 
     return lambda run: side is None or run.run.commit is None or is_of_base(run.run.commit, side.commit)
 
@@ -244,16 +244,11 @@ def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str 
     commits = [report.run.commit for report in (run, newest)]
     if None in commits:
         return "no commit is named"
-    if commits[0] != commits[1] and not _same_files(settings, *map(str, commits)):
+    if commits[0] != commits[1] and not git.same_files(settings.repository, *map(str, commits)):
         return "another commit"
     if not same_model(newest.run.target, run.run.target):
         return "another target"
     return "another judge" if judges_differ(newest, run) else None
-
-
-def _same_files(settings: Settings, one: str, other: str) -> bool:
-    trees = [git.tree_of(settings.repository, commit) for commit in (one, other)]
-    return trees[0] is not None and trees[0] == trees[1]
 
 
 def _left_out(reasons: Mapping[str, str | None]) -> tuple[str, ...]:
