@@ -94,6 +94,11 @@ def changed_files(repository: Path, commit: str) -> list[tuple[str | None, str |
     return pairs
 
 
+def renamed_files(repository: Path, commit: str) -> list[tuple[str, str]]:
+    """(path in `commit`, path in the work tree) of each file that has another path now."""
+    return [(was, now) for was, now in changed_files(repository, commit) or () if was and now and was != now]
+
+
 def _is_regular(repository: Path, name: str) -> bool:
     """Whether it is a file, and no link of the repository leads to it."""
     above = [repository / folder for folder in PurePosixPath(name).parents if str(folder) != "."]

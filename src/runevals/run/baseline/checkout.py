@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from runevals.lib import git
-from runevals.lib.git_changes import changed_files
+from runevals.lib.git_changes import renamed_files
 from runevals.lib.worktree import worktree
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError
 from runevals.records.rules import SuiteEntry
@@ -73,7 +73,7 @@ def base_suites(there: Settings, head: Settings, commit: str) -> LoadedSuites:
     absent = [entry for entry in entries if not entry.from_file and not _is_there(entry)]
     if absent:
         present = [entry for entry in entries if entry not in absent]
-        renames = changed_files(head.repository, commit) or []
+        renames = renamed_files(head.repository, commit)
         present += [former for entry in absent for former in _former(entry, renames, there, head)]
         if present:
             there = replace(there, load=replace(there.load, suites=tuple(present)))
@@ -89,7 +89,7 @@ def _is_there(entry: SuiteEntry) -> bool:
 
 
 def _former(
-    entry: SuiteEntry, renames: Iterable[tuple[str | None, str | None]], there: Settings, head: Settings
+    entry: SuiteEntry, renames: Iterable[tuple[str, str]], there: Settings, head: Settings
 ) -> Iterator[SuiteEntry]:
     """What the base has in place of a suite, or a folder of suites, that only the head has."""
     place = Path(os.path.normpath(entry.base / entry.path))
@@ -97,8 +97,8 @@ def _former(
         return
     here, paths = head.repository / place.relative_to(there.repository), list[Path]()
     for was, now in renames:
-        path = head.repository / (now or "")
-        if was and now and was != now and path.is_relative_to(here) and path.suffix in SUFFIXES and is_suite(path):
+        path = head.repository / now
+        if path.is_relative_to(here) and path.suffix in SUFFIXES and is_suite(path):
             yield replace(entry, path=was, base=there.repository)
     if place.parent.is_dir():
         beside = [path for path in sorted(place.parent.iterdir()) if path.is_dir() == here.is_dir()]
@@ -115,9 +115,7 @@ def _require_new(head: Settings, commit: str) -> None:
     """Raises ExternalError if a suite in the current folder is in the base by another name."""
     entries = [entry for entry in head.load.suites if not entry.from_file]
     files = {Path(os.path.normpath(entry.base / entry.path)) for entry in entries}
-    for was, now in changed_files(head.repository, commit) or ():
-        if not was or not now or was == now:
-            continue
+    for was, now in renamed_files(head.repository, commit):
         path = head.repository / now
         if path.is_relative_to(head.cwd) and (not files or path in files) and is_suite(path):
             raise ExternalError(
@@ -148,9 +146,8 @@ def require_in_base(files: Iterable[Path], there: Settings, head: Settings, *, a
             lacking.append(head.repository / name)
     for entry in head.load.suites if reasons else ():
         files_of = [Path(os.path.normpath(file)) for file in discover(entry.base, entry.path).files]
-        lacking += (
-            [files_of[0]] if all(file in reasons for file in files_of) else []
-        )  # nothing of it would be compared
+        if all(file in reasons for file in files_of):
+            lacking.append(files_of[0])
     if lacking:
         how = "make it with `base_setup`, or compare with a stored result (--baseline)"
         raise ExternalError(f"{reasons[lacking[0]]}: {how}")
