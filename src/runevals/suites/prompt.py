@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import did_you_mean
-from runevals.lib.text.variables import VARIABLE, fill_variables
+from runevals.lib.text.variables import VARIABLE, fill_variables, variables_in
 from runevals.records import Case, Message, PromptTemplate, Suite, SuiteProblem
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import eval_samples, prompt_yml, rows, skill_cases
@@ -96,9 +96,7 @@ def _of_suite(
 
 def variables_of(template: PromptTemplate) -> tuple[str, ...]:
     """The variables that a template uses, in order, each once."""
-    return tuple(
-        dict.fromkeys(name for message in template.messages for name in VARIABLE.findall(message.content))
-    )
+    return tuple(dict.fromkeys(name for message in template.messages for name in variables_in(message.content)))
 
 
 def _without_template(case: Case) -> Iterator[tuple[str, str]]:

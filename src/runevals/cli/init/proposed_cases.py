@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from runevals.lib.text.variables import VARIABLE
+from runevals.lib.text.variables import variables_in
 from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects.rows import OF_QUESTION
 from runevals.suites.load import PLACEHOLDER
@@ -38,7 +38,7 @@ def proposed_cases(text: str, name: str) -> list[dict[str, object]]:
     )
     selection = sorted(firsts, key=statements.index)[:CASES]
     selection += [statement for statement in statements if statement not in selection][: CASES - len(selection)]
-    names = names_in(text)
+    names = variables_in(text)
     return [
         _item(f"proposed-{number}", statement, f"{name}:{statement.line}", names, by_heading=statement in firsts)
         for number, statement in enumerate(selection, start=1)
@@ -55,16 +55,11 @@ def _item(
         "prompt": question,
         "expected_response": statement.text,
         "notes": f"{PLACEHOLDER}: proposed from {place}",
-        **variables_of(question, names),
+        **with_variables(question, names),
     }
 
 
-def names_in(text: str) -> list[str]:
-    """The variables of a prompt, each once."""
-    return list(dict.fromkeys(VARIABLE.findall(text)))
-
-
-def variables_of(question: str, names: Sequence[str]) -> dict[str, object]:
+def with_variables(question: str, names: Sequence[str]) -> dict[str, object]:
     """What an item has of the variables `names` of a prompt: one is the question, or cases would not differ."""
     of_question = next((name for name in _OF_QUESTION if name in names), names[-1] if names else PROMPT)
     variables = {name: question if name == of_question else PLACEHOLDER for name in names if name != PROMPT}

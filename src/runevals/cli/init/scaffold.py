@@ -13,13 +13,14 @@ import click
 from runevals.cli.compared_results import base_command
 from runevals.cli.init import templates as starter
 from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file
-from runevals.cli.init.proposed_cases import names_in, proposed_cases
+from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.options import resolved_settings
 from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.variables import variables_in
 from runevals.records.agent import AGENT_KEYS, AGENT_PLACES
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.records.quick_dataclass import dataclass
@@ -139,7 +140,7 @@ def _written(
     if prompt is not None and is_skill:
         yield from _skill_files(settings, prompt, [str(item["expected_response"]) for item in items])
     else:
-        names = [] if prompt is None else names_in(prompt.text)
+        names = [] if prompt is None else variables_in(prompt.text)
         yield _left(suites[0], cwd) if suites else _starter(settings, items, names)
     program = list(_program(settings, items))
     yield from program

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runevals.cli.init.proposed_cases import variables_of
+from runevals.cli.init.proposed_cases import with_variables
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.settings.target import target_words
 from runevals.suites.dialects import eval_document
@@ -96,7 +96,7 @@ def starter_suite(names: Sequence[str] = (), *, judged: bool) -> str:
         if judged
         else {"testId": "colour", "prompt": _COLOUR, "expected_response": "green"}
     )
-    items = [{**item, **variables_of(str(item["prompt"]), names)} for item in items]
+    items = [{**item, **with_variables(str(item["prompt"]), names)} for item in items]
     return _suite("A first suite: replace its cases by yours", {"ExactMatch": {}}, items)
 
 

@@ -9,6 +9,11 @@ VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
 _OTHER_MARKUP: Mapping[str, str] = {"{{": "a filter or an expression", "{%": "a tag", "{#": "a comment"}
 
 
+def variables_in(text: str) -> list[str]:
+    """The variables in `text`, in order, each once."""
+    return list(dict.fromkeys(VARIABLE.findall(text)))
+
+
 def fill_variables(text: str, values: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
     """(`text` with each variable's value in its place, the variables without a value, which stay unchanged).
 

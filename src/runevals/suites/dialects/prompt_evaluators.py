@@ -9,7 +9,7 @@ from typing import Any
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.suggest import did_you_mean
-from runevals.lib.text.variables import VARIABLE, fill_variables
+from runevals.lib.text.variables import VARIABLE, fill_variables, variables_in
 from runevals.records import EvaluatorSpec, SuiteProblem
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.assertions import numbered
@@ -90,7 +90,7 @@ class Evaluators:
             "expected": "{{expected}}",
             "completion": "{{output}}",
         }
-        for name in dict.fromkeys(VARIABLE.findall(text)):
+        for name in variables_in(text):
             if name not in variables:
                 self._wrong(json_path, f"the prompt has no variable '{name}'{self._hint(name)}")
             elif "-" in name:

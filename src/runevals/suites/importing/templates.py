@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runevals.lib.text.variables import VARIABLE, fill_variables, other_markup
+from runevals.lib.text.variables import fill_variables, other_markup, variables_in
 from runevals.suites.dialects.variables import texts_of
 
 
@@ -19,7 +19,7 @@ def variables_of(text: str) -> tuple[str, ...]:
     if markup is not None:
         at, what = markup
         raise NotPlain(f"the template has {what}, {' '.join(text[at : at + 40].split())!r}")
-    names = tuple(dict.fromkeys(VARIABLE.findall(text)))
+    names = tuple(variables_in(text))
     if any(name.startswith("env.") for name in names):
         raise NotPlain("the template reads the environment")
     return names
