@@ -73,7 +73,7 @@ def raw_settings(
 ) -> RawSettings:
     """The settings of a command line, before they are resolved."""
     names = {setting.name for setting in SETTINGS if "flag" in setting.by}
-    _require_values({name: flags[name] for name in _NOT_EMPTY if name in flags})
+    _require_values(flags)
     if "" in paths:
         raise InvalidSettings("the name of a suite is empty: leave it out, or give its path")
     flags_set = {name: value for name, value in flags.items() if name in names}
@@ -93,7 +93,8 @@ _NOT_EMPTY = ("base", "baseline", "target", "config", "judge", "against", "mark"
 
 def _require_values(flags: Mapping[str, Any]) -> None:
     """Raises InvalidSettings for an empty one: `--base "$UNSET"` would run with another meaning."""
-    for name, value in flags.items():
+    for name in _NOT_EMPTY:
+        value = flags.get(name)
         if value == "" or (isinstance(value, list | tuple) and "" in value):
             raise InvalidSettings(f"--{name.replace('_', '-')} is empty: leave it out, or give it a value")
 

@@ -42,10 +42,8 @@ def environment(cwd: Path, name: str | None, process: Mapping[str, str]) -> dict
 
 def _without_settings(values: Mapping[str, str], file: Path) -> Mapping[str, str]:
     """The variables of a dotenv file; if git tracks it, without those that are settings of ours."""
-    settings, repository = (
-        sorted(name for name in values if name.startswith("RUNEVALS_")),
-        repository_root(file.parent),
-    )
+    settings = sorted(name for name in values if name.startswith("RUNEVALS_"))
+    repository = repository_root(file.parent)
     if not settings or why_unavailable(repository) is not None or not may_be_committed(repository, file):
         return values
     notice(f"{file.name}: {', '.join(settings)} not used: git tracks the file, so a change could bring it")

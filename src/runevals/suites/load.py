@@ -18,16 +18,7 @@ from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import first_of, plural
-from runevals.records import (
-    Case,
-    EvaluatorSpec,
-    Location,
-    Problem,
-    PromptTemplate,
-    Suite,
-    SuiteProblem,
-    Turn,
-)
+from runevals.records import Case, EvaluatorSpec, Location, Problem, PromptTemplate, Suite, SuiteProblem, Turn
 from runevals.records.agent import AGENTS
 from runevals.records.errors import (
     InvalidOptions,

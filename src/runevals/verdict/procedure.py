@@ -229,10 +229,11 @@ class _RoundState:
 
         None if there is no reason to, or it cannot be done. Then the run may go on with another round.
         """
+        if not self._may_move():
+            return None
         reasons = list(stale(self.head, self.base, self.rule))
         if self.singles.base_differs and self._is_change:
             reasons.append("the base answers otherwise than when it was stored")
-        reasons = reasons if self._may_move() else []
         look = self.runner.look_again(None, reasons[0]) if reasons else ""
         if isinstance(look, str):
             return None

@@ -37,9 +37,8 @@ KEY_SHAPES = (
 
 
 KEY_BEGINNINGS = ("sk-", "gho_", "ghp_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "AKIA", "AIza")
-_HTML = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"}
-)  # `html` is slow to load
+# As `html.escape` does, whose module is slow to load.
+_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 _MARGIN = 10_000  # characters beside an excerpt in which secrets are looked for
 _extra_secrets: dict[str, str] = {}  # secrets that are not, or no longer, in the environment: name → value
 _key_names: set[str] = set()  # variables that hold keys, whatever their names

@@ -59,15 +59,14 @@ _WORDS = {
     **dict.fromkeys(("trigger", "should_trigger", "triggers"), True),
     **dict.fromkeys(("no_trigger", "not_trigger", "should_not_trigger", "does_not_trigger"), False),
 }
-_DESCRIPTIVE = (
-    "id", "name", "eval_name", "title", "description", "notes", "intent", "reason", "rationale", "category",
-    "tags", "kind", "type", "priority", "difficulty", "language", "suite", "critical", "files", "expected_output",
-    "timeout_seconds", "timeout_s", "timeout_ms", "timeout", "failure_mode",
-)  # fmt: skip
 # What describes a case to its author. A target and a check may read it, so it is part of the exact fingerprint.
 _ABOUT = (
     "title", "description", "intent", "reason", "rationale", "kind", "type", "priority", "difficulty", "language",
     "suite", "failure_mode",
+)  # fmt: skip
+_DESCRIPTIVE = (
+    *_ABOUT, "id", "name", "eval_name", "notes", "category", "tags", "critical", "files", "expected_output",
+    "timeout_seconds", "timeout_s", "timeout_ms", "timeout",
 )  # fmt: skip
 _READ = frozenset({*_PROMPTS, *_TRIGGER, *_DESCRIPTIVE, *CHECKS, "expected_skill", "expect_skill"})
 _NAMED_SKILL = ("expected_skill", "expect_skill")  # which one, in a suite of several skills
