@@ -114,6 +114,7 @@ class Simulated:
 
     trouble = ""
     lost_before = ()
+    of_no_change = False
 
     def __init__(self, truth: Truth, answer: Answer, *, all_rounds: bool = False) -> None:
         self.truth = truth

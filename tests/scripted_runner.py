@@ -18,6 +18,7 @@ class ScriptedRunner:
 
     can_run = True
     all_rounds = False
+    of_no_change = False
     trouble = ""
     why_no_base = ""
     why_no_second_look = ""

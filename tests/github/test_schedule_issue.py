@@ -10,9 +10,16 @@ from tests.github.emulator import Fault
 from tests.github.exchanged_files import NAME
 from tests.github.job_names import ARTIFACT
 from tests.reports.hostile import TEXTS
+from tests.sample_suites import EXACT, numbered
 
 SCHEDULE = {"schedule": "17 4 * * *", "repository": {"default_branch": "main"}}
 GOOD, BAD = "Paris", "Rome"
+BY_CHANCE = """
+import random
+
+def answer(prompt):
+    return "right" if random.random() < float(open({world!r}).read()) else "wrong"
+"""
 
 
 @pytest.fixture
@@ -62,6 +69,23 @@ def test_a_loss_without_a_change_opens_one_issue_until_it_passes_again(scheduled
     assert theirs["state"] == "open"
     scheduled(GOOD)
     assert len(hub.issues) == 2
+
+
+def test_a_model_that_answers_worse_by_chance_opens_the_issue_too(scheduled, job, hub, tmp_path):
+    """No case passed always before and fails always now: the whole fell."""
+    job.repository.write("evals.json", {**EXACT, "items": numbered(30, "right")})
+    job.repository.write(
+        "runevals.yaml", "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+    )
+    job.repository.write("agent.py", BY_CHANCE.format(world=str(tmp_path / "world")))
+    job.repository.git("add", "-A")
+    job.repository.git("commit", "-qm", "an agent by chance")
+    hub.history = [job.repository.git("rev-parse", "HEAD")]
+    scheduled("0.95")
+    scheduled("0.95")
+    assert hub.issues == []
+    scheduled("0.5")
+    assert "**The provider changed, your code did not**" in hub.issues[-1]["body"]
 
 
 @pytest.mark.parametrize("other", [{"event": "push"}, {"INPUT_ISSUE": ""}])

@@ -89,6 +89,20 @@ def test_a_red_that_a_fresh_base_shares_is_not_confirmed_and_green(drifting, run
     assert (found["verdict"], found["verification"]["state"]) == ("no_change", "moved")
 
 
+def test_what_the_same_code_lost_on_a_schedule_is_a_loss_and_confirmed_by_it(drifting, runevals, monkeypatch):
+    monkeypatch.setenv("CI", "true")  # of no change: nothing says what it would be compared with
+    assert runevals("--repeat", "3", "-q", "-o", "base.json")[0] == 0
+    assert runevals(*STORED)[0] == 0
+    drifting.rate.write_text("0.55")
+    code, out, _ = runevals(*STORED)
+    ended(code, 1, out, "Confirmed against base.json of ", ", by fresh runs of the same code")
+    drifting.write("other.txt", "a change")
+    drifting.git("add", "-A")
+    drifting.git("commit", "-qm", "something else")
+    code, out, _ = runevals(*STORED)
+    ended(code, 0, out, "it moved by −")
+
+
 def test_a_red_that_a_fresh_base_does_not_share_is_confirmed(drifting, runevals):
     assert runevals("--repeat", "3", "-q", "-o", "base.json")[0] == 0
     drifting.agent(0.6)

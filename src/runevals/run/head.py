@@ -52,6 +52,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
     """What can be run to compare `head` with the base."""
     settings = request.settings
     commit, why_not = rerunnable(settings, baseline)
+    of_branch = _is_of_branch(settings)
     off = VERIFY_OFF if settings.compare.verify == "off" else ""
     again = replace(request, settings=settings.repeated(HEAD_LOOKS))
     return TargetRunner(
@@ -62,7 +63,8 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
         open_old_form=lambda: open_old_form(request, commit or ""),
         base_name=(commit or "")[:7],
         can_run=can_run_again(settings),
-        all_rounds=isinstance(head, RunReport) or _will_be_a_base(settings),
+        all_rounds=isinstance(head, RunReport) or of_branch,
+        of_no_change=of_branch,
         cannot_run_base=off or why_not,
         earlier=alike_earlier(request, head),
     )
@@ -100,6 +102,6 @@ def alike_earlier(request: RunRequest, head: Measurement | RunReport) -> Conclus
     return earlier if why_not_alike(earlier.report, now, request.settings) is None else None
 
 
-def _will_be_a_base(settings: Settings) -> bool:
+def _is_of_branch(settings: Settings) -> bool:
     """Whether the result is of a branch, not of a change: then others will be compared with it."""
     return bool(settings.environment.get("CI")) and settings.base_side is None

@@ -39,6 +39,7 @@ class TargetRunner:
     base_name: str  # for messages
     can_run: bool
     all_rounds: bool
+    of_no_change: bool  # the run is of a branch
     cannot_run_base: str  # why; empty if it can be tried
     trouble: str = ""
     earlier: Conclusion | None = None  # of the same run, by an earlier attempt of this job

@@ -96,6 +96,7 @@ class ToolRunner:
     lost_before: Sequence[Suspect] = ()
     trouble: str = ""
     all_rounds: bool = True
+    of_no_change: bool = False
     can_run: bool = True
     why_no_second_look: str = NOT_AS_A_WHOLE
     _base_settings: Settings | None = None

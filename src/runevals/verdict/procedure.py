@@ -27,6 +27,7 @@ from runevals.verdict.verification import (
     confirmed,
     lost_places,
     not_confirmed,
+    of_same_code,
     pairs_in,
     second_look,
     unverified,
@@ -43,6 +44,10 @@ class Runner(CaseRunner, Protocol):
     @property
     def all_rounds(self) -> bool:
         """Whether all are made: the result will be a base."""
+
+    @property
+    def of_no_change(self) -> bool:
+        """Whether the run is of a branch, as on a schedule: what the same code lost since is a loss, by drift."""
 
     @property
     def can_run(self) -> bool:
@@ -172,6 +177,8 @@ class _RoundState:
         look = self.runner.look_again(pairs, "a regression, it seems")
         if isinstance(look, str):
             return look
+        if self._drifts:
+            look = of_same_code(look, self.base, self.source)
         of_commit = self.base.run.uncommitted is None
         moved = base_moved(self.base, look) if pairs is None or not of_commit else ""
         if moved and not of_commit:
@@ -247,9 +254,14 @@ class _RoundState:
         head, base = self.head.run, self.base.run
         return (head.commit, head.uncommitted) != (base.commit, base.uncommitted) or head.commit is None
 
+    @property
+    def _drifts(self) -> bool:
+        """Whether what was lost since the stored result is a loss, although no code was changed."""
+        return self.runner.of_no_change and self.base.run.uncommitted is None and not self._is_change
+
     def _may_move(self) -> bool:
         """Whether a fresh run of the base's commit may still replace the stored result."""
-        return self.verifies and self.look is None and self.base.run.uncommitted is None
+        return self.verifies and self.look is None and self.base.run.uncommitted is None and not self._drifts
 
     def _lost(self, comparison: Comparison, look: SecondLook | None) -> Comparison:
         """A loss of the whole or of a part that blocks."""

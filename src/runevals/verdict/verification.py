@@ -50,6 +50,13 @@ class SecondLook:
     fresh_p: float  # of the fresh runs of both sides alone
 
 
+def of_same_code(look: FreshLook, stored: RunReport, source: str) -> FreshLook:
+    """Fresh runs of the code that the stored result is of: all of them are the head's, and that is the base."""
+    return FreshLook(
+        base=stored, head=pooled(look.head, [look.base]), source=f"{source}, by fresh runs of the same code"
+    )
+
+
 def lost_places(comparison: Comparison) -> tuple[Place, ...]:
     """What would block: the whole, or parts."""
     hypotheses = deciding(comparison.hypotheses, deterministic=comparison.deterministic)
@@ -109,7 +116,7 @@ def confirmed(stored: Comparison, looks: TwoLooks) -> Comparison:
     elif abs(moved) >= WORTH_TELLING:
         since = f"{points(-second.against.drop)} ({p_value(second.against.p_value)})"
         reason += f"; the base itself moved by {points(moved)}, and from there it is {since}"
-    both = pooled(looks.base, [look.base])
+    both = looks.base if look.base is looks.base else pooled(looks.base, [look.base])
     changes = compare(looks.head, both, stored.source, rule=looks.rule).changes
     sure = compare(pooled(looks.head, [look.head]), both, stored.source, rule=looks.rule).changes
     return replace(
