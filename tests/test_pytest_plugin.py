@@ -151,6 +151,7 @@ def test_a_crash_before_an_answer_is_recorded_is_no_pass(  # noqa: PLR0917 - a t
         ("output='x', cost_usd=float('nan')", "cost_usd must be from 0 to 1e+12, not nan"),
         ("output='x', latency_s=1e308", "latency_s must be from 0 to 1e+12, not 1e+308"),
         ("output='x', input_tokens=1.5", "input_tokens must be a whole number, not 1.5"),
+        ("output='x', tool_calls=[{'name': 'a', 'input': float('nan')}]", "Out of range float values"),
         ("output='x', latency=3.0", "unexpected keyword argument 'latency'"),
     ],
 )
@@ -159,6 +160,155 @@ def test_what_no_report_can_hold_fails_the_test_that_records_it(project, pytest_
     code, said = pytest_in("--evals-output", "out.json")
     assert (code, message in said) == (1, True), said
     assert runevals("report", "out.json", "-o", "out.md")[0] == 0
+
+
+FIFTY = """
+import pytest
+
+@pytest.mark.parametrize("number", range(50))
+def test_refund(evals, number):
+    evals.record(f"refund-{number}", "30 days")
+"""
+BROKEN_PLUGIN = """
+def pytest_runtest_logfinish(nodeid, location):
+    if "46" in nodeid:
+        raise RuntimeError("a bug of a plugin")
+"""
+
+
+@pytest.mark.parametrize("words", [(), XDIST])
+def test_a_session_that_ends_by_a_bug_of_a_plugin_is_incomplete(project, pytest_in, runevals, words):
+    project.write("test_support.py", FIFTY)
+    assert pytest_in("--evals-output", "base.json")[0] == 0
+    project.write("conftest.py", BROKEN_PLUGIN)
+    assert pytest_in(*words, "--evals-output", "head.json")[0] == pytest.ExitCode.INTERNAL_ERROR
+    code, out, err = runevals("compare", "base.json", "head.json")
+    ended(code, 3, out + err, "pytest ended with an internal error")
+
+
+RUN_AGAIN = """
+from _pytest.runner import runtestprotocol
+
+def pytest_runtest_protocol(item, nextitem):
+    \"\"\"As pytest-rerunfailures: a failed test is run again.\"\"\"
+    for _ in range(2):
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        failed = any(report.failed for report in reports)
+        for report in reports:
+            report.outcome = "rerun" if report.failed and _ == 0 else report.outcome
+            item.ihook.pytest_runtest_logreport(report=report)
+        if not failed:
+            break
+        item._initrequest()
+    return True
+"""
+WRONG_FIRST = """
+import pytest
+made = []
+
+@pytest.mark.parametrize("attempt", range(4))
+def test_refund(evals, attempt):
+    made.append(1)
+    answer = "WRONG" if len(made) % 2 else "30 days"
+    evals.record("refund", answer)
+    assert answer == "30 days"
+"""
+SUBTESTS = """
+import pytest
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_all(evals, subtests, attempt):
+    for number in range(4):
+        with subtests.test(number=number):
+            evals.record(f"q{number}", "x")
+            assert number != 1
+"""
+
+
+def outcomes(project):
+    return {
+        case["key"]: [attempt["status"] for attempt in case["attempts"]]
+        for case in project.document("head.json")["cases"]
+    }
+
+
+def test_a_test_that_is_run_again_does_not_hand_its_old_answers_over_again(project, pytest_in):
+    project.write("conftest.py", RUN_AGAIN)
+    project.write("test_support.py", WRONG_FIRST)
+    pytest_in("--evals-output", "head.json")
+    assert outcomes(project) == {"refund": ["failed", "passed"] * 4}
+
+
+def test_each_answer_has_the_outcome_of_its_subtest(project, pytest_in):
+    project.write("test_support.py", SUBTESTS)
+    pytest_in("--evals-output", "head.json")
+    lost = {"q1": ["failed"] * 3}
+    assert outcomes(project) == {f"q{number}": ["passed"] * 3 for number in range(4)} | lost
+
+
+IN_FIXTURES = """
+import pytest
+
+@pytest.fixture
+def late(evals):
+    answer = []
+    yield answer
+    evals.record(answer[0], "x")
+
+@pytest.fixture
+def early(evals):
+    evals.record("early", "x")
+
+def test_passes(late):
+    late.append("passes")
+
+def test_fails(late):
+    late.append("fails")
+    assert 0
+
+def test_skips(evals):
+    evals.record("skips", "x")
+    pytest.skip("rate limit")
+
+@pytest.mark.xfail
+def test_expected_to_fail(evals):
+    evals.record("expected to fail", "x")
+    assert 0
+
+def test_early(early):
+    assert 0
+"""
+
+
+def test_an_answer_of_a_fixture_has_the_outcome_of_its_test_and_a_skip_is_not_measured(project, pytest_in):
+    project.write("test_support.py", IN_FIXTURES)
+    pytest_in("--evals-output", "head.json")
+    assert outcomes(project) == {
+        "passes": ["passed"],
+        "fails": ["failed"],
+        "skips": ["errored"],
+        "expected to fail": ["failed"],
+        "early": ["failed"],
+    }
+    reasons = [case["attempts"][0]["turns"][0].get("error") for case in project.document("head.json")["cases"]]
+    assert [reason["message"] for reason in reasons if reason] == ["Skipped: rate limit"]
+
+
+def test_half_of_an_emoji_ends_no_worker(project, pytest_in):
+    project.write("test_support.py", FIFTY.replace('"30 days"', '"ok \\ud83d"'))
+    for words in ((), ("--evals-output", "head.json")):
+        ended(*pytest_in(*XDIST, *words)[:1], 0, "")
+    assert len(outcomes(project)) == 50
+
+
+def test_collecting_alone_leaves_the_last_results_and_a_folder_is_refused(project, pytest_in):
+    project.write("test_support.py", TESTS)
+    pytest_in("--evals-output", "head.json")
+    pytest_in("--evals-output", "head.json", "--collect-only")
+    assert list(outcomes(project)) == ["refund"]
+    (project.path / "sub").mkdir()
+    code, text = pytest_in("--evals-output", "sub")
+    ended(code, pytest.ExitCode.USAGE_ERROR, text, "--evals-output: sub: ", without=["Traceback"])
 
 
 def test_a_file_that_cannot_be_collected_is_no_pass(project, pytest_in, runevals):
@@ -217,6 +367,49 @@ def test_a_pattern_of_the_setting_may_match_in_a_deeper_folder(project, pytest_i
     project.write("pytest.ini", "[pytest]\nevals_suites = evals/*.json\n")
     code, text = pytest_in("-q", "--collect-only")
     ended(code, 0, text, "2 tests collected")
+
+
+@pytest.mark.parametrize("words", [(), XDIST])
+@pytest.mark.parametrize(
+    ("pattern", "number"),
+    [("evals/*.json", 2), ("evals/**/*.json", 4), ("dist/evals/*.json", 2), (".evs/kb.json", 2)],
+)
+def test_suites_are_collected_wherever_pytest_looks_for_tests(project, pytest_in, pattern, number, words):
+    """By `testpaths` and `norecursedirs` they would be missing, and the rest would pass."""
+    for path in ("evals/kb.json", "evals/a/b/kb.json", "dist/evals/kb.json", ".evs/kb.json"):
+        project.write(path, SUITE)
+    project.write("tests/test_other.py", "def test_other():\n    pass\n")
+    project.write("answers.jsonl", ANSWERS)
+    project.write("runevals.yaml", "version: 1\ntarget: {type: recorded, path: answers.jsonl}\n")
+    project.write("pytest.ini", f"[pytest]\ntestpaths = tests\nevals_suites = {pattern}\n")
+    code, text = pytest_in(*words)
+    ended(code, 1, text, f"{number // 2} failed, {number // 2 + 1} passed")
+    code, text = pytest_in(*words, "tests")
+    ended(code, 0, text, "1 passed")
+    project.write("pytest.ini", f"[pytest]\nevals_suites = {pattern}\n")
+    code, text = pytest_in(*words)
+    if pattern.startswith("evals"):
+        ended(code, 1, text, f"{number // 2} failed, {number // 2 + 1} passed")
+    else:
+        ended(code, pytest.ExitCode.USAGE_ERROR, text, "which pytest does not enter (norecursedirs)")
+
+
+def test_a_folder_as_a_suite_is_refused(project, pytest_in):
+    project.write("evals/kb.json", SUITE)
+    project.write("pytest.ini", "[pytest]\nevals_suites = evals\n")
+    code, text = pytest_in("-q")
+    ended(code, pytest.ExitCode.USAGE_ERROR, text, "'evals' is a folder; name its files")
+
+
+def test_of_several_targets_a_variable_chooses_one(project, pytest_in, monkeypatch):
+    project.write("evals/kb.json", SUITE)
+    project.write("answers.jsonl", ANSWERS)
+    targets = "targets: {good: {type: recorded, path: answers.jsonl}, bad: {type: recorded, path: none.jsonl}}"
+    project.write("runevals.yaml", f"version: 1\n{targets}\n")
+    project.write("pytest.ini", "[pytest]\nevals_suites = evals/*.json\n")
+    monkeypatch.setenv("RUNEVALS_TARGET", "good")
+    code, text = pytest_in("-q")
+    ended(code, 1, text, "1 failed, 1 passed")
 
 
 def test_an_invalid_suite_is_an_error_without_a_traceback(project, pytest_in):

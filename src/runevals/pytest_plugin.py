@@ -1,4 +1,4 @@
-"""The pytest plugin: cases of suites as tests, and a fixture with which tests record answers for `runevals gate`.
+"""The pytest plugin: cases of suites as tests, and a fixture with which tests record answers for `runevals compare`.
 
 Loaded whenever pytest starts: what it needs of runevals is imported when it is used.
 """
@@ -6,7 +6,8 @@ Loaded whenever pytest starts: what it needs of runevals is imported when it is 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,21 +30,59 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Prepares for records, in the process that writes them: those of an earlier session are not this one's."""
-    if config.getoption("--evals-output") and not hasattr(config, "workerinput"):
+    """Prepares for records, in the process that writes them: those of an earlier session are not this one's.
+
+    Suites outside of `testpaths` are collected too: they would be missing in a passing run.
+    """
+    config.stash[_SUITES] = suites = _suites_of(config)
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        config.args += [str(path) for path in sorted(suites) if not _is_below(path, config.args, config)]
+    elif config.args_source is pytest.Config.ArgsSource.INVOCATION_DIR:
+        _require_collected(suites, config)
+    output = config.getoption("--evals-output")
+    if output and not hasattr(config, "workerinput") and not config.option.collectonly:
         from runevals.run.recorded_tests import remove_records
 
-        remove_records(Path(config.getoption("--evals-output")))
+        try:
+            remove_records(Path(output))
+        except OSError as error:
+            raise pytest.UsageError(f"--evals-output: {output}: {error.strerror}") from None
         config.pluginmanager.register(_Writer(config), "runevals-writer")
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Refuses a path or pattern of `evals_suites` without a file: its cases would be missing in a passing run."""
-    root = session.config.rootpath
-    for pattern in session.config.getini(SUITES):
-        relative = not Path(pattern).is_absolute()
-        if not (relative and (any(root.glob(pattern)) or any(root.rglob(pattern)))):
+def _suites_of(config: pytest.Config) -> Collection[Path]:
+    """The files of `evals_suites`, in a deeper folder if there is none here. Refuses a pattern without a file."""
+    root = config.rootpath
+    suites: set[Path] = set()
+    for pattern in config.getini(SUITES):
+        if Path(pattern).is_absolute():
             raise pytest.UsageError(f"{SUITES}: no file in {root} matches {pattern!r}")
+        matching = [*root.glob(pattern)] or [*root.rglob(pattern)]
+        files = [path for path in matching if path.is_file()]
+        if not files:
+            what = (
+                f"{pattern!r} is a folder; name its files"
+                if matching
+                else f"no file in {root} matches {pattern!r}"
+            )
+            raise pytest.UsageError(f"{SUITES}: {what}")
+        suites.update(files)
+    return suites
+
+
+def _is_below(path: Path, names: Iterable[str], config: pytest.Config) -> bool:
+    return any(path.is_relative_to(config.rootpath / name) for name in names)
+
+
+def _require_collected(suites: Iterable[Path], config: pytest.Config) -> None:
+    """Refuses suites in folders that pytest does not enter."""
+    for path in suites:
+        for folder in path.relative_to(config.rootpath).parent.parts:
+            if any(fnmatch(folder, pattern) for pattern in config.getini("norecursedirs")):
+                raise pytest.UsageError(
+                    f"{SUITES}: {path.relative_to(config.rootpath)} is in {folder}, which pytest does not enter "
+                    "(norecursedirs)"
+                )
 
 
 class Evals:
@@ -51,6 +90,19 @@ class Evals:
 
     def __init__(self) -> None:
         self.records: list[dict[str, Any]] = []
+        self.outcome, self.reason = "passed", ""  # of the phases before teardown
+        self.handed_over = False  # something of this run of the test, to a report
+
+    def started(self) -> None:
+        """The test runs, again maybe."""
+        self.outcome, self.reason, self.handed_over = "passed", "", False
+
+    def taken(self, outcome: str) -> list[dict[str, Any]]:
+        """What was recorded since the last time: a test that is run again must not bring its old answers again."""
+        taken = [{**record, "outcome": outcome} for record in self.records]
+        self.records.clear()
+        self.handed_over |= bool(taken)
+        return taken
 
     def record(  # noqa: PLR0913 - what may be known of an answer
         self,
@@ -67,7 +119,7 @@ class Evals:
         """One answer of the case `key`; again with the same key, another attempt at it.
 
         `tool_calls` have a `name`, and may have `input` and `output`. Raises TypeError, ValueError for what no
-        report can hold: an output that is not text, a number below 0 or not finite.
+        report can hold: an output that is not text, a number below 0 or not finite, also in a tool call.
         """
         for name, text in (("key", key), ("output", output), ("prompt", prompt)):
             if not isinstance(text, str):
@@ -82,10 +134,11 @@ class Evals:
                 raise ValueError(f"{name} must be from 0 to {MOST:g}, not {number!r}")
         calls = [dict(call) for call in tool_calls]
         record = {"key": key, "output": output, "prompt": prompt, "tool_calls": calls, **numbers}
-        self.records.append(json.loads(json.dumps(record, default=str)))
+        self.records.append(json.loads(json.dumps(record, default=str, allow_nan=False)))
 
 
 _EVALS = pytest.StashKey[Evals]()
+_SUITES = pytest.StashKey[Collection[Path]]()
 
 
 @pytest.fixture
@@ -103,14 +156,22 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """
     result = yield
     report = result.get_result()  # type: ignore[attr-defined]
-    recorded = item.stash.get(_EVALS, None)
-    records = [] if recorded is None else recorded.records
-    if call.when == "call" and records:
-        setattr(report, RECORDS, records)
-    elif call.when != "teardown" and report.failed and FIXTURE in getattr(item, "fixturenames", ()):
-        setattr(
-            report, RECORDS, [{"key": item.nodeid, "output": "", "prompt": "", "tool_calls": [], "error": True}]
-        )
+    if not item.config.getoption("--evals-output") or FIXTURE not in getattr(item, "fixturenames", ()):
+        return
+    recorded = item.stash.setdefault(_EVALS, Evals())
+    if call.when == "setup":
+        recorded.started()
+    outcome = "failed" if report.skipped and hasattr(report, "wasxfail") else report.outcome
+    if call.when != "teardown" and outcome != "passed":
+        recorded.outcome, recorded.reason = outcome, _reason(report)
+    records = []
+    if call.when != "setup":  # what a fixture records belongs to the test
+        records = recorded.taken(outcome if call.when == "call" else recorded.outcome)
+    if call.when == "teardown" and recorded.outcome == "failed" and not recorded.handed_over:
+        nothing = {"key": item.nodeid, "output": "", "prompt": "", "tool_calls": [], "error": True}
+        records = [{**nothing, "outcome": "failed", "reason": recorded.reason}]
+    if records:  # as ASCII: half of an emoji cannot be sent by a worker
+        setattr(report, RECORDS, json.dumps(records))
 
 
 class _Writer:
@@ -120,6 +181,7 @@ class _Writer:
         self._path = Path(config.getoption("--evals-output"))
         self._rows: list[dict[str, Any]] = []
         self._stopped = ""
+        self._again: set[str] = set()  # the tests that are run again
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         suite = report.nodeid.partition("::")[0]
@@ -129,11 +191,25 @@ class _Writer:
                     row.update(passed=False, reason=_reason(report))
         if report.when not in ("setup", "call", "teardown"):
             self._stopped = f"a worker of pytest crashed in {report.nodeid}"
-        for record in getattr(report, RECORDS, ()):
-            if record.get("error") and not report.failed:  # it is run again
+        if report.when == "setup":
+            self._again.discard(report.nodeid)
+        if str(report.outcome) == "rerun":  # of pytest-rerunfailures
+            self._again.add(report.nodeid)
+        for record in json.loads(getattr(report, RECORDS, "[]")):
+            if record.get("error") and report.nodeid in self._again:
                 continue
-            reason = "" if report.passed else _reason(report)
-            row = {**record, "suite": suite, "test": report.nodeid, "passed": report.passed, "reason": reason}
+            outcome = record.pop("outcome")
+            passed = report.passed and outcome == "passed"
+            error = record.get("error") or outcome == "skipped"
+            reason = record.get("reason") or ("" if passed else _reason(report))
+            row = {
+                **record,
+                "suite": suite,
+                "test": report.nodeid,
+                "passed": passed,
+                "reason": reason,
+                "error": error,
+            }
             self._rows.append(row)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -151,12 +227,17 @@ class _Writer:
         if report.failed:
             self._stopped = f"pytest cannot collect {report.nodeid}"
 
+    def pytest_internalerror(self) -> None:
+        self._stopped = "pytest ended with an internal error"
+
     def pytest_keyboard_interrupt(self) -> None:
         self._stopped = "pytest was interrupted"
 
 
 def _reason(report: pytest.TestReport) -> str:
     """What was raised, before the code of the test: reports show the beginning."""
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2])  # of a skip: file, line and what was said
     crash = getattr(report.longrepr, "reprcrash", None)
     raised = "" if crash is None else f"{crash.message[:1000]}\n"
     return raised + report.longreprtext[-(2000 - len(raised)) :]
@@ -164,12 +245,7 @@ def _reason(report: pytest.TestReport) -> str:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSuite | None:
     """A suite that `evals_suites` names."""
-    patterns = parent.config.getini(SUITES)
-    root = parent.config.rootpath
-    if not patterns or not file_path.is_relative_to(root):
-        return None
-    path = file_path.relative_to(root)
-    if not any(path == Path(pattern) or path.match(pattern) for pattern in patterns):
+    if file_path not in parent.config.stash[_SUITES]:
         return None
     suite: EvalSuite = EvalSuite.from_parent(parent, path=file_path)
     return suite
