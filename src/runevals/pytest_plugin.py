@@ -1,4 +1,4 @@
-"""The pytest plugin: cases of suites as tests, and a fixture with which tests record answers for `runevals compare`.
+"""The pytest plugin: cases of suites as tests, and a fixture to record answers for `runevals compare`.
 
 Loaded whenever pytest starts: what it needs of runevals is imported when it is used.
 """
