@@ -15,6 +15,7 @@ from runevals.records import (
     RegressionRule,
     RunReport,
 )
+from runevals.verdict.matching import Pair
 from runevals.verdict.score import run_report, without_checks
 
 
@@ -52,6 +53,19 @@ def both_deterministic(head: RunReport, base: RunReport) -> bool:
 def is_judged(result: CheckResult) -> bool:
     """Whether a judge had a part in it."""
     return result.layer is Layer.JUDGE or result.judge_model is not None
+
+
+def turned_by_judge(pair: Pair) -> bool:
+    """Whether a judge took part, and nothing of the case turned by its other checks.
+
+    A judge varies, whatever the target does.
+    """
+    if not (pair.before.graded or pair.now.graded):
+        return False
+    if not (pair.regressed or pair.fixed or pair.wavers):
+        return True
+    by_others = Pair.of(without_checks(pair.base, is_judged), without_checks(pair.head, is_judged))
+    return not (by_others.regressed or by_others.fixed or by_others.wavers)
 
 
 def without_judge(report: RunReport) -> RunReport:

@@ -25,6 +25,7 @@ from runevals.verdict.comparability import (
     is_judged,
     judges_differ,
     other_target,
+    turned_by_judge,
     without_judge,
 )
 from runevals.verdict.families import deciding, families
@@ -114,6 +115,7 @@ def compare(
     metric = _leading(tested.hypotheses, graded=graded)
     test = tested.whole.get(metric)
     suspects = _suspects(pairs, rule, fresh, deterministic=deterministic)
+    testable = pairs if deterministic and fresh is not None else ()
     few = sides.why_not_comparable(suspects)
     not_comparable = few if pairs else "no case is left"
     if other := other_target(head, base):
@@ -125,6 +127,7 @@ def compare(
         removed_critical=[case for case in sides.matched.removed if is_critical_case(case)],
         not_comparable=not_comparable,
         deterministic=deterministic,
+        by_judge={pair.key for pair in testable if turned_by_judge(pair)},
         test=test,
         rule=rule,
     )
@@ -201,7 +204,9 @@ def _sure_losses(evidence: Evidence) -> Container[int]:
     by_key = {(suspect.suite, suspect.key): suspect.state for suspect in evidence.suspects}
     states = [by_key.get(pair.key) for pair in evidence.pairs]
     if evidence.deterministic:
-        return {place for place, state in enumerate(states) if state in (None, "confirmed")}
+        untested = {place for place, state in enumerate(states) if state is None}
+        varying = {place for place, pair in enumerate(evidence.pairs) if pair.key in evidence.by_judge}
+        return {place for place, state in enumerate(states) if state == "confirmed"} | (untested - varying)
     sure = {place for place, state in enumerate(states) if state == "confirmed"}
     if any(hypothesis.finding == "lost" for hypothesis in evidence.hypotheses):
         sure |= significant_alone(evidence.pairs)

@@ -120,7 +120,7 @@ class SingleCases:
             return
         for suspect in [one for one in batch if one.state is None]:
             suspect.state, suspect.reason = _by_promise(suspect)
-        self._left_out = self._others(unknown, TOO_MANY)
+        self._left_out |= self._others(unknown, TOO_MANY)
 
     def _chosen(self, cases: Sequence[Pair], pairs: Sequence[Pair]) -> Sequence[Pair]:
         """The cases to run again: a resumed run chooses those it chose before."""

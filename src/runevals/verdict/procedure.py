@@ -12,7 +12,7 @@ from typing import Protocol
 
 from runevals.records import Comparison, ComparisonVerdict, RegressionRule, RunReport, Suspect, Verification
 from runevals.records.quick_dataclass import dataclass
-from runevals.verdict.comparability import both_deterministic, stale
+from runevals.verdict.comparability import both_deterministic, stale, turned_by_judge
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.families import Place
 from runevals.verdict.fresh_runs import CaseRunner, SingleCases
@@ -149,7 +149,9 @@ class _RoundState:
     def _broke_promise(self) -> bool:
         """Whether runs of one case differ now that always passed on the base, of targets called deterministic."""
         sides = (self.head, self.base)
-        return both_deterministic(*sides) and any(pair.wavers for pair in Sides.of(*sides).pairs)
+        return both_deterministic(*sides) and any(
+            pair.wavers and not turned_by_judge(pair) for pair in Sides.of(*sides).pairs
+        )
 
     def _may_end(self, done: int, lost: Collection[Place]) -> bool:
         """Whether no further round is to be made; critical cases then still make their remaining rounds."""
@@ -209,7 +211,9 @@ class _RoundState:
         sides = Sides.of(self.head, self.base)
         pairs = sides.pairs
         if screened.deterministic:
-            self.singles.test_promise(pairs)
+            by_judge = {pair.key for pair in pairs if turned_by_judge(pair)}
+            self.singles.test([pair for pair in pairs if pair.key in by_judge], critical_only=critical_only)
+            self.singles.test_promise([pair for pair in pairs if pair.key not in by_judge])
         if not screened.deterministic or self.singles.promise_broken:
             self.singles.test(pairs, critical_only=critical_only)
         if few_edited(sides.same, sides.matched) and not critical_only:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from enum import Enum
 
 from runevals.lib.statistics.permutation_test import BlockedTest, round_alpha
@@ -20,7 +20,7 @@ from runevals.records import (
 )
 from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.families import UNCLEAR_DROP, Level, families
-from runevals.verdict.matching import MatchedRuns, Pair, Side, was_due
+from runevals.verdict.matching import Key, MatchedRuns, Pair, Side, was_due
 from runevals.verdict.suspects import fails_after_errors, is_critical
 from runevals.verdict.weakenings import passes_with_less
 
@@ -64,6 +64,9 @@ class Evidence:
     removed_critical: Sequence[CaseReport]
     not_comparable: str  # why the runs cannot be compared; empty if they can
     deterministic: bool
+    by_judge: Container[
+        Key
+    ]  # of a deterministic target's cases those that turned by a judge alone: only fresh runs tell
     test: BlockedTest | None
     rule: RegressionRule
 
@@ -88,7 +91,7 @@ def ruling(evidence: Evidence) -> Ruling:
         return unknown
     by_size = _by_size(evidence)
     if evidence.deterministic and by_size.verdict is ComparisonVerdict.NO_CHANGE:
-        fixed = any(pair.fixed for pair in evidence.pairs)
+        fixed = any(pair.fixed and pair.key not in evidence.by_judge for pair in evidence.pairs)
         return Ruling(ComparisonVerdict.IMPROVED if fixed else ComparisonVerdict.NO_CHANGE)
     return by_size
 
@@ -98,7 +101,8 @@ def _lost(evidence: Evidence) -> bool:
         return True
     if evidence.deterministic:
         unsettled = {(s.suite, s.key) for s in evidence.suspects if s.state != "confirmed"}
-        if any(p.regressed and p.key not in unsettled for p in evidence.pairs):
+        regressed = [pair.key for pair in evidence.pairs if pair.regressed and pair.key not in evidence.by_judge]
+        if any(key not in unsettled for key in regressed):
             return True
     return any(hypothesis.finding == "lost" for hypothesis in evidence.hypotheses)
 
@@ -129,7 +133,7 @@ def _unknown(evidence: Evidence) -> Ruling | None:
 
 def _wavering(evidence: Evidence) -> list[Pair]:
     """The cases that fail in some runs only: without those run again until they passed, unless these are many."""
-    wavering = [pair for pair in evidence.pairs if pair.wavers]
+    wavering = [pair for pair in evidence.pairs if pair.wavers and pair.key not in evidence.by_judge]
     if evidence.test is not None and evidence.test.p_value <= evidence.rule.alpha:
         return wavering
     return [pair for pair in wavering if not _passed_when_run_again(pair)]

@@ -197,10 +197,12 @@ def _passes_after_all(suspect: SuspectRuns) -> bool:
 
     Of a case that failed on the base, too, the first run is enough.
     """
-    head = suspect.values(lenient=False)[1]
+    head, before = suspect.values(lenient=False)[1], suspect.pair.before
     if is_critical(suspect.pair) and len(head) > SCREEN:
         return False
-    before = suspect.pair.before
+    if suspect.graded:  # a score passes that is nearer to those of the base than to a lost one
+        least = _mean(before.values) - LOST_SHARE / 2
+        head = tuple(float(share > least) for share in head)
     if len(head) == 1 and before.passes < before.runs and not is_critical(suspect.pair):
         return head[0] >= 1.0
     return sum(head) >= (SCREEN if len(head) == SCREEN else 3) and 2 * sum(head) >= len(head)

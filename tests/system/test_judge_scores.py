@@ -1,0 +1,79 @@
+"""Scores of a judge against a base that is run: lost where they fall for sure, not where the judge varies."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from tests.chat_server import Reply, chat_server
+from tests.ending import ended
+from tests.judge.replies import verdict
+
+TARGET = """
+import pathlib
+
+def answer(prompt, messages, case):
+    lower = pathlib.Path("lower.txt").read_text().split()
+    return f"SCORE {'3' if case['key'] in lower else '5'} by {case['key']}"
+"""
+
+
+@pytest.fixture
+def judged(repository, monkeypatch):
+    """A repository of so many cases with a rubric; the judge's score is in the answer, or what `noisy` says."""
+    draws = random.Random(7)
+
+    def reply(body, _number):
+        text = "\n".join(str(message["content"]) for message in body["messages"])
+        score, case = re.findall(r"SCORE (\d) by (\w+)", text)[-1]
+        score = draws.choice((2, 3)) if case in repository.noisy else int(score)
+        return Reply(verdict(body, score))
+
+    with chat_server(reply) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "key-1")
+
+        def suite(cases, *, deterministic, noisy=()):
+            samples = [{"sample_id": f"c{n}", "prompt": f"q{n}", "rubric": "Is it right?"} for n in range(cases)]
+            repository.noisy = noisy
+            repository.git("checkout", "-q", "main")
+            repository.write("eval-samples.json", samples)
+            repository.write("agent.py", TARGET)
+            repository.write("lower.txt", "")
+            target = f"{{type: python, function: 'agent.py:answer', deterministic: {str(deterministic).lower()}}}"
+            judge = f"{{model: gpt-5, base_url: '{server.base_url}'}}"
+            repository.write("runevals.yaml", f"suites: [eval-samples.json]\ntarget: {target}\njudge: {judge}\n")
+            repository.git("add", "-A")
+            repository.git("commit", "-qm", "a suite with a judge")
+            repository.git("checkout", "-qB", "change")
+
+        repository.suite = suite
+        yield repository
+
+
+RUN = ("--base", "main", "--cache", "none", "-q", "-o", "out.json")
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize(("cases", "lower"), [(12, "c3"), (5, "c0 c1 c2 c3 c4")])
+def test_answers_that_a_judge_rates_half_as_good_are_lost_although_they_pass(
+    judged, runevals, cases, lower, deterministic
+):
+    judged.suite(cases, deterministic=deterministic)
+    judged.write("lower.txt", lower)
+    code, out, err = runevals(*RUN)
+    ended(code, 1, out + err, without=["passed on fresh runs"])
+    lost = [
+        suspect["key"]
+        for suspect in judged.document()["comparison"]["suspects"]
+        if suspect["state"] == "confirmed"
+    ]
+    assert lost == lower.split()
+
+
+def test_a_judge_that_varies_beside_a_deterministic_target_blocks_nothing(judged, runevals):
+    judged.suite(12, deterministic=True, noisy=("c0", "c1", "c2", "c3"))
+    for _ in range(8):
+        code, out, err = runevals(*RUN)
+        ended(code, 0, out + err, without=["Improved", "different answers to the same question"])
