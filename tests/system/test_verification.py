@@ -507,3 +507,40 @@ def test_only_a_part_cannot_be_asked_of_a_merge(agent, runevals, shards, monkeyp
     monkeypatch.setenv("RUNEVALS_SHARD", "1/3")
     code, _, err = runevals(*merge)
     ended(code, 2, err, "a merge is of all shards")
+
+
+RAISES = """
+def answer(prompt, messages, case):
+    if case["key"] == "k1":
+        raise ConnectionError("down")
+    return "right"
+"""
+
+
+@pytest.mark.parametrize("critical", [False, True])
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("--base", "main"), id="run again, with errors"),
+        pytest.param(("--baseline", "base.json"), id="stored"),
+        pytest.param(("--baseline", "base.json", "--verify", "off"), id="stored alone"),
+        pytest.param(("compare", "base.json", "out.json"), id="two documents"),
+    ],
+)
+def test_a_case_that_the_base_could_not_measure_and_that_fails_now_is_open(repository, runevals, words, critical):
+    repository.git("checkout", "-q", "main")
+    items = numbered(20, "right")
+    items[1] |= {"extensions": {"runevals": {"critical": critical}}}
+    repository.write("evals.json", {**EXACT, "items": items})
+    repository.write("runevals.yaml", SETTINGS)
+    repository.write("agent.py", RAISES)
+    repository.write(".gitignore", "base.json\nout.json\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "a case that errors")
+    assert runevals("--baseline", "none", "-q", "-o", "base.json")[0] == 3
+    repository.git("checkout", "-qB", "change")
+    repository.write("agent.py", RAISES.replace('raise ConnectionError("down")', 'return "wrong"'))
+    if words[0] == "compare":
+        runevals("--baseline", "none", "-q", "-o", "out.json")
+    code, out, err = runevals(*words, *(() if words[0] == "compare" else ("-q", "-o", "out.json")))
+    ended(code, 3, out + err, "k1 may be lost", without=["too few to confirm"])

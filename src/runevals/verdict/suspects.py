@@ -30,6 +30,7 @@ LOST_SHARE = 0.5  # how far the mean share of a graded suspect fell
 FEW_ERRING = 0.2  # the share of cases: with more errors, too few values arrived to compare at all
 STORED_RUNS = 3  # from which the stored runs of a base that cannot be run suffice
 CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})
+UNKNOWN = "errors hide what it was on the base"
 IN_NO_COMMIT = "the base's result was made with changes that are in no commit"
 
 
@@ -177,7 +178,7 @@ def drop_hopeless(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionR
     alive = [suspect for suspect in suspects if suspect.state is None]
     number = cases if any(suspect.stored for suspect in suspects) else len(suspects)
     for suspect in alive:
-        fails_all = suspect.stored and _failed_all(suspect)
+        fails_all = suspect.stored and (_failed_all(suspect) or _unknown_before(suspect))
         reachable = suspect.best_p * (number - len(alive) + 1) <= LEVEL * rule.alpha or fails_all
         if not reachable or _passes_after_all(suspect):
             suspect.state = "dropped"
@@ -212,6 +213,11 @@ def _failed_all(suspect: SuspectRuns) -> bool:
     """Whether it passed all its stored runs, one at least, and no fresh one."""
     before = suspect.pair.before
     return before.passes == before.runs >= 1 and not any(suspect.values(lenient=False)[1])
+
+
+def _unknown_before(suspect: SuspectRuns) -> bool:
+    """Whether the base never measured it, and no fresh run of the head passes."""
+    return unknown_on_base(suspect.pair) and not suspect.base and not any(suspect.values(lenient=False)[1])
 
 
 def settle_half_way(suspects: Sequence[SuspectRuns], rule: RegressionRule) -> None:
@@ -316,6 +322,8 @@ def _ending_without_base(suspect: SuspectRuns) -> tuple[SuspectState, str]:
     too_few = failed and suspect.pair.before.runs < STORED_RUNS and not is_critical(suspect.pair)
     if not suspect.decided:
         return "cleared" if too_few else "open", suspect.reason or "it could not be run again"
+    if _unknown_before(suspect):
+        return "open", UNKNOWN
     if not failed:
         return "cleared", ""
     if not too_few:
@@ -383,6 +391,8 @@ def _one_by_one(pairs: Sequence[Pair], rule: RegressionRule) -> tuple[Suspect, .
 
 
 def _of_stored_runs(pair: Pair, level: float) -> Suspect | None:
+    if unknown_on_base(pair) and pair.now.runs and not pair.now.passes:
+        return unrun(pair, UNKNOWN)
     p = case_p(*_stored_values(pair))
     surely = _all_of(pair, STORED_RUNS)
     if p <= level or (surely and is_critical(pair)):
