@@ -148,3 +148,30 @@ def test_a_filtered_red_that_cannot_be_verified_stands_too(drifting, runevals):
     code, out, _ = runevals(*STORED, "--filter", "k[0-3]*")
     assert code == 1, out
     assert "Not verified: the base's commit is not here" in out
+
+
+@pytest.mark.parametrize(
+    ("deterministic", "text"),
+    [
+        (
+            "true",
+            "! 18 checks that passed on the base fail now, in 6 cases that failed there too: contains in k0, ",
+        ),
+        ("false", "! contains dropped from 100.0 % to 0.0 %"),
+    ],
+)
+def test_checks_that_a_failing_case_loses_are_named(repository, runevals, deterministic, text):
+    repository.git("checkout", "-q", "main")
+    words = ("alpha", "beta", "gamma", "never")
+    checks = [{"type": "contains", "value": word} for word in words]
+    samples = [{"sample_id": f"k{n}", "prompt": f"q{n}", "assertions": checks} for n in range(6)]
+    repository.write("eval-samples.json", samples)
+    target = f"{{type: python, function: 'agent.py:answer', deterministic: {deterministic}}}"
+    repository.write("runevals.yaml", f"suites: [eval-samples.json]\ntarget: {target}\nrepeat: 2\n")
+    repository.write("agent.py", "def answer(prompt):\n    return 'alpha beta gamma'\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "three of four")
+    repository.git("checkout", "-qB", "change")
+    repository.write("agent.py", "def answer(prompt):\n    return 'sorry'\n")
+    code, out, err = runevals("--base", "main", "-q", "-o", "out.json")
+    ended(code, 0, out + err, text)

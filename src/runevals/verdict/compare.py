@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 
 from runevals.lib.statistics.permutation_test import BlockedTest
+from runevals.lib.text.numbers import plural, short_list
 from runevals.records import (
     CaseReport,
     CategoryChange,
@@ -30,7 +31,7 @@ from runevals.verdict.comparability import (
 )
 from runevals.verdict.families import deciding, families
 from runevals.verdict.matching import MatchedRuns, Pair, case_changes, change_of, match, one_sided
-from runevals.verdict.per_case import flaky_cases, flips, significant_alone
+from runevals.verdict.per_case import flaky_cases, flips, newly_failing_checks, significant_alone
 from runevals.verdict.regression import (
     Evidence,
     Strictness,
@@ -154,11 +155,14 @@ def compare(
         categories=_categories(same),
         changes=_changes(sides, _sure_losses(evidence)),
         weakenings=tuple(weakenings(head, base, sides.matched)),
-        caveats=tuple(_caveats(head, base, rule, promised=promised, deterministic=deterministic)),
+        caveats=(
+            *_caveats(head, base, rule, promised=promised, deterministic=deterministic),
+            *(_of_failing_cases(pairs) if deterministic else ()),
+        ),
     )
     if test is None:
         return comparison
-    evaluators = set() if deterministic else base.by_evaluator.keys() & head.by_evaluator.keys()
+    evaluators = base.by_evaluator.keys() & head.by_evaluator.keys()
     beside: MetricName | None = None
     if graded and not deterministic:
         beside = "pass_rate" if metric == "share" else "share"
@@ -234,6 +238,16 @@ def _caveats(
     yield from caveats_of(head, base, rule)
     if promised and not deterministic:
         yield "the target is called deterministic, but gave different answers to the same question"
+
+
+def _of_failing_cases(pairs: Sequence[Pair]) -> Iterator[str]:
+    """What else a deterministic target lost, of the cases that failed before too."""
+    checks = newly_failing_checks(pairs)
+    if checks:
+        cases = len({key for key, _ in checks})
+        which = short_list([f"{check} in {key}" for key, check in checks])
+        passed = f"{plural(len(checks), 'check')} that passed on the base {'fail' if len(checks) > 1 else 'fails'}"
+        yield f"{passed} now, in {plural(cases, 'case')} that failed there too: {which}"
 
 
 def _with_numbers(
