@@ -115,6 +115,7 @@ class Simulated:
     trouble = ""
     lost_before = ()
     of_no_change = False
+    base_lacks = ""
 
     def __init__(self, truth: Truth, answer: Answer, *, all_rounds: bool = False) -> None:
         self.truth = truth

@@ -19,6 +19,7 @@ class ScriptedRunner:
     can_run = True
     all_rounds = False
     of_no_change = False
+    base_lacks = ""
     trouble = ""
     why_no_base = ""
     why_no_second_look = ""

@@ -544,3 +544,37 @@ def test_a_case_that_the_base_could_not_measure_and_that_fails_now_is_open(repos
         runevals("--baseline", "none", "-q", "-o", "out.json")
     code, out, err = runevals(*words, *(() if words[0] == "compare" else ("-q", "-o", "out.json")))
     ended(code, 3, out + err, "k1 may be lost", without=["too few to confirm"])
+
+
+READS = """
+import pathlib
+
+def answer(prompt, messages, case):
+    facts = pathlib.Path("facts.txt")
+    return facts.read_text() if facts.exists() else "no facts"
+"""
+
+
+@pytest.mark.parametrize("deterministic", ["true", "false"])
+@pytest.mark.parametrize(
+    ("share", "code", "text"), [("", 3, "lacks facts.txt"), ("share: [facts.txt]\n", 1, "6 cases")]
+)
+def test_a_base_without_a_file_that_git_ignores_excuses_no_loss(
+    repository, runevals, share, code, text, deterministic
+):
+    """Its worktree answers worse than its stored result, which was taken for drift."""
+    repository.git("checkout", "-q", "main")
+    repository.write("evals.json", {**EXACT, "items": numbered(6, "right")})
+    target = f"{{type: python, function: 'agent.py:answer', deterministic: {deterministic}}}"
+    repository.write("runevals.yaml", f"suites: [evals.json]\ntarget: {target}\nrepeat: 3\n{share}")
+    repository.write("agent.py", READS)
+    repository.write("facts.txt", "right")
+    repository.write(".gitignore", "base.json\nout.json\nfacts.txt\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "an agent that reads a file")
+    assert runevals("--baseline", "none", "-q", "-o", "base.json")[0] == 0
+    repository.git("checkout", "-qB", "change")
+    repository.write("agent.py", "def answer(prompt):\n    return 'broken'\n")
+    repository.git("commit", "-qam", "a loss")
+    seen, out, err = runevals(*RUN)
+    ended(seen, code, out + err, text, without=["No regression"])

@@ -409,6 +409,16 @@ def ignored_in(repository: Path) -> list[str]:
     return [name.rstrip("/") for name in ignored or ()]
 
 
+def mentioned_in(repository: Path, commit: str, texts: Iterable[str], without: Iterable[str]) -> frozenset[str]:
+    """Which of these texts stand in files of a commit, `without` those that match these patterns of git."""
+    patterns = [word for text in texts for word in ("-e", text)]
+    if not patterns:
+        return frozenset()
+    places = [f":(exclude){pattern}" for pattern in without]
+    output = git_output(repository, ("grep", "-I", "-h", "-o", "-F", *patterns, commit, "--", ".", *places))
+    return frozenset(os.fsdecode(output or b"").split("\n")) - {""}
+
+
 def files_of(repository: Path, *, tracked: bool = True) -> list[str] | None:
     """The names of the files that git does not ignore, with or without the tracked ones.
 

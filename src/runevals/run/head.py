@@ -11,6 +11,7 @@ from runevals.lib import git
 from runevals.records import Comparison, Conclusion, RunReport
 from runevals.records.errors import InvalidSettings
 from runevals.reports.identity import target_name
+from runevals.run.baseline.dependencies import lacking_files
 from runevals.run.baseline.from_files import why_not_alike
 from runevals.run.measurement import Measurement, OtherSide, measure
 from runevals.run.request import RunRequest
@@ -65,6 +66,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
         can_run=can_run_again(settings),
         all_rounds=isinstance(head, RunReport) or of_branch,
         of_no_change=of_branch,
+        lacking=lambda: lacking_files(settings, commit) if commit else (),
         cannot_run_base=off or why_not,
         earlier=alike_earlier(request, head),
     )

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from runevals.lib.text.numbers import capitalised, plural
+from runevals.lib.text.numbers import capitalised, plural, short_list
 from runevals.records import AttemptReport, Comparison, Conclusion, RunReport, Suspect
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.unmeasured import own_error, require_measured
@@ -40,6 +40,7 @@ class TargetRunner:
     can_run: bool
     all_rounds: bool
     of_no_change: bool  # the run is of a branch
+    lacking: Callable[[], Sequence[str]]  # the files here that the base's checkout does not have
     cannot_run_base: str  # why; empty if it can be tried
     trouble: str = ""
     earlier: Conclusion | None = None  # of the same run, by an earlier attempt of this job
@@ -98,6 +99,11 @@ class TargetRunner:
     def why_no_second_look(self) -> str:
         """Why a failure is not verified; empty if it is."""
         return self.cannot_run_base
+
+    @property
+    def base_lacks(self) -> str:
+        """The files that the base's checkout lacks, by name; empty if none is known."""
+        return short_list(self.lacking())
 
     @property
     def base_looks(self) -> int:

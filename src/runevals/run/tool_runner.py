@@ -97,6 +97,7 @@ class ToolRunner:
     trouble: str = ""
     all_rounds: bool = True
     of_no_change: bool = False
+    base_lacks: str = ""
     can_run: bool = True
     why_no_second_look: str = NOT_AS_A_WHOLE
     _base_settings: Settings | None = None

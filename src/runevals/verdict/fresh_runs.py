@@ -30,6 +30,10 @@ class CaseRunner(Protocol):
         """Why the base cannot be run; empty if it can."""
 
     @property
+    def base_lacks(self) -> str:
+        """The files that the base's checkout lacks, which its programs name; empty if none is known."""
+
+    @property
     def trouble(self) -> str:
         """Why a requested fresh run could not be made; empty if none failed."""
 
@@ -67,6 +71,13 @@ class SingleCases:
             run.status is Outcome.FAILED for one in self._trialled.values() if not one.stored for run in one.base
         )
         return self.promise_broken and any(failing)
+
+    def doubt(self) -> str:
+        """Why other answers of the base's commit excuse no loss; empty if they do."""
+        if not self.of_commit:
+            return singles.IN_NO_COMMIT
+        lacks = self.runner.base_lacks
+        return f"the base's checkout lacks {lacks}, which git ignores (`share` links it)" if lacks else ""
 
     def test(self, pairs: Sequence[Pair], *, critical_only: bool = False) -> None:
         """Runs the cases that look lost again: the first few, and while none is confirmed, the next few.
@@ -161,7 +172,7 @@ class SingleCases:
         """Runs them until each is settled, or nothing more may be run."""
         if batch:
             self._run(batch, cases)
-            singles.settle(batch, cases, self.rule, of_commit=self.of_commit)
+            singles.settle(batch, cases, self.rule, self.doubt)
 
     def _run(self, batch: Sequence[SuspectRuns], cases: int) -> None:
         """The head first, to drop what passes after all; then base and head in turn."""

@@ -92,6 +92,9 @@ def compare_in_rounds(
     raise AssertionError("the last round always ends it")
 
 
+_OTHERWISE = "it gives other answers there"
+
+
 @dataclass(slots=True)
 class _RoundState:
     """The state of a comparison in rounds."""
@@ -103,6 +106,7 @@ class _RoundState:
     verifies: bool
     rounds: int = 0  # of all cases; critical ones may have made more
     why_unverified: str = ""
+    doubt: str = ""  # what the base's checkout lacks, if it gives other answers than the stored result
     moved: str = ""  # how far the stored base had moved, if a fresh one replaced it
     head: RunReport = field(init=False)
     singles: SingleCases = field(init=False)
@@ -181,11 +185,13 @@ class _RoundState:
             return look
         if self._drifts:
             look = of_same_code(look, self.base, self.source)
-        of_commit = self.base.run.uncommitted is None
-        moved = base_moved(self.base, look) if pairs is None or not of_commit else ""
-        if moved and not of_commit:
-            return f"{IN_NO_COMMIT}, and its commit gives other answers"
-        if moved:
+        moved = base_moved(self.base, look)
+        if moved and (doubt := self.singles.doubt()):
+            if doubt == IN_NO_COMMIT:
+                return f"{doubt}, and its commit gives other answers"
+            self.doubt = doubt
+            return _OTHERWISE
+        if moved and pairs is None:
             self._move_to(look, moved)
         self._take(look, pairs)
         return look
@@ -232,8 +238,12 @@ class _RoundState:
         ):
             return comparison
         if last or (not lost and settled_early(comparison)):
-            return self._against_fresh_base(done) or comparison
+            return self._against_fresh_base(done) or self._with_doubt(comparison)
         return None
+
+    def _with_doubt(self, comparison: Comparison) -> Comparison:
+        """Inconclusive if the base answers otherwise only where it lacks files: what looks lost may be."""
+        return unverified(comparison, _OTHERWISE, [self.doubt]) if self.doubt else comparison
 
     def _against_fresh_base(self, done: int) -> Comparison | None:
         """A base that may have changed since it was stored is measured again, also before a run passes.
@@ -247,6 +257,9 @@ class _RoundState:
             reasons.append("the base answers otherwise than when it was stored")
         look = self.runner.look_again(None, reasons[0]) if reasons else ""
         if isinstance(look, str):
+            return None
+        if base_moved(self.base, look) and (doubt := self.singles.doubt()):
+            self.doubt = doubt if self.singles.base_differs else ""
             return None
         self._take(look, None)
         self._move_to(look, base_moved(self.base, look))
@@ -271,7 +284,7 @@ class _RoundState:
         """A loss of the whole or of a part that blocks."""
         comparison = replace(comparison, verdict=ComparisonVerdict.REGRESSION, why="", inconclusive_by=None)
         if look is None or self.look is None:
-            reasons = list(stale(self.head, self.base, self.rule))
+            reasons = [*filter(None, [self.doubt]), *stale(self.head, self.base, self.rule)]
             return unverified(comparison, self.why_unverified, reasons) if self.why_unverified else comparison
         return confirmed(comparison, self._looked(self.look, look))
 

@@ -6,7 +6,7 @@ Selection and test share no run, and no run is ever replaced by a better one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from functools import cache
 from math import comb, exp, fsum, log
@@ -239,11 +239,13 @@ def _is_half_way(suspect: SuspectRuns) -> bool:
     return suspect.state is None and not suspect.stored and len(suspect.head) == len(suspect.base) == RUNS
 
 
-def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule, *, of_commit: bool = True) -> None:
+def settle(
+    suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule, doubt: Callable[[], str] = str
+) -> None:
     """Sets the final state of every suspect; if the base could not be run, Holm is over all `cases`.
 
-    The stored runs selected the suspect, so every case that could have been selected counts. If the stored result
-    is not of the commit that was run, other answers of that are no reason to clear a case.
+    The stored runs selected the suspect, so every case that could have been selected counts. Other answers of the
+    base's commit than when it was stored clear a case, unless `doubt` has a reason against it.
     """
     sure = [case_p(*suspect.values(lenient=True)) for suspect in suspects]
     stored = any(suspect.stored for suspect in suspects)
@@ -253,8 +255,9 @@ def settle(suspects: Sequence[SuspectRuns], cases: int, rule: RegressionRule, *,
             suspect.p_value = p
             suspect.state, suspect.reason = _ending(suspect, corrected_p, rule)
         if suspect.state in ("dropped", "cleared") and _base_changed(suspect):
-            suspect.state = "cleared" if of_commit else "open"
-            suspect.reason = _why_base_changed(suspect) if of_commit else IN_NO_COMMIT
+            reason = doubt()
+            suspect.state = "open" if reason else "cleared"
+            suspect.reason = reason or _why_base_changed(suspect)
     _confirm_by_number(suspects, cases, rule)
 
 

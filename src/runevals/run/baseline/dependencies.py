@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runevals import __version__
-from runevals.lib.git import links_to
+from runevals.lib.git import ignored_in, links_to, mentioned_in
 from runevals.lib.git_changes import PathsRead, changed_paths
 from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records import ModelIdentity, RunReport
@@ -16,6 +16,8 @@ from runevals.settings.target import TargetSettings, judges_label
 from runevals.suites.discover import looked_at
 from runevals.suites.load import LoadedSuites
 from runevals.suites.urls.mcp_config import FILENAME
+
+_NO_PROGRAMS = ("*.md", "*.rst", ".gitignore", ".dockerignore", ".github/*", ".gitlab-ci.yml", "LICENSE*")
 
 
 def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: RunReport | None) -> str | None:
@@ -46,6 +48,25 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
         more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
         return f"changed since {commit[:7]}: {', '.join(differing[:3])}{more}"
     return None
+
+
+def lacking_files(settings: Settings, commit: str) -> list[str]:
+    """What a worktree of a commit lacks of the files here that its programs name, because git ignores them."""
+    target = settings.target
+    if target is None or not target.reads_other_files or settings.compare.base_setup:
+        return []
+    own = {Path(name).name for name in (*settings.compare.share, settings.compare.baseline or "")}
+    texts: dict[str, str] = {}
+    for name in ignored_in(settings.repository):
+        path = Path(name)
+        if path.name not in own and not any(part.startswith((".", "__")) for part in path.parts):
+            is_folder = (settings.repository / path).is_dir()
+            texts |= (
+                dict.fromkeys((f"{path.name}/", f'"{path.name}"', f"'{path.name}'"), name) if is_folder else {}
+            )
+            texts |= {} if is_folder else {path.name: name}
+    mentioned = mentioned_in(settings.repository, commit, texts, _NO_PROGRAMS)
+    return sorted({texts[text] for text in mentioned if text in texts})
 
 
 def may_differ(settings: Settings, loaded: LoadedSuites, commit: str) -> bool:
