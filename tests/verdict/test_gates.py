@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from runevals.records import Gate, GateRules, GateState, Layer, Outcome, Scope
+from runevals.records import ComparisonVerdict, Gate, GateRules, GateState, Layer, Outcome, RegressionRule, Scope
 from runevals.reports import console
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.verdict.decide import Baseline, decision
+from runevals.verdict.decide import Baseline, conclusion_of, decision
+from runevals.verdict.procedure import compare_in_rounds
 from runevals.verdict.score import over_attempts, over_turns
 from tests.sample_reports import case, check, report
+from tests.scripted_runner import ScriptedRunner, always
 
 
 @pytest.fixture
@@ -427,6 +429,57 @@ def test_gates_about_the_difference(rules, metric, limit, state):
     head = [case("a", "f"), *(case(key, "p") for key in "bcdefg"), case("new", "f")]
     found = decided(own(rules, metric=metric, op="<=", limit=limit), head, base, deterministic=True)
     assert states(found)["mine"] == state
+
+
+@pytest.mark.parametrize("metric", ["regressions", "new_failures"])
+@pytest.mark.parametrize(
+    ("on_fresh_runs", "on_base", "state", "exit_code"),
+    [
+        pytest.param("p", "p", "passed", 0, id="passes on fresh runs"),
+        pytest.param("f", "p", "failed", 1, id="confirmed"),
+        pytest.param("f", "e", "not_applicable", 3, id="fresh runs of the base errored"),
+    ],
+)
+def test_a_case_counts_as_regressed_unless_its_fresh_runs_pass(
+    rules, metric, on_fresh_runs, on_base, state, exit_code
+):
+    suite = {f"k{n}": "ppp" for n in range(30)}
+    runner = ScriptedRunner({**suite, "k7": "fff"}, always("p", k7=on_base), always("p", k7=on_fresh_runs))
+    measured = compare_in_rounds(runner, report(suite), "stored", RegressionRule())
+    found = conclusion_of(*measured, own(rules, metric=metric, op="<=", limit=0))
+    assert [change.key for change in found.comparison.of_kind("regressed")] == ["k7"]
+    assert (states(found)["mine"], found.verdict.exit_code) == (state, exit_code)
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+@pytest.mark.parametrize("attempts", ["f", "fff"])
+@pytest.mark.parametrize("fields", [{}, {"critical": True}])
+def test_a_case_that_nothing_ran_again_counts_as_regressed(rules, deterministic, attempts, fields):
+    """As in two documents that `compare` and `gate` read."""
+    before = [case(f"k{n}", "p" * len(attempts), **fields) for n in range(8)]
+    head = [case("k0", attempts, **fields), *before[1:]]
+    gated = own(rules, metric="regressions", op="<=", limit=0)
+    found = decided(gated, head, before, deterministic=deterministic)
+    assert (states(found)["mine"], found.verdict.exit_code) == ("failed", 1)
+
+
+@pytest.mark.parametrize(
+    ("is_fresh", "verdict", "state", "observed"),
+    [
+        pytest.param(True, ComparisonVerdict.REGRESSION, "failed", 8, id="the whole is lost"),
+        pytest.param(
+            False, ComparisonVerdict.NOT_CONFIRMED, "passed", 0, id="fresh runs of all do not confirm it"
+        ),
+    ],
+)
+def test_if_the_whole_is_lost_every_case_that_fails_now_counts(rules, is_fresh, verdict, state, observed):
+    suite = {f"k{n}": "ppp" for n in range(30)}
+    runner = ScriptedRunner({**suite, **{f"k{n}": "fff" for n in range(8)}}, always("p"), always("p"))
+    measured = compare_in_rounds(runner, report(suite), "base", RegressionRule(), fresh=is_fresh)
+    found = conclusion_of(*measured, own(rules, metric="regressions", op="<=", limit=0))
+    gate = next(gate for gate in found.gates if gate.name == "mine")
+    assert found.comparison.verdict is verdict
+    assert (gate.state, gate.observed) == (state, observed)
 
 
 def test_a_gate_with_a_presets_name_replaces_it(rules):

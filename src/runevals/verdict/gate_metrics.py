@@ -12,6 +12,7 @@ from runevals.records import (
     CaseReport,
     CheckResult,
     Comparison,
+    ComparisonVerdict,
     Gate,
     Layer,
     MarkComparison,
@@ -24,6 +25,7 @@ from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.matching import match
 from runevals.verdict.tool_paths import tool_paths
 from runevals.verdict.totals import totals
+from runevals.verdict.wording import not_confirmed
 
 EVALUATOR = "evaluator:"
 
@@ -73,7 +75,9 @@ def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> Met
         return _evaluator(cases, gate.metric.removeprefix(EVALUATOR))
     if gate.metric == "pass_rate":
         return passed_share(cases)
-    if gate.metric in _OF_COMPARISON:
+    if comparison is not None and gate.metric in _OF_LOSSES:
+        return _OF_LOSSES[gate.metric](comparison, gate.scope)
+    if gate.metric in COMPARED:
         observed = None if comparison is None else _OF_COMPARISON[gate.metric](comparison, gate.scope, cases)
     else:
         observed = _OF_CASES[gate.metric](cases)
@@ -190,16 +194,35 @@ def _judge_coverage(cases: Sequence[CaseReport]) -> float | None:
     return sum(result.outcome.measured for result in due) / len(due) if due else None
 
 
-def _regressions(comparison: Comparison, scope: Scope, _cases: Sequence[CaseReport]) -> float:
+def _regressions(comparison: Comparison, scope: Scope) -> MetricRange:
+    """Cases that passed on the base and fail now, but for those whose loss fresh runs did not confirm.
+
+    If the whole or a part is lost, these count too: its loss is theirs. A case that its fresh runs do not settle
+    may be lost.
+    """
+    if comparison.verdict is ComparisonVerdict.NOT_CONFIRMED:
+        return MetricRange.exactly(0.0)
+    excluded: set[tuple[str, str]] = set()
+    is_of_many = any(hypothesis.finding == "lost" for hypothesis in comparison.hypotheses)
+    if not is_of_many or comparison.verdict is not ComparisonVerdict.REGRESSION:
+        excluded = {(suspect.suite, suspect.key) for suspect in not_confirmed(comparison)}
+    unsettled = {
+        (suspect.suite, suspect.key)
+        for suspect in comparison.suspects
+        if suspect.state == "open" and suspect.head is not None
+    }
     heads = [change.head for change in comparison.of_kind("regressed") if change.head is not None]
-    return float(len(in_scope(heads, scope)))
+    keys = {(case.suite, case.key) for case in in_scope(heads, scope)} - excluded
+    sure = float(len(keys - unsettled))
+    return MetricRange(sure, sure, float(len(keys)))
 
 
-def _new_failures(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float:
+def _new_failures(comparison: Comparison, scope: Scope) -> MetricRange:
     """Regressed cases, and added ones that fail."""
     added = [change.head for change in comparison.of_kind("added") if change.head is not None]
-    failing = [case for case in in_scope(added, scope) if case.status is Outcome.FAILED]
-    return _regressions(comparison, scope, cases) + len(failing)
+    failing = sum(case.status is Outcome.FAILED for case in in_scope(added, scope))
+    lost = _regressions(comparison, scope)
+    return MetricRange(lost.observed + failing, lost.lowest + failing, lost.highest + failing)
 
 
 def _cost_change(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float | None:
@@ -256,10 +279,12 @@ _SCALES = {
     "same_path_as_base": (0.0, 1.0),
 }  # of what errors leave out
 _OF_COMPARISON: Mapping[str, Callable[[Comparison, Scope, Sequence[CaseReport]], float | None]] = {
-    "regressions": _regressions,
-    "new_failures": _new_failures,
     "cost_change": _cost_change,
     "weakening": _weakening,
     "same_path_as_base": _same_path,
 }
-COMPARED = frozenset(_OF_COMPARISON)
+_OF_LOSSES: Mapping[str, Callable[[Comparison, Scope], MetricRange]] = {
+    "regressions": _regressions,
+    "new_failures": _new_failures,
+}
+COMPARED = frozenset({*_OF_COMPARISON, *_OF_LOSSES})
