@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runevals.records import ComparisonVerdict, Gate, GateRules, GateState, Layer, Outcome, RegressionRule, Scope
-from runevals.reports import console
+from runevals.reports import console, junit
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.decide import Baseline, conclusion_of, decision
 from runevals.verdict.procedure import compare_in_rounds
@@ -429,6 +429,64 @@ def test_gates_about_the_difference(rules, metric, limit, state):
     head = [case("a", "f"), *(case(key, "p") for key in "bcdefg"), case("new", "f")]
     found = decided(own(rules, metric=metric, op="<=", limit=limit), head, base, deterministic=True)
     assert states(found)["mine"] == state
+
+
+@pytest.mark.parametrize(
+    ("floor", "letters", "state", "exit_code"),
+    [
+        pytest.param(0.9, "f" + "p" * 17 + "ee", "not_applicable", 3, id="errors decide"),
+        pytest.param(0.8, "f" + "p" * 17 + "ee", "passed", 0, id="it holds although all errored ones fail"),
+        pytest.param(0.9, "fff" + "p" * 15 + "ee", "failed", 1, id="it fails although all errored ones pass"),
+    ],
+)
+def test_a_run_within_the_limit_of_errors_passes_only_if_these_decide_no_gate(
+    rules, floor, letters, state, exit_code
+):
+    allowed = replace(rules, errors_limit=0.1, min_pass_rate=floor)
+    found = decided(allowed, {f"k{n}": letter for n, letter in enumerate(letters)})
+    assert states(found) == {"min_pass_rate": state, "measured": "passed"}
+    assert found.verdict.exit_code == exit_code
+
+
+@pytest.mark.parametrize(("letters", "exit_code"), [("pppe", 3), ("pppp", 0), ("s", 0), ("e", 3), ("pffe", 1)])
+def test_an_error_in_a_category_of_which_all_must_pass_is_no_pass(rules, letters, exit_code):
+    allowed = replace(rules, errors_limit=0.1)
+    cases = [case(f"r{n}", letter, category="redteam") for n, letter in enumerate(letters)]
+    found = decided(allowed, [*cases, *(case(f"k{n}", "p") for n in range(20))])
+    assert found.verdict.exit_code == exit_code
+    if exit_code == 3:
+        assert found.verdict.headline.startswith("Not measured – the gate redteam: ")
+
+
+def test_a_skill_whose_cases_are_skipped_does_not_hide_that_errors_decide_another(rules):
+    cases = [case("a", "s", category="redteam", group="s1"), case("b", "e", category="redteam", group="s2")]
+    allowed = replace(rules, errors_limit=0.1)
+    assert decided(allowed, [*cases, *(case(f"k{n}", "p") for n in range(20))]).verdict.exit_code == 3
+
+
+def test_errors_that_would_decide_a_gate_that_only_warns_do_not_keep_a_run_from_passing(rules):
+    head = {f"k{n}": letter for n, letter in enumerate("f" + "p" * 17 + "ee")}
+    warns = own(replace(rules, errors_limit=0.1), metric="pass_rate", limit=0.9, level="warn")
+    assert decided(warns, head).verdict.exit_code == 0
+    other = replace(rules, errors_limit=0.1, min_pass_rate=0.9, fail_on=("no_regression",))
+    assert decided(other, head).verdict.exit_code == 0
+
+
+@pytest.mark.parametrize("metric", ["errors", "judge_coverage"])
+def test_a_gate_on_what_was_measured_is_never_a_failed_run(rules, metric):
+    judged = [check(Outcome.PASSED, id="q", layer=Layer.JUDGE), check(Outcome.ERRORED, id="r", layer=Layer.JUDGE)]
+    op, limit = ("<=", 0.1) if metric == "errors" else (">=", 0.9)
+    allowed = own(replace(rules, errors_limit=1.0), metric=metric, op=op, limit=limit)
+    found = decided(allowed, [*checked(*judged), case("b", "p")])
+    assert states(found) == {"mine": "failed", "measured": "passed"}
+    assert (found.verdict.outcome, found.verdict.exit_code) == ("unmeasured", 3)
+    assert found.verdict.headline.startswith(f"Not measured – the gate mine: {metric} is ")
+    assert "<error" in junit.render(found)
+
+
+def test_a_gate_that_fails_whatever_errored_goes_before_one_on_errors(rules):
+    gated = replace(own(rules, metric="errors", op="<=", limit=0), min_pass_rate=0.9)
+    assert decided(gated, {"a": "e", "b": "f", "c": "p"}).verdict.exit_code == 1
 
 
 @pytest.mark.parametrize("metric", ["regressions", "new_failures"])

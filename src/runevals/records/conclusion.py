@@ -11,6 +11,8 @@ from runevals.records.comparison import AgainstComparison, Comparison, MarkCompa
 from runevals.records.quick_dataclass import dataclass
 from runevals.records.report import RunReport
 
+ERROR_METRICS = frozenset({"errors", "judge_coverage"})  # of gates: how much was measured
+
 
 class GateState(StrEnum):
     """The outcome of a gate."""
@@ -31,6 +33,13 @@ class GateResult:
     observed: float | None = None
     limit: float | None = None
     metric: str | None = None  # None if there is no number
+    undecided: bool = False  # it blocks, and what could not be measured decides whether it fails
+
+    @property
+    def unmeasured(self) -> bool:
+        """Whether it says nothing about the answers because too little was measured."""
+        of_errors = self.name == "measured" or (self.metric in ERROR_METRICS and self.observed is not None)
+        return self.undecided or (of_errors and self.state is GateState.FAILED)
 
 
 FinalOutcome = Literal["passed", "failed", "unmeasured", "skipped"]

@@ -251,7 +251,7 @@ def _gates(conclusion: Conclusion) -> Iterator[Any]:
     for gate in conclusion.gates:
         test = TestCase(xml_text(gate.name), classname=GATES, elapsed_sec=0)
         limit = "" if gate.limit is None or gate.name == "measured" else f", needs {percent(gate.limit)}"
-        if gate.state is GateState.FAILED and gate.name == "measured":
+        if gate.unmeasured:
             test.add_error_info(message=_line(gate.reason), output=None, error_type="unmeasured")
         elif gate.state is GateState.FAILED:
             test.add_failure_info(message=_line(gate.reason + limit), output=None, failure_type="gate")

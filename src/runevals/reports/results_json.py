@@ -15,6 +15,7 @@ from runevals.records import (
     AttemptReport,
     CaseReport,
     CheckResult,
+    GateResult,
     Totals,
     TurnReport,
     prepared_json,
@@ -41,6 +42,7 @@ LEFT_OUT: Mapping[type, frozenset[str]] = {
         "group", "fetched", "quarantined", "labels", "tripwire", "normalised_fingerprint", "notes", "copies",
         "tripped",
     }),
+    GateResult: frozenset({"undecided"}),
 }  # fmt: skip
 
 

@@ -137,7 +137,7 @@ def _left_gate(gate: GateResult, left: Mapping[str, GateResult], rules: GateRule
     """The gate without the accepted losses, if it is a preset one: gates of the settings look at all cases."""
     if gate.name not in PRESET_GATES or gate.name in {own.name for own in rules.gates}:
         return gate
-    nothing_left = replace(gate, state=GateState.PASSED, reason="no other case is left")
+    nothing_left = replace(gate, state=GateState.PASSED, undecided=False, reason="no other case is left")
     return left.get(gate.name, nothing_left)
 
 

@@ -33,6 +33,7 @@ def conclude(
 ) -> Conclusion:
     """An interrupted run → unmeasured; a failed gate → failed; else anything unmeasured → unmeasured; else passed.
 
+    A gate on errors that fails, and one that errors would decide, is unmeasured.
     A run that a limit or its target ended is unmeasured, too, unless a loss was confirmed before.
     With `on_incomparable` "pass", a base that cannot be compared with only informs; with `on_inconclusive` "fail",
     a large drop that may be noise is not a pass. A single case that may be lost never passes.
@@ -69,7 +70,7 @@ def _verdict(
     baseline_required: bool,
     on_inconclusive: str,
 ) -> FinalVerdict:
-    failed = [gate for gate in gates if gate.state is GateState.FAILED and gate.name != "measured"]
+    failed = [gate for gate in gates if gate.state is GateState.FAILED and not gate.unmeasured]
     if (stopped := report.run.stopped) is not None:
         fails = stopped.code != "interrupted" and any(gate.name == "no_regression" for gate in failed)
         if comparison is None or not fails or not _is_confirmed(report, comparison):
@@ -132,10 +133,11 @@ def _unmeasured(
     *,
     baseline_required: bool,
 ) -> str | None:
-    for gate in gates:
-        if gate.name == "measured" and gate.state is GateState.FAILED:
-            kinds = error_kinds(report)
-            return gate.reason + (f" ({kinds})" if kinds else "")
+    unmeasured = sorted((gate for gate in gates if gate.unmeasured), key=lambda gate: gate.name != "measured")
+    for gate in unmeasured:
+        kinds = error_kinds(report)
+        of_gate = "" if gate.name == "measured" else f"the gate {gate.name}: "
+        return f"{of_gate}{gate.reason}" + (f" ({kinds})" if kinds else "")
     if comparison is None:
         return "there is no baseline, and the settings require one" if baseline_required else None
     if comparison.verdict is ComparisonVerdict.INCOMPARABLE:

@@ -132,12 +132,16 @@ def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> 
     for group in groups:
         only = replace(report, cases=tuple(case for case in report.cases if case.group == group))
         result = _own(gate, only, comparison)
-        if worst is None or _BADNESS[result.state] > _BADNESS[worst.state]:
+        if worst is None or _badness(result) > _badness(worst):
             worst = replace(result, reason=f"{group or 'cases of no skill'}: {result.reason}")
     assert worst is not None  # noqa: S101 - there are two groups at least
     if worst.state is GateState.PASSED:
-        return replace(_own(gate, report, comparison), state=GateState.PASSED)
+        return replace(_own(gate, report, comparison), state=GateState.PASSED, undecided=False)
     return worst
+
+
+def _badness(gate: GateResult) -> tuple[int, bool]:
+    return _BADNESS[gate.state], gate.undecided
 
 
 def _own(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
@@ -183,7 +187,7 @@ def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> Ga
     cases = in_scope(report.cases, gate.scope)
     states = {"pass": GateState.PASSED, "not_applicable": GateState.NOT_APPLICABLE}
     state = states.get(gate.on_missing, GateState.FAILED)
-    missing = _what_is_missing(gate, report, cases)
+    missing, undecided = _what_is_missing(gate, report, cases), False
     if gate.metric in COMPARED and comparison is None:
         state, missing = GateState.NOT_APPLICABLE, "there is no base"
     elif gate.metric.startswith(EVALUATOR) and has_several_scales(cases, gate.metric.removeprefix(EVALUATOR)):
@@ -191,9 +195,14 @@ def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> Ga
     elif any(case.unmeasured for case in cases) and (
         gate.metric.startswith(EVALUATOR) or not any(case.values for case in cases)
     ):
-        state, missing = GateState.NOT_APPLICABLE, "nothing of it could be measured"
+        state, undecided, missing = GateState.NOT_APPLICABLE, True, "nothing of it could be measured"
     return GateResult(
-        name=gate.name, state=state, reason=f"{gate.metric}: {missing}", limit=gate.limit, metric=gate.metric
+        name=gate.name,
+        state=state,
+        reason=f"{gate.metric}: {missing}",
+        limit=gate.limit,
+        metric=gate.metric,
+        undecided=undecided,
     )
 
 
@@ -211,7 +220,7 @@ def _what_is_missing(gate: Gate, report: RunReport, cases: Sequence[CaseReport])
 
 
 def _by_number(gate: Gate, metric: MetricRange) -> GateResult:
-    """Not applicable if the result depends on errored runs."""
+    """Undecided if the result depends on errored runs."""
     holds = _OPERATORS[gate.op]
     either = {holds(metric.lowest, gate.limit), holds(metric.highest, gate.limit)}
     reason = f"{gate.metric} is {metric.observed:.4g}, must be {gate.op} {gate.limit:g}"
@@ -226,6 +235,7 @@ def _by_number(gate: Gate, metric: MetricRange) -> GateResult:
         observed=metric.observed,
         limit=gate.limit,
         metric=gate.metric,
+        undecided=len(either) == 2,
     )
 
 
@@ -241,13 +251,13 @@ def _fails_unchanged(gate: Gate, comparison: Comparison | None, attempts: int) -
 
 
 def _warned(gate: GateResult) -> GateResult:
-    return replace(gate, state=GateState.WARNED) if gate.state is GateState.FAILED else gate
+    """The gate, which does not block."""
+    state = GateState.WARNED if gate.state is GateState.FAILED else gate.state
+    return replace(gate, state=state, undecided=False)
 
 
 def _softened(gate: GateResult, fail_on: Sequence[str]) -> GateResult:
-    if gate.state is not GateState.FAILED or gate.name in fail_on or gate.name == "measured":
-        return gate
-    return _warned(gate)
+    return gate if gate.name in fail_on or gate.name == "measured" else _warned(gate)
 
 
 def _no_regression(comparison: Comparison) -> GateResult:
@@ -275,7 +285,7 @@ def _no_regression(comparison: Comparison) -> GateResult:
 def _pass_rate(
     gate: Gate, report: RunReport, cases: Sequence[CaseReport], comparison: Comparison | None
 ) -> GateResult:
-    """Passed attempts over all but skipped ones, by case. Not applicable if errored ones decide."""
+    """Passed attempts over all but skipped ones, by case. Undecided if errored ones decide."""
     name, limit = gate.name, gate.limit
     attempts = [a for case in cases for a in case.runs if a.status is not Outcome.SKIPPED]
     passed = sum(a.status is Outcome.PASSED for a in attempts)
@@ -293,13 +303,14 @@ def _pass_rate(
         state = GateState.FAILED
     else:
         state = GateState.NOT_APPLICABLE
+    undecided = state is GateState.NOT_APPLICABLE
     reason = f"{passed} of {len(attempts)} passed"
     if abs(share.observed - passed / len(attempts)) > _TOLERANCE:
         reason += f", {100 * share.observed:.1f} % as each case counts the same"
     if gate.bound == "wilson":
         reason += f", at most {100 * surely:.1f} % by the 99 % Wilson bound"
     if errored:
-        reason += f", {errored} could not be measured"
+        reason += f", {errored} could not be measured" + (" and would decide" if undecided else "")
     if limit == 1.0 and gate.bound == "point" and not report.run.target.deterministic:
         reason += _fails_unchanged(gate, comparison, len(attempts))
     return GateResult(
@@ -309,4 +320,5 @@ def _pass_rate(
         observed=share.observed,
         limit=limit,
         metric=gate.metric,
+        undecided=undecided,
     )
