@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from runevals import decide
 from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument
 from runevals.run.tool_results import parse_report, read_report, report_of
@@ -27,6 +28,62 @@ def test_a_test_that_its_tool_lets_pass_passes_though_one_of_its_assertions_fail
     assert [case.status for case in half] == [Outcome.PASSED, Outcome.PASSED]
     assert {result.outcome for result in half[0].attempts[0].turns[0].results} == {Outcome.PASSED, Outcome.FAILED}
     assert (found.run.target.type, found.run.target.model, found.run.repeat) == ("promptfoo", "echo", 2)
+
+
+def of_promptfoo(*columns):
+    """The results of ten tests for each (provider, label of the prompt, whether it passes)."""
+    rows = [
+        {
+            "testIdx": test,
+            "promptIdx": column,
+            "provider": {"id": provider},
+            "success": passes,
+            "prompt": {"raw": "?", "label": prompt},
+            "response": {"output": "x"},
+            "testCase": {"description": f"case {test}", "assert": [{"type": "contains", "value": "x"}]},
+            "gradingResult": {
+                "pass": passes,
+                "componentResults": [{"pass": passes, "score": int(passes), "assertion": {"type": "contains"}}],
+            },
+        }
+        for test in range(10)
+        for column, (provider, prompt, passes) in enumerate(columns)
+    ]
+    text = json.dumps({"evalId": "x", "results": {"version": 3, "results": rows}})
+    return parse_report(text.encode(), "x.json")
+
+
+def gated(base, head):
+    """(exit code, how many cases are renamed) of these results."""
+    found = decide(of_promptfoo(*base), of_promptfoo(*head))
+    return found.verdict.exit_code, len(found.comparison.of_kind("renamed"))
+
+
+def test_another_provider_of_promptfoo_does_not_stand_in_for_the_one_that_is_lost():
+    one, fine, lost = ("gpt", "?", True), ("mini", "?", True), ("gpt", "?", False)
+    assert gated([one], [fine, lost]) == (3, 0)
+    assert gated([one], [lost, fine]) == (3, 0)
+    assert gated([one, fine], [fine, one]) == (0, 0)
+    assert gated([one, fine], [one, fine]) == (0, 0)
+    assert gated([one], [fine]) == (0, 0)
+
+
+def test_results_of_promptfoo_with_one_provider_and_prompt_have_the_content_that_they_had():
+    """Results that are stored say what was compared by these fingerprints."""
+    [first, *_] = of_promptfoo(("gpt", "?", True)).cases
+    assert (first.key, first.fingerprint) == (
+        "case 0",
+        "6d9559918f411cc5616f176ac7a1f4ffa8b4d3423d14bc8df525c144bf31b01d",
+    )
+
+
+def test_prompts_of_promptfoo_from_one_file_are_cases_of_their_own():
+    short, long = "prompts.txt: Be short. {{q}}", "prompts.txt: Be long. {{q}}"
+    found = of_promptfoo(("gpt", short, True), ("gpt", long, True), ("gpt", "a.txt: {{q}}", True))
+    keys = [case.key for case in found.cases if case.name == "case 0"]
+    assert keys == ["case 0 [prompts.txt]", "case 0 [prompts.txt (2)]", "case 0 [a.txt]"]
+    base = [("gpt", short, True), ("gpt", long, True)]
+    assert gated(base, [base[0], ("gpt", long, False)])[0] == 1
 
 
 def test_cases_without_a_check_are_left_out_with_a_notice():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import count
 
 from runevals.lib.parsing.canonical import canonical
 from runevals.records import CheckResult, Layer, Outcome, TurnReport, cut_name
@@ -102,7 +102,7 @@ def _cases(rows: Sequence[Json], suite: str, display_path: str) -> list[Imported
             key=f"{key} [{', '.join(labels)}]" if labels else key,
             name=cut_name(name or _name_of(row)),
             place=row.place,
-            content=content,
+            content=[content, labels] if labels else content,
             file=display_path,
             category=row["testCase"]["metadata"]["category"].name_or_empty or None,
             attempts=(_attempt(row),),
@@ -157,14 +157,18 @@ def _provider(row: Json) -> str:
 
 
 def _prompt_names(rows: Sequence[Json]) -> dict[object, str]:
-    """Label → a name that stays if the prompt's text is edited: most labels are that text."""
-    numbers = count(1)
-    return {
-        label: _author_label(label) or f"prompt {number}"
-        for label, number in zip(
-            dict.fromkeys(row["prompt"]["label"].text_or_none for row in rows), numbers, strict=False
-        )
-    }
+    """Label → a name that stays if the prompt's text is edited: most labels are that text.
+
+    Of several prompts from one file, all but the first have a number.
+    """
+    names: dict[object, str] = {}
+    counts: Counter[str] = Counter()
+    labels = dict.fromkeys(row["prompt"]["label"].text_or_none for row in rows)
+    for number, label in enumerate(labels, start=1):
+        name = _author_label(label) or f"prompt {number}"
+        counts[name] += 1
+        names[label] = name if counts[name] == 1 else f"{name} ({counts[name]})"
+    return names
 
 
 def _author_label(label: object) -> str:
