@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 from dataclasses import replace
 from datetime import timedelta
@@ -61,6 +62,15 @@ def test_of_a_folder_the_newest_three_measured_runs_are_pooled(named, store):
     assert found.report.cases[0].values == (1.0, 0.0, 1.0, 1.0, 0.0, 0.0)
     assert found.source.endswith("and 2 like it")
     assert found.report.run.commit == "c0c0c0c0"
+
+
+def test_a_copy_of_a_result_is_not_one_more_run(named, store):
+    path = store("base.json", {"a": "p"})
+    path.with_suffix(".json.gz").write_bytes(gzip.compress(path.read_bytes()))
+    found, _ = read_baseline(named(path.parent))
+    assert found.report.cases[0].values == (1.0,)
+    store("same-second.json", {"a": "f"})
+    assert sorted(read_baseline(named(path.parent))[0].report.cases[0].values) == [0.0, 1.0]
 
 
 def judged_by(model):

@@ -188,7 +188,7 @@ def _of_tool(folder: Path, settings: Settings) -> RunReport:
 
 
 def _measured(folder: Path, settings: Settings) -> dict[str, RunReport]:
-    """The whole, measured runs in a folder, by file name, newest first."""
+    """The whole, measured runs in a folder, by file name, newest first. A copy of a result is no other run."""
     runs: dict[str, RunReport] = {}
     for name, read in _documents(folder, settings):
         try:
@@ -196,7 +196,7 @@ def _measured(folder: Path, settings: Settings) -> dict[str, RunReport]:
             require_whole(measured, name)
         except InvalidDocument:
             continue  # a folder of results may hold other files too
-        if measured.complete and any(case.values for case in measured.cases):
+        if measured.complete and any(case.values for case in measured.cases) and measured not in runs.values():
             runs[name] = measured
     return dict(sorted(runs.items(), key=lambda item: item[1].run.started_at, reverse=True))
 
