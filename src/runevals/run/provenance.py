@@ -53,6 +53,16 @@ def commit_here(settings: Settings) -> str | None:
     return commit_of(settings.repository, "HEAD") or of_event
 
 
+def unchanged_commit(settings: Settings, suites: LoadedSuites) -> str | None:
+    """The commit that is checked out, if a run on one's own machine reads nothing that differs from it.
+
+    None in CI, where a run of the same code as before is compared with that.
+    """
+    if settings.environment.get("CI") or _uncommitted(settings, suites if suites.suites else None) is not None:
+        return None
+    return commit_of(settings.repository, "HEAD")
+
+
 def _of_base(settings: Settings) -> tuple[str, ...]:
     """Notices about the settings that decide over a change."""
     side = settings.base_side

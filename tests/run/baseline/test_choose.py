@@ -17,6 +17,7 @@ from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, defaults, resolve
 from runevals.verdict.decide import Baseline, decision
 from tests.sample_reports import report
+from tests.sample_suites import WORSE
 
 COMMIT = "c" * 40
 STORED = Baseline(report=report({"a": "p"}), source="stored")
@@ -192,3 +193,51 @@ def test_it_only_informs_where_the_settings_say_so_and_a_failed_gate_stays_one()
     failed = decision(report({"a": "f"}), None, strict)
     assert failed.verdict.exit_code == 1
     assert with_remarks(failed, UNREADABLE, strict) is failed
+
+
+@pytest.fixture
+def with_results(repository, runevals):
+    """Runs it against the folder of its earlier results → (exit code, output)."""
+
+    def run():
+        return runevals("--baseline", ".evals/results")[:2]
+
+    repository.write(".gitignore", ".evals\n__pycache__\n")
+    repository.write("notes.md", "")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "ignore")
+    assert runevals()[0] == 0
+    return run
+
+
+def commit(repository, agent):
+    repository.write("agent.py", agent)
+    repository.git("commit", "-qam", "change")
+
+
+def test_a_second_run_of_a_commit_is_not_compared_with_its_first(repository, with_results):
+    commit(repository, WORSE)
+    assert [with_results()[0] for _ in range(3)] == [1, 1, 1]
+    repository.git("commit", "-q", "--allow-empty", "-m", "the same files")
+    assert with_results()[0] == 1
+
+
+def test_results_of_the_same_commit_alone_are_a_base_that_a_notice_names(with_results):
+    code, out = with_results()
+    assert code == 0
+    assert "the base is an earlier result of this same commit" in out
+
+
+def test_changes_that_are_in_no_commit_are_compared_with_the_commit(repository, with_results):
+    commit(repository, WORSE)
+    assert with_results()[0] == 1  # the one that the next is compared with
+    repository.write("agent.py", f"{WORSE}\n")
+    code, out = with_results()
+    assert (code, "this same commit" in out) == (0, False)
+
+
+def test_in_ci_a_run_of_the_same_code_is_compared_with_that(repository, with_results, monkeypatch):
+    commit(repository, WORSE)
+    assert with_results()[0] == 1
+    monkeypatch.setenv("CI", "true")
+    assert with_results()[0] == 0

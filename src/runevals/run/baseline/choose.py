@@ -27,6 +27,7 @@ from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
 from runevals.run.nothing_measured import unmeasured
 from runevals.run.prompt_changes import with_prompt_changes
+from runevals.run.provenance import unchanged_commit
 from runevals.run.redaction.redactors import base_without_patterns
 from runevals.run.request import RunRequest
 from runevals.run.sides import measure_base
@@ -50,7 +51,11 @@ def known_base(request: RunRequest) -> StoredBase:
             raise InvalidSettings("--base runs the base itself; do not also give --baseline")
         assert settings.base_side is not None  # noqa: S101 - settled from the same ref
         return StoredBase(commit=settings.base_side.commit)
-    return StoredBase() if settings.selection.shard is not None else find_stored(settings, request.stored)
+    if settings.selection.shard is not None:
+        return StoredBase()
+    may_be_own = settings.compare.baseline is not None and settings.base_side is None
+    own_commit = unchanged_commit(settings, request.suites) if may_be_own else None
+    return find_stored(settings, request.stored, own_commit)
 
 
 def settled_base(base: StoredBase, request: RunRequest, measure: RunBase | None = None) -> StoredBase:
@@ -77,9 +82,10 @@ def _named_base(commit: str, measure: RunBase, repository: Path) -> StoredBase:
         raise ExternalError(f"the base {commit[:7]} cannot be run: {error}") from error
 
 
-def find_stored(settings: Settings, of_job: StoredBase | None) -> StoredBase:
+def find_stored(settings: Settings, of_job: StoredBase | None, own_commit: str | None = None) -> StoredBase:
     """The result that the settings name, else the stored one of the job. Raises as `read_baseline`.
 
+    `own_commit`: see `read_baseline`.
     With `base: run`, only the commit to run. An address that does not answer is unreadable if it is known which
     commit can be run instead.
     """
@@ -88,7 +94,7 @@ def find_stored(settings: Settings, of_job: StoredBase | None) -> StoredBase:
     if _is_to_be_run(settings) and commit is not None:
         return StoredBase(commit=commit, unreadable="")
     try:
-        baseline, notices = read_baseline(settings)
+        baseline, notices = read_baseline(settings, own_commit)
     except ExternalError as error:
         if commit is None:
             raise

@@ -38,16 +38,19 @@ MAX_BYTES = 64 * 1024 * 1024
 TIMEOUT_S = 30.0  # from one byte to the next
 TOTAL_S = 300.0  # of a download
 CLOCKS_DIFFER = timedelta(minutes=10)
+OF_SAME_COMMIT = "the base is an earlier result of this same commit: a loss that it has, too, is not seen"
 
 
-def read_baseline(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
+def read_baseline(settings: Settings, own_commit: str | None = None) -> tuple[Baseline | None, tuple[str, ...]]:
     """The base's report over the cases that the run's filters leave in, or None, and notices.
 
     A file that the settings file names may not be there yet; one that the command line names must be. Of a
     folder, the newest measured run is pooled with those of the same commit, target and judge, three at most.
+    `own_commit` is that of the code that runs, if nothing else says which commit is the base: its results come
+    last.
     Raises InvalidSettings, InvalidDocument, or ExternalError for an address that does not answer.
     """
-    baseline, notices = _find(settings)
+    baseline, notices = _find(settings, own_commit)
     return None if baseline is None else narrowed(baseline, settings.selection), notices
 
 
@@ -59,7 +62,7 @@ def narrowed(baseline: Baseline, selection: Selection) -> Baseline:
     return replace(baseline, report=run_report(baseline.report.run, cases, complete=baseline.report.complete))
 
 
-def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
+def _find(settings: Settings, own_commit: str | None) -> tuple[Baseline | None, tuple[str, ...]]:
     source = settings.compare.baseline
     if source is None:
         return None, ()
@@ -74,7 +77,7 @@ def _find(settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
     side = settings.base_side
     here = path.is_dir() and (side is None or settings.compare.baseline_named)
     if here or (side is not None and _names_of_base(path, side, settings)):
-        return _pooled(path, settings)
+        return _pooled(path, settings, own_commit)
     if side is not None and (_committed(path, settings) or not settings.compare.baseline_named):
         return _of_base(path, side, settings)
     if not path.is_file():
@@ -139,7 +142,7 @@ def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline |
     return Baseline(report=report, source=_source(display_name, report)), ()
 
 
-def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]]:
+def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[Baseline, tuple[str, ...]]:
     """The newest run pooled with comparable ones; notices name the others.
 
     One without errored cases goes before a newer one with some, one of the base before one of the change itself or
@@ -148,17 +151,19 @@ def _pooled(folder: Path, settings: Settings) -> tuple[Baseline, tuple[str, ...]
     runs = _measured(folder, settings)
     if not runs:
         return Baseline(report=_of_tool(folder, settings), source=folder.name), ()
-    runs = _preferred(runs, _is_of_base(settings))
+    runs = _preferred(runs, _is_of_base(settings, own_commit))
     runs = _preferred(runs, lambda run: run.run.uncommitted is None)
     runs = _preferred(runs, lambda run: not filters_of(run))
     newest = next((run for run in runs.values() if not unmeasured_cases(run)), next(iter(runs.values())))
+    is_own = settings.base_side is None and not _is_of_base(settings, own_commit)(newest)
+    notices = (OF_SAME_COMMIT,) if is_own else ()
     if newest.run.target.deterministic:  # the same answers again would say nothing new
-        return Baseline(report=newest, source=_source(folder.name, newest)), ()
+        return Baseline(report=newest, source=_source(folder.name, newest)), notices
     others = {name: run for name, run in list(runs.items())[:MOST_LOOKED_AT] if run is not newest}
     reasons = {name: _why_not_pooled(run, newest, settings) for name, run in others.items()}
     alike = [run for name, run in others.items() if reasons[name] is None][: MOST_RUNS - 1]
     source = _source(folder.name, newest) + (f" and {len(alike)} like it" if alike else "")
-    return Baseline(report=pooled(newest, alike), source=source), _left_out(reasons)
+    return Baseline(report=pooled(newest, alike), source=source), (*notices, *_left_out(reasons))
 
 
 def _preferred(runs: dict[str, RunReport], is_better: Callable[[RunReport], bool]) -> dict[str, RunReport]:
@@ -166,15 +171,29 @@ def _preferred(runs: dict[str, RunReport], is_better: Callable[[RunReport], bool
     return {name: run for name, run in runs.items() if is_better(run)} or runs
 
 
-def _is_of_base(settings: Settings) -> Callable[[RunReport], bool]:
-    """Whether a run is of the base's history, or has the files of the base: not of the change's own commits."""
+def _is_of_base(settings: Settings, own_commit: str | None) -> Callable[[RunReport], bool]:
+    """Whether a run is of the base's history, or has the files of the base: not of the change's own commits.
+
+    If nothing says which commit is the base: whether it is of other files than `own_commit`.
+    """
     repository, side = settings.repository, settings.base_side
 
     @cache
     def is_of_base(commit: str, base: str) -> bool:
         return git.is_ancestor(repository, commit, base) or git.same_files(repository, commit, base)
 
-    return lambda run: side is None or run.run.commit is None or is_of_base(run.run.commit, side.commit)
+    @cache
+    def is_own(commit: str, own: str) -> bool:
+        return commit == own or git.same_files(repository, commit, own)
+
+    def of_base(run: RunReport) -> bool:
+        if run.run.commit is None:
+            return True
+        if side is not None:
+            return is_of_base(run.run.commit, side.commit)
+        return own_commit is None or not is_own(run.run.commit, own_commit)
+
+    return of_base
 
 
 def _of_tool(folder: Path, settings: Settings) -> RunReport:
