@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import jsonschema
@@ -92,6 +93,14 @@ def test_sarif_is_valid_and_points_at_the_file(project, runevals):
         "artifactLocation": {"uri": "two%20words/%C3%A4.yaml", "uriBaseId": "%SRCROOT%"},
         "region": {"startLine": 5, "startColumn": 25},
     }
+
+
+def test_a_name_that_is_not_utf_8_is_written_in_sarif_byte_by_byte(project, runevals):
+    name = "evals/" + os.fsdecode(b"\xff.json")
+    project.write(name, {"items": [{"promptt": "x"}]})
+    code, log, _ = validated(runevals, name, "--format", "sarif")
+    locations = [result["locations"][0]["physicalLocation"] for result in log["runs"][0]["results"]]
+    assert (code, {location["artifactLocation"]["uri"] for location in locations}) == (2, {"evals/%FF.json"})
 
 
 def test_a_hint_is_a_note_in_sarif(project, runevals):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,7 +93,9 @@ def _result(problem: SuiteProblem, rules: Sequence[str]) -> dict[str, Any]:
     location = problem.location
     path = Path(location.file)
     artifact: dict[str, Any] = (
-        {"uri": path.as_uri()} if path.is_absolute() else {"uri": quote(location.file), "uriBaseId": "%SRCROOT%"}
+        {"uri": path.as_uri()}
+        if path.is_absolute()
+        else {"uri": quote(os.fsencode(location.file)), "uriBaseId": "%SRCROOT%"}
     )
     physical: dict[str, Any] = {"artifactLocation": artifact}
     if location.line is not None:
