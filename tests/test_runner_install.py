@@ -40,6 +40,7 @@ def install(tmp_path):
             (tools / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
             (tools / name).chmod(0o755)
         environment = {"PATH": str(tools), "RUNNER_TEMP": str(temp), "HOME": str(tmp_path)}
+        environment |= {"GITHUB_OUTPUT": str(temp / "outputs")}
         command = [str(tools / "bash"), str(action / "runner" / "install")]
         return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
 
@@ -79,9 +80,10 @@ def test_an_environment_of_its_own_is_made_once(install, tmp_path):
         ({"uv": "exit 1"}, "runevals could not be installed; what the package manager said stands above"),
     ],
 )
-def test_a_runner_that_lacks_what_it_needs_is_told_in_one_line(install, programs, told):
+def test_a_runner_that_lacks_what_it_needs_is_told_in_one_line(install, tmp_path, programs, told):
     done = install(**programs)
     assert done.returncode == 3
     assert done.stdout == ""
     [line] = done.stderr.splitlines()
     assert line.startswith(f"::error title=runevals::{told}")
+    assert (tmp_path / "temp/outputs").read_text("utf-8") == "verdict=unmeasured\nexit_code=3\n"
