@@ -170,6 +170,21 @@ def test_the_keyboard_goes_everywhere(opened, worse):
     assert page.locator("#case-page").is_visible()
 
 
+def test_cases_whose_keys_look_alike_are_opened_one_by_one(opened, tmp_path):
+    alike = ["a b", "a  b", "k" * 600 + "1", "k" * 600 + "2"]
+    path = tmp_path / "alike.html"
+    cases = [case(key, "p", name=f"case {number}") for number, key in enumerate(alike)]
+    path.write_text(html.render(conclusion(report(cases), report(cases))), encoding="utf-8")
+    page = opened(path)
+    page.locator("#rows a").nth(1).click()
+    for number in (1, 2, 3):
+        page.wait_for_selector(f"#case-page:has-text('case {number}')")
+        assert (
+            opened(path, page.evaluate("location.hash")).locator(f"#case-page:has-text('case {number}')").count()
+        )
+        page.keyboard.press("j")
+
+
 def test_the_picture_names_and_opens_cases_without_a_mouse(opened, worse):
     page = opened(worse)
     page.locator(".strip[role=slider]").focus()

@@ -38,8 +38,11 @@ function readAhead(deadline) {
 }
 
 function link(row) {
-  const suite = places.get(row.key).length > 1 ? `&suite=${encodeURIComponent(row.suite)}` : "";
-  return `#case=${encodeURIComponent(row.key)}${suite}`;
+  const rows = places.get(row.key);
+  const suite = rows.length > 1 ? `&suite=${encodeURIComponent(row.suite)}` : "";
+  // Keys that differ only in blanks, or beyond what a row shows of them, look alike.
+  const number = rows.some((other) => other !== row && other.suite === row.suite) ? `&n=${row.index}` : "";
+  return `#case=${encodeURIComponent(row.key)}${suite}${number}`;
 }
 
 const cases = caseTable(link);
@@ -69,7 +72,8 @@ function addressed() {
   if (!location.hash.startsWith("#case=")) return null;
   const wanted = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
   const rows = places.get(wanted.get("case")) ?? [];
-  return rows.find((row) => row.suite === wanted.get("suite")) ?? rows[0] ?? null;
+  const ofSuite = rows.filter((row) => row.suite === wanted.get("suite"));
+  return ofSuite.find((row) => String(row.index) === wanted.get("n")) ?? ofSuite[0] ?? rows[0] ?? null;
 }
 
 function follow() {
