@@ -37,6 +37,28 @@ def test_without_base_and_categories_a_measured_run_informs_and_passes(rules):
     assert found.verdict.headline == "1 of 2 cases pass – nothing to compare with yet"
 
 
+@pytest.mark.parametrize(
+    ("base", "head", "deterministic", "state"),
+    [
+        (None, "ppf", False, "warned"),
+        (None, "pff", False, "failed"),
+        (None, "f", False, "failed"),
+        (None, "ppf", True, "failed"),
+        ("ppf", "pff", False, "warned"),  # it failed on the base too
+        ("ppp", "ppf", False, "warned"),
+        ("ppp", "pff", False, "failed"),  # nothing could be run again
+        ("eee", "fff", False, "failed"),
+        ("ppp", "ppf", True, "failed"),
+    ],
+)
+def test_a_category_that_must_pass_is_failed_by_what_is_new_and_no_chance(rules, base, head, deterministic, state):
+    some = {f"k{n}": "ppp" for n in range(9)}
+    cases = [case(key, letters, category="redteam") for key, letters in {**some, "a": head}.items()]
+    before = None if base is None else [case(k, x, category="redteam") for k, x in {**some, "a": base}.items()]
+    found = decided(rules, cases, before, deterministic=deterministic, repeat=3)
+    assert states(found)["redteam"] == state
+
+
 def test_a_run_with_nothing_passing_says_that_no_gate_looked_at_it(rules):
     found = decided(rules, {"a": "f"})
     told = "0 of 1 case passes; no gate looked at this (no base, no min_pass_rate)"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from runevals.lib.statistics.permutation_test import wilson_upper
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import plural, short_list
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import (
     AgainstComparison,
@@ -37,6 +37,7 @@ from runevals.verdict.gate_metrics import (
     passed_share,
 )
 from runevals.verdict.headlines import loss
+from runevals.verdict.matching import match
 from runevals.verdict.wording import about_drop_bound, since_mark
 
 _PRESET = Gate(name="", metric="pass_rate", op=">=", limit=1.0, on_missing="not_applicable")
@@ -113,11 +114,42 @@ def _gates(rules: GateRules, report: RunReport, comparison: Comparison | None) -
     for category, limit in CATEGORY_GATES:
         if any(case.category == category for case in in_sight.cases):
             preset = replace(_PRESET, name=category, limit=limit, scope=Scope(category=category))
-            yield _of_groups(preset, in_sight, comparison)
+            gate = _of_groups(preset, in_sight, comparison)
+            yield _by_chance(gate, in_scope(in_sight.cases, preset.scope), in_sight, comparison)
     if rules.min_pass_rate is not None:
         floor = replace(_PRESET, name="min_pass_rate", limit=rules.min_pass_rate)
         yield _pass_rate(floor, in_sight, in_sight.cases, comparison)
     yield measured(in_sight, rules.errors_limit)
+
+
+def _by_chance(
+    gate: GateResult, cases: Sequence[CaseReport], report: RunReport, comparison: Comparison | None
+) -> GateResult:
+    """A failed preset gate of 100 % of a target that varies: it warns unless the failure of a case counts.
+
+    A case that failed on the base too does not count, nor one whose loss fresh runs did not confirm. Another does
+    if it failed at least two of three runs.
+    """
+    if gate.state is not GateState.FAILED or gate.limit != 1.0 or report.run.target.deterministic:
+        return gate
+    failing = [case for case in cases if any(run.status is Outcome.FAILED for run in case.runs)]
+    counting = failing
+    if comparison is not None:
+        before = {pair.key: pair.before for pair in match(comparison.base.cases, failing).both}
+        counting = [
+            c for c in failing if (side := before.get((c.suite, c.key))) is None or side.passes == side.runs
+        ]
+        cleared = {(s.suite, s.key) for s in comparison.suspects if s.state in ("dropped", "cleared")}
+        counting = [case for case in counting if (case.suite, case.key) not in cleared]
+    counting = [case for case in counting if 3 * (case.pass_rate or 0.0) <= 1.0 + _TOLERANCE]
+    if counting:
+        return replace(gate, reason=f"{gate.reason} ({short_list([case.key for case in counting])})")
+    why = (
+        "none failed at least two of three runs"
+        if comparison is None
+        else "none of the failures is new and confirmed"
+    )
+    return replace(gate, state=GateState.WARNED, reason=f"{gate.reason}; {why}")
 
 
 def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
