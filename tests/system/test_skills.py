@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
+
+from tests.ending import ended
 
 OPENCLAW = Path(__file__).parent / "openclaw"
 
@@ -265,3 +268,38 @@ def test_the_cases_of_further_folders_are_run_with_the_others(claw, runevals):
             "escaped",
             "other",
         )
+
+
+LOADS = """
+import json, sys
+from pathlib import Path
+
+name = Path("SKILL.md").read_text().split("name: ")[1].split()[0]
+asked = sys.argv[-1]
+used = {"type": "tool_use", "id": "1", "name": "Skill", "input": {"skill": name}}
+events = [{"type": "system", "subtype": "init", "session_id": "s", "skills": [name]}]
+if "notes" in json.loads(sys.stdin.read() or "{}").get("prompt", asked):
+    events.append({"type": "assistant", "message": {"content": [used]}})
+events.append({"type": "result", "subtype": "success", "result": "Done."})
+print("\\n".join(map(json.dumps, events)))
+"""
+
+
+def test_a_skill_can_be_renamed_and_its_triggers_are_compared(repository, runevals):
+    repository.git("checkout", "-q", "main")
+    queries = [{"query": f"Write notes {n}", "should_trigger": True} for n in range(4)]
+    queries.append({"query": "Cook", "should_trigger": False})
+    repository.write("SKILL.md", "---\nname: notes\ndescription: Writes notes\n---\n# Notes\n")
+    repository.write("evals/trigger-evals.json", queries)
+    repository.write("agent.py", LOADS)
+    target = f"{{type: command, command: [{sys.executable}, agent.py], output: claude-code, deterministic: true}}"
+    repository.write("runevals.yaml", f"target: {target}\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "a skill")
+    repository.git("checkout", "-qB", "change")
+    repository.write("SKILL.md", "---\nname: rel-notes\ndescription: Writes notes\n---\n# Notes\n")
+    code, out, err = runevals("evals/trigger-evals.json", "--base", "main", "-q", "-o", "out.json")
+    ended(code, 0, out + err, "No regression shown in 5 cases")
+    repository.write("agent.py", LOADS.replace('"notes" in', '"2" in'))
+    code, out, err = runevals("evals/trigger-evals.json", "--base", "main", "-q", "-o", "out.json")
+    ended(code, 1, out + err, "3 of 5 cases regressed")

@@ -49,6 +49,8 @@ def test_without_base_and_categories_a_measured_run_informs_and_passes(rules):
         ("ppp", "pff", False, "failed"),  # nothing could be run again
         ("eee", "fff", False, "failed"),
         ("ppp", "ppf", True, "failed"),
+        ("ppp", "ppe", False, "warned"),
+        ("ppp", "pee", False, "not_applicable"),  # errors decide
     ],
 )
 def test_a_category_that_must_pass_is_failed_by_what_is_new_and_no_chance(rules, base, head, deterministic, state):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from runevals.lib.statistics.permutation_test import wilson_upper
@@ -128,11 +128,13 @@ def _by_chance(
     """A failed preset gate of 100 % of a target that varies: it warns unless the failure of a case counts.
 
     A case that failed on the base too does not count, nor one whose loss fresh runs did not confirm. Another does
-    if it failed at least two of three runs.
+    if it failed at least two of three runs. If errors would decide, they count as failures.
     """
-    if gate.state is not GateState.FAILED or gate.limit != 1.0 or report.run.target.deterministic:
+    of_interest = gate.state is GateState.FAILED or gate.undecided
+    if not of_interest or gate.limit != 1.0 or report.run.target.deterministic:
         return gate
-    failing = [case for case in cases if any(run.status is Outcome.FAILED for run in case.runs)]
+    kinds = {Outcome.FAILED, Outcome.ERRORED} if gate.undecided else {Outcome.FAILED}
+    failing = [case for case in cases if any(run.status in kinds for run in case.runs)]
     counting = failing
     if comparison is not None:
         before = {pair.key: pair.before for pair in match(comparison.base.cases, failing).both}
@@ -141,7 +143,9 @@ def _by_chance(
         ]
         cleared = {(s.suite, s.key) for s in comparison.suspects if s.state in ("dropped", "cleared")}
         counting = [case for case in counting if (case.suite, case.key) not in cleared]
-    counting = [case for case in counting if 3 * (case.pass_rate or 0.0) <= 1.0 + _TOLERANCE]
+    counting = [case for case in counting if 3 * _passed(case, kinds) <= 1.0 + _TOLERANCE]
+    if counting and gate.undecided:
+        return gate
     if counting:
         return replace(gate, reason=f"{gate.reason} ({short_list([case.key for case in counting])})")
     why = (
@@ -149,7 +153,14 @@ def _by_chance(
         if comparison is None
         else "none of the failures is new and confirmed"
     )
-    return replace(gate, state=GateState.WARNED, reason=f"{gate.reason}; {why}")
+    return replace(gate, state=GateState.WARNED, undecided=False, reason=f"{gate.reason}; {why}")
+
+
+def _passed(case: CaseReport, others: Container[Outcome]) -> float:
+    """The share of its runs that passed, of these and those of these other outcomes."""
+    passed = sum(run.status is Outcome.PASSED for run in case.runs)
+    due = passed + sum(run.status in others for run in case.runs)
+    return passed / due if due else 0.0
 
 
 def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:

@@ -33,7 +33,7 @@ from runevals.suites.dialects.checking import (
 )
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
-from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
+from runevals.suites.fingerprint import Fingerprints, case_fingerprints, key_of_prompts
 from runevals.suites.skill_suites import TRIGGERS
 
 NAME = "agent-skills"
@@ -50,6 +50,8 @@ _SHOULD = ("should_trigger", "positive", "positives", "positive_cases", "should_
 _SHOULD_NOT = ("should_not_trigger", "negative", "negatives", "negative_cases", "should_not_trigger_queries")
 _LISTS = (*_CASES, *_SHOULD, *_SHOULD_NOT)
 _OTHERS = frozenset({"schemaVersion", "items", "samples", "rows", "messages"})  # files of other formats
+_DESCRIBES = ("about",)
+_OWN_TRIGGER = "should_trigger"  # the id of the check whether the suite's own skill is loaded
 _SKILL = ("skill_name", "skill", "skillName", "agent_name")
 _PROMPTS = ("prompt", "query", "input", "user_prompt", "task", "request", "user_request")
 _TRIGGER = ("should_trigger", "shouldTrigger", "should_activate", "expected_trigger", "expect_trigger")
@@ -246,8 +248,23 @@ class _Reader:
             files=files,
             problem=problem,
             timeout_s=timeout_s,
-            **case_fingerprints([turn], extra, ignored=("about",)),
+            **self._fingerprints(turn, extra),
         )
+
+    def _fingerprints(self, turn: Turn, extra: Mapping[str, object]) -> Fingerprints:
+        """Those of a case; the normalised one is without the skill's own name, so that a skill can be renamed."""
+        prints = case_fingerprints([turn], extra, ignored=_DESCRIBES)
+        unnamed = replace(turn, checks=tuple(map(self._without_own_name, turn.checks)))
+        if unnamed == turn:
+            return prints
+        content = case_fingerprints([unnamed], extra, ignored=_DESCRIBES)
+        normalised = content["normalised_fingerprint"] or content["fingerprint"]
+        return Fingerprints(fingerprint=prints["fingerprint"], normalised_fingerprint=normalised)
+
+    def _without_own_name(self, spec: EvaluatorSpec) -> EvaluatorSpec:
+        if spec.id != _OWN_TRIGGER or spec.options.get("skill") != self.skill.name:
+            return spec
+        return replace(spec, options={**spec.options, "skill": None})
 
     def _triggers(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Iterator[EvaluatorSpec]:  # noqa: FBT001
         """`should_trigger`: whether the skill is to be loaded, or the names of those that are."""
@@ -270,7 +287,7 @@ class _Reader:
             options = {"skill": name, "should_trigger": value is not False}
             yield EvaluatorSpec(
                 name="skill_triggered",
-                id="should_trigger" if own else f"should_trigger {name}",
+                id=_OWN_TRIGGER if own else f"should_trigger {name}",
                 options=options,
                 location=self.source.locate(at),
             )
