@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from runevals.records import CaseReport, CheckResult, TurnReport
+from runevals.records import CaseReport, CheckResult, ToolCall, TurnReport
 from runevals.records.errors import InvalidDocument
 from runevals.reports import REPORTERS, html
 from runevals.reports import results_document as document
@@ -69,6 +69,21 @@ def test_a_document_is_written_in_pieces_with_each_case_in_one_line(make, cases)
     lines = [line.rstrip(",") for line in text.split("\n")]
     first = lines.index(' "cases": [') + 1 if cases else 0
     assert [json.loads(line) for line in lines[first:][: len(made.report.cases)]] == json.loads(text)["cases"]
+
+
+def test_a_number_that_json_does_not_have_is_written_as_unknown(tmp_path):
+    """A program's tool call may have NaN in its input: the document could not be read."""
+    conclusion = all_passed()
+    case = conclusion.report.cases[0]
+    attempt = case.attempts[0]
+    call = ToolCall(name="wait", input={"seconds": float("nan"), "most": float("inf"), "text": "é"})
+    turn = replace(attempt.turns[0], tool_calls=(call,), cost_usd=float("nan"))
+    case = replace(case, attempts=(replace(attempt, turns=(turn,)), *case.attempts[1:]))
+    report = replace(conclusion.report, cases=(case, *conclusion.report.cases[1:]))
+    path = tmp_path / "results.json"
+    path.write_text(document.write(replace(conclusion, report=report)))
+    read = document.read(path).cases[0].attempts[0].turns[0]
+    assert (read.tool_calls[0].input, read.cost_usd) == ({"seconds": None, "most": None, "text": "é"}, None)
 
 
 def test_only_what_the_schema_does_not_require_is_left_out_of_a_case():

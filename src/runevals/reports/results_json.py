@@ -48,13 +48,22 @@ LEFT_OUT: Mapping[type, frozenset[str]] = {
 
 def json_text(value: Any) -> str:
     """JSON of a value with records in it, a value a line."""
-    return json.dumps(value, ensure_ascii=False, indent=1, default=_plain)
+    return _strict(_BY_LINE, value)
 
 
 def case_line(case: CaseReport) -> str:
     """JSON of a case, in one line; what was prepared, if it was."""
     known = prepared_json(case)
-    return _LINE(case) if known is None else known
+    return _strict(_LINE, case) if known is None else known
+
+
+def _strict(encode: Callable[[Any], str], value: Any) -> str:
+    """JSON of `value`. A number that is not finite, which JSON does not have, is null."""
+    try:
+        return encode(value)
+    except ValueError:
+        with_constants = json.dumps(value, default=_plain)
+        return encode(json.loads(with_constants, parse_constant=lambda _: None))
 
 
 def fields_of(record: Any) -> dict[str, object]:
@@ -107,4 +116,5 @@ def _plain(value: Any) -> object:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-_LINE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+_BY_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=1, default=_plain).encode
+_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain).encode
