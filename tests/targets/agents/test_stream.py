@@ -55,3 +55,60 @@ def test_a_call_that_is_nested_too_deep_is_no_answer():
     assert (
         read("claude-code", lines({"type": "assistant", "message": {"content": [call]}}, END)).problem is not None
     )
+
+
+def _init(**fields):
+    return {"type": "system", "subtype": "init", "session_id": "s", **fields}
+
+
+def _call(**fields):
+    return {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "1", **fields}]}}
+
+
+COPILOT_END = {"type": "result", "exitCode": 0}
+GEMINI_END = {"type": "result", "status": "success"}
+
+
+@pytest.mark.parametrize(
+    ("agent", "events"),
+    [
+        ("claude-code", [{**END, "total_cost_usd": "abc"}]),
+        ("claude-code", [{**END, "total_cost_usd": -5.0}]),
+        ("claude-code", [{**END, "total_cost_usd": float("nan")}]),
+        ("claude-code", [{**END, "total_cost_usd": float("inf")}]),
+        ("claude-code", [{**END, "result": {"text": "Done."}}]),
+        ("claude-code", [{**END, "session_id": 7}]),
+        ("claude-code", [{**END, "usage": [1]}]),
+        ("claude-code", [{**END, "permission_denials": [{"tool_name": {"name": "Bash"}}]}]),
+        ("claude-code", [_init(model={"id": "claude-x"}), END]),
+        ("claude-code", [_init(skills=[{"name": "pdf"}]), END]),
+        ("claude-code", [_call(name=None), END]),
+        ("claude-code", [_call(name="Bash", input={"timeout": float("nan")}), END]),
+        (
+            "claude-code",
+            [{"type": "assistant", "message": {"content": [{"type": "text", "text": {"a": 1}}]}}, END],
+        ),
+        ("codex", [{"type": "thread.started", "thread_id": {}}, {"type": "turn.completed"}]),
+        (
+            "codex",
+            [
+                {"type": "item.completed", "item": {"id": "1", "type": "agent_message", "text": 1}},
+                {"type": "turn.completed"},
+            ],
+        ),
+        ("copilot", [{"type": "assistant.message", "data": {"model": {"id": "x"}}}, COPILOT_END]),
+        ("copilot", [{"type": "session.skills_loaded", "data": {"skills": [{"name": 1}]}}, COPILOT_END]),
+        ("copilot", [{**COPILOT_END, "sessionId": ["s"]}]),
+        ("gemini-cli", [{"type": "init", "session_id": "s", "model": ["gemini"]}, GEMINI_END]),
+        ("gemini-cli", [{"type": "tool_use", "tool_id": "1", "tool_name": {}}, GEMINI_END]),
+    ],
+)
+def test_a_field_of_another_type_makes_the_answer_unreadable(agent, events):
+    answer = read(agent, lines(*events))
+    assert answer.problem is not None
+    assert answer.problem.code == "target_unparseable"
+
+
+def test_tokens_that_no_run_can_have_are_unknown():
+    answer = read("claude-code", lines({**END, "usage": {"input_tokens": -1, "output_tokens": 10**400}}))
+    assert (answer.input_tokens, answer.output_tokens, answer.problem) == (None, None, None)

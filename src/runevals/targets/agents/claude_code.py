@@ -8,7 +8,8 @@ from pathlib import Path
 
 from runevals.records.quick_dataclass import dataclass
 from runevals.targets.agents.agent import Agent, Ask
-from runevals.targets.agents.stream import Event, Reader, Usage, count
+from runevals.targets.agents.stream import Event, Reader, Usage, count, text_of, text_or_none
+from runevals.targets.program_report import number, skills
 
 _TOOLS = {
     "shell": ("Bash",),
@@ -33,8 +34,9 @@ class _Reader(Reader):
     def see(self, event: Event) -> None:
         match event.get("type"):
             case "system" if event.get("subtype") == "init":
-                self.session, self.model = event["session_id"], event.get("model")
-                self.skills = event.get("skills")
+                self.session = text_of(event["session_id"], "the session")
+                self.model = text_or_none(event.get("model"), "the model")
+                self.skills = skills(event.get("skills"))
             case "assistant":
                 self._assistant(event)
             case "user":
@@ -62,12 +64,14 @@ class _Reader(Reader):
 
     def _result(self, event: Event) -> None:
         self.finished = True
-        self.session = event.get("session_id", self.session)
-        self.turns, self.cost_usd = count(event.get("num_turns")), event.get("total_cost_usd")
+        self.session = text_or_none(event.get("session_id", self.session), "the session")
+        self.turns, self.cost_usd = count(event.get("num_turns")), number(event, "total_cost_usd")
         self.usage = _usage(event.get("usage") or {})
-        self.refused += [denied["tool_name"] for denied in event.get("permission_denials", ())]
+        self.refused += [
+            text_of(denied["tool_name"], "a denied tool") for denied in event.get("permission_denials", ())
+        ]
         if event.get("subtype") == "success" and not event.get("is_error"):
-            self.text = event.get("result") or self.text
+            self.text = text_or_none(event.get("result"), "the result") or self.text
         else:
             what = "" if event.get("subtype") == "success" else event.get("subtype")
             self.error = " ".join(str(part) for part in (what, event.get("result")) if part) or "no reason"

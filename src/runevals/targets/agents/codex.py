@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from runevals.records.agent import AgentSettings
 from runevals.records.quick_dataclass import dataclass
 from runevals.targets.agents.agent import Agent, Ask
-from runevals.targets.agents.stream import Event, Reader, Usage, count
+from runevals.targets.agents.stream import Event, Reader, Usage, count, text_of
 
 # Its tools besides the shell, which no setting permits.
 _OFF = ("view_image", "multi_agent", "apps", "plugins", "image_generation", "browser_use", "computer_use")
@@ -22,7 +22,7 @@ class _Reader(Reader):
     def see(self, event: Event) -> None:
         match event.get("type"):
             case "thread.started":
-                self.session = event["thread_id"]
+                self.session = text_of(event["thread_id"], "the session")
             case "item.started" | "item.completed":
                 self._item(event["item"], completed=event["type"] == "item.completed")
             case "turn.completed":

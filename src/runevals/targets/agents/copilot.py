@@ -8,7 +8,8 @@ from pathlib import Path
 from runevals.records.agent import MCP, AgentSettings
 from runevals.records.quick_dataclass import dataclass
 from runevals.targets.agents.agent import Agent, Ask
-from runevals.targets.agents.stream import Event, Reader, Usage, count
+from runevals.targets.agents.stream import Event, Reader, Usage, count, text_or_none
+from runevals.targets.program_report import skills
 
 _TOOLS = {
     "shell": ("bash", "read_bash", "stop_bash", "list_bash", "write_bash"),
@@ -28,9 +29,9 @@ class _Reader(Reader):
         data = event.get("data") or {}
         match event.get("type"):
             case "session.skills_loaded":
-                self.skills = [skill["name"] for skill in data.get("skills", ())]
+                self.skills = skills([skill["name"] for skill in data.get("skills", ())])
             case "assistant.message":
-                self.model = data.get("model") or self.model
+                self.model = text_or_none(data.get("model"), "the model") or self.model
                 if data.get("content"):
                     self.add_text(data["content"])
             case "assistant.turn_start":
@@ -42,7 +43,8 @@ class _Reader(Reader):
             case "tool.execution_complete":
                 self._complete(data)
             case "result":
-                self.finished, self.session = True, event.get("sessionId")
+                self.finished = True
+                self.session = text_or_none(event.get("sessionId"), "the session")
                 self.error = None if event.get("exitCode") == 0 else f"exit code {event.get('exitCode')}"
             case _:
                 pass

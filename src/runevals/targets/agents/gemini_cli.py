@@ -10,7 +10,7 @@ from pathlib import Path
 from runevals.records.agent import AgentSettings
 from runevals.records.quick_dataclass import dataclass
 from runevals.targets.agents.agent import Agent, Ask
-from runevals.targets.agents.stream import Event, Reader, Usage, count
+from runevals.targets.agents.stream import Event, Reader, Usage, count, text_or_none
 
 _TOOLS = {
     "shell": ("run_shell_command", "list_background_processes", "read_background_output"),
@@ -30,7 +30,8 @@ class _Reader(Reader):
     def see(self, event: Event) -> None:
         match event.get("type"):
             case "init":
-                self.session, self.model = event.get("session_id"), event.get("model")
+                self.session = text_or_none(event.get("session_id"), "the session")
+                self.model = text_or_none(event.get("model"), "the model")
             case "message" if event.get("role") == "assistant":
                 self.add_text(event["content"] if self._whole else self.text + event["content"])
                 self._whole = not event.get("delta")

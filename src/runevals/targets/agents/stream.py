@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any
 
+from runevals.lib.parsing.strict_json import finite, refuse_constant
 from runevals.lib.text.secrets import beginning
 from runevals.records import Delivery, Problem, Response, ToolCall
 from runevals.records.quick_dataclass import dataclass
-from runevals.targets.program_report import shallow
+from runevals.targets.program_report import LARGEST, shallow
 
 MAX_OUTPUT_BYTES = 20 * 1024 * 1024
 MOST_LINE_BYTES = 10 * 1024 * 1024
@@ -54,7 +55,7 @@ class Reader(ABC):
     cost_usd: float | None = None
     usage: Usage = field(default_factory=Usage)
     refused: list[str] = field(default_factory=list)
-    skills: list[str] | None = None  # that it could load, if it says so
+    skills: tuple[str, ...] | None = None  # that it could load, if it says so
     finished: bool = False
     error: str | None = None  # the error in the final event
     now: Callable[[], float] = time.monotonic
@@ -67,21 +68,22 @@ class Reader(ABC):
         """Takes one event. Raises ValueError, KeyError, TypeError or AttributeError for another shape."""
 
     def add_text(self, text: str) -> None:
-        """A message of the agent, which replaces those before."""
+        """A message of the agent, which replaces those before. Raises ValueError if it is not text."""
         self._acts()
-        self.text = text
+        self.text = text_of(text, "a message")
 
     def called(self, call: str, name: str, arguments: object) -> None:
-        """A tool call that begins; `call` is its id."""
+        """A tool call that begins; `call` is its id. Raises ValueError for a name that is not text."""
         self._acts()
+        name = text_of(name, "the name of a tool")
         self._calls[call] = _Call(name, shallow(arguments, "the input of a tool call"), self.now())
 
-    def returned(self, call: str, output: object, *, ok: bool | None) -> None:
+    def returned(self, call: str, output: object, *, ok: object) -> None:
         """The result of a tool call."""
         self._after_result = True
         if (known := self._calls.get(call)) is not None:
             known.output = output if output is None or isinstance(output, str) else json.dumps(output)
-            known.ok, known.ended = ok, self.now()
+            known.ok, known.ended = ok if isinstance(ok, bool) else None, self.now()
 
     def refuse(self, call: str) -> None:
         """A call that was not permitted."""
@@ -108,7 +110,7 @@ class Reader(ABC):
             model=self.model,
             session=self.session,
             refused=tuple(dict.fromkeys(self.refused)),
-            skills=None if self.skills is None else tuple(self.skills),
+            skills=self.skills,
         )
 
 
@@ -141,7 +143,7 @@ class Stream:
         if self.problem is not None or not line.strip():
             return
         try:
-            event = json.loads(line.decode("utf-8"))
+            event = json.loads(line.decode("utf-8"), parse_constant=refuse_constant, parse_float=finite)
         except UnicodeDecodeError:
             self.problem = "it printed a line that is not UTF-8"
             return
@@ -183,4 +185,16 @@ def read_whole(reader: Reader, output: bytes, latency_s: float, *, exit_code: in
 
 def count(value: object) -> int | None:
     """A number of tokens, None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST else None
+
+
+def text_of(value: object, what: str) -> str:
+    """`value`. Raises ValueError if it is not text."""
+    if not isinstance(value, str):
+        raise ValueError(f"{what} is not text")
+    return value
+
+
+def text_or_none(value: object, what: str) -> str | None:
+    """`value`. Raises ValueError if it is neither text nor null."""
+    return None if value is None else text_of(value, what)
