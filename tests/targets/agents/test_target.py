@@ -145,6 +145,27 @@ def test_an_agent_that_does_not_behave_is_errored(tmp_path, code, problem, reaso
     assert (found.problem.code, reason in found.problem.message) == (problem, True), found.problem
 
 
+@pytest.mark.parametrize(
+    ("name", "status", "errored"),
+    [
+        ("docs", "failed", True),
+        ("docs", "connected", False),
+        ("docs", "pending", False),
+        ("other", "failed", False),
+    ],
+)
+def test_an_answer_without_a_permitted_mcp_server_is_errored(tmp_path, name, status, errored):
+    """Of a server that could not be started, no check may pass or fail."""
+    servers = {"docs": {"command": "no-such-program"}, "other": {"command": "no-such-program"}}
+    begin = {"type": "system", "subtype": "init", "session_id": "s-1"}
+    begin["mcp_servers"] = [{"name": name, "status": status}]
+    answered = answer(tmp_path, f"print(json.dumps({begin!r})); print(END)", tools=("mcp:docs",), servers=servers)
+    assert (answered.problem is not None) is errored
+    if answered.problem is not None:
+        assert answered.problem.code == "target_failed"
+        assert "the MCP server docs" in answered.problem.message
+
+
 @pytest.mark.needs("linux")
 def test_a_late_agent_ends_with_all_that_it_started(tmp_path):
     code = "p = subprocess.Popen(['sleep', '300']); open('pid', 'w').write(str(p.pid)); time.sleep(300)"

@@ -37,6 +37,8 @@ class _Reader(Reader):
                 self.session = text_of(event["session_id"], "the session")
                 self.model = text_or_none(event.get("model"), "the model")
                 self.skills = skills(event.get("skills"))
+                servers = event.get("mcp_servers") or ()
+                self.failed_servers = frozenset(one["name"] for one in servers if one.get("status") == "failed")
             case "assistant":
                 self._assistant(event)
             case "user":

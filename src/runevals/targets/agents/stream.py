@@ -56,6 +56,7 @@ class Reader(ABC):
     usage: Usage = field(default_factory=Usage)
     refused: list[str] = field(default_factory=list)
     skills: tuple[str, ...] | None = None  # that it could load, if it says so
+    failed_servers: frozenset[str] = frozenset()  # MCP servers that it could not start, if it says so
     finished: bool = False
     error: str | None = None  # the error in the final event
     now: Callable[[], float] = time.monotonic

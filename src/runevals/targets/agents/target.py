@@ -150,8 +150,16 @@ class AgentTarget:
         finally:
             self._running.discard(exchange)
         stream.end()
-        failure = _failure(exchange, stream, timeout_s, finished=finished)
+        failure = _failure(exchange, stream, timeout_s, finished=finished) or self._without_a_server(stream)
         return self._priced(stream.outcome(time.monotonic() - began, failure), ask)
+
+    def _without_a_server(self, stream: Stream) -> Problem | None:
+        """That the agent answered without an MCP server that it should have had."""
+        failed_servers = sorted(stream.reader.failed_servers & self._settings.permitted_servers.keys())
+        if not failed_servers:
+            return None
+        message = f"the agent could not start the MCP server {', '.join(failed_servers)} of target.mcp"
+        return Problem(code="target_failed", message=message)
 
     def _sets_environment(self, work: Path, top: Path) -> bool:
         """Whether a file of the workspace would set the agent's variables."""
