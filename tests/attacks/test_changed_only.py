@@ -319,6 +319,56 @@ def test_files_that_suites_and_settings_name_or_find_count(change, name, kind):
     assert "changed since" in change.why()
 
 
+AGENT = "{type: claude-code, tools: ['mcp:docs'], mcp: .mcp.agent.json, args: [%s]}"
+MODEL_WITH_SERVERS = "{type: openai, model: tiny, mcp: .mcp.agent.json}"
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        (AGENT % "'--append-system-prompt-file', v1/asked.md", ".mcp.agent.json"),
+        (AGENT % "'--append-system-prompt-file', v1/asked.md", "v1/asked.md"),
+        (AGENT % "'--append-system-prompt-file=v1/asked.md'", "v1/asked.md"),
+        (MODEL_WITH_SERVERS, ".mcp.agent.json"),
+        (MODEL_WITH_SERVERS, "v1/main.py"),
+    ],
+)
+def test_files_of_an_agents_options_and_of_mcp_servers_count(change, target, name):
+    servers = {"docs": {"command": "python3", "args": ["v1/main.py"]}}
+    change.write(".mcp.agent.json", {"mcpServers": servers})
+    change.base(target, more="depends_on: [prompt.md]\n")
+    assert change.why() is None
+    changed = {"mcpServers": {"docs": {**servers["docs"], "env": {"A": "b"}}}}
+    change.write(name, changed if name.endswith(".json") else "Other words.")
+    assert f"changed since {change.commit[:7]}: {name}" in change.why()
+
+
+@pytest.mark.parametrize("ref", ["HEAD", "change"])
+def test_a_committed_file_counts_if_workspaces_are_of_that_commit(change, ref):
+    """What an agent may read of the workspace is every file of the commit, whatever `depends_on` names."""
+    document = json.loads((change.path / "evals.json").read_text(encoding="utf-8"))
+    document["extensions"] = {"runevals": {"workspace": {"git": ref}}}
+    change.write("evals.json", document)
+    change.base("{type: claude-code, tools: [read]}", more="depends_on: [prompt.md]\n")
+    assert change.why() is None
+    change.write("notes.txt", "Nobody commits this.")
+    assert change.why() is None
+    change.write("CLAUDE.md", "Never answer.")
+    commit(change.path, "instructions")
+    assert "CLAUDE.md" in change.why().partition("changed since")[2]
+
+
+def test_a_workspace_of_a_fixed_commit_is_not_changed_by_another_commit(change):
+    document = json.loads((change.path / "evals.json").read_text(encoding="utf-8"))
+    fixed = commit(change.path, "before")
+    document["extensions"] = {"runevals": {"workspace": {"git": fixed}}}
+    change.write("evals.json", document)
+    change.base("{type: claude-code, tools: [read]}", more="depends_on: [prompt.md]\n")
+    change.write("CLAUDE.md", "Never answer.")
+    commit(change.path, "instructions")
+    assert change.why() is None
+
+
 @pytest.mark.parametrize("committed", [False, True])
 @pytest.mark.parametrize("name", ["v1/__pycache__/main.cpython-311.pyc", ".evals/kept.txt"])
 def test_what_runs_leave_behind_counts_only_if_a_commit_brought_it(change, name, committed):

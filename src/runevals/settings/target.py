@@ -189,7 +189,9 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
     agent = agent_settings(section, base, repository) if section["type"] in AGENTS else None
     if agent is not None:
         files += agent.skills
-    servers = servers_under_test(section, (base / section.get("cwd", ".")).resolve(), repository)
+    started_in = base if agent is not None else (base / section.get("cwd", ".")).resolve()
+    files += [started_in / section["mcp"]] if isinstance(section.get("mcp"), str) else []
+    servers = servers_under_test(section, started_in, repository)
     as_written = ("function", "interpreter", "plugin", "options", "reuse", "output")
     settings = TargetSettings(
         type=section["type"],

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runevals import __version__
-from runevals.lib.git import ignored_in, links_to, mentioned_in
+from runevals.lib.git import commit_of, ignored_in, links_to, mentioned_in, names
 from runevals.lib.git_changes import PathsRead, changed_paths
 from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records import ModelIdentity, RunReport
@@ -42,6 +42,7 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
         return "the base's result is of other cases"
     try:
         differing = changed_paths(settings.repository, commit, _read(settings, loaded, known))
+        differing = differing or _changed_in_workspaces(settings.repository, commit, loaded)
     except CannotFollow as why:
         return f"git cannot tell what changed since {commit[:7]}: {why}"
     if differing:
@@ -67,6 +68,25 @@ def lacking_files(settings: Settings, commit: str) -> list[str]:
             texts |= {} if is_folder else {path.name: name}
     mentioned = mentioned_in(settings.repository, commit, texts, _NO_PROGRAMS)
     return sorted({texts[text] for text in mentioned if text in texts})
+
+
+def _changed_in_workspaces(repository: Path, commit: str, loaded: LoadedSuites) -> list[str]:
+    """The paths that differ in workspaces of a commit, which have all of its files. Raises CannotFollow."""
+    differing: dict[str, None] = {}
+    for ref in workspace_commits(loaded):
+        now = commit_of(repository, ref)
+        if now is not None and not now.startswith(ref):  # a hash is of the same commit on both sides
+            changed = names(repository, "diff-tree", "-r", "--name-only", "-z", commit, now)
+            if changed is None:
+                raise CannotFollow(f"it does not compare it with {ref}")
+            differing |= dict.fromkeys(changed)
+    return [*differing]
+
+
+def workspace_commits(loaded: LoadedSuites) -> list[str]:
+    """The commits that workspaces are made of, as the suites name them."""
+    workspaces = (case.workspace for suite in loaded.suites for case in suite.cases)
+    return [*dict.fromkeys(one.commit for one in workspaces if one is not None and one.commit is not None)]
 
 
 def may_differ(settings: Settings, loaded: LoadedSuites, commit: str) -> bool:
@@ -125,7 +145,7 @@ def files_of(settings: Settings, loaded: LoadedSuites) -> list[Path]:
 
 
 def program_files(settings: Settings) -> list[Path]:
-    """The paths that the target's command or function and `depends_on` name; they need not exist."""
+    """The paths that the words of the target's programs and `depends_on` name; they need not exist."""
     return [*_words(settings), *(path for pattern in settings.compare.depends_on for path in _matching(pattern))]
 
 
@@ -146,11 +166,15 @@ def _settings_paths(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
 
 
 def _words(settings: Settings) -> Iterator[Path]:
-    """The files that the words of a command or the name of a function may refer to."""
+    """The files that the words of a command, an agent's options or the name of a function may refer to."""
     target = settings.target
     if target is None:
         return
     yield from (target.base / word for word in target.command)
+    if target.agent is not None:
+        words = (part for word in target.agent.args for part in (word, word.partition("=")[2]))
+        yield from (target.base / word for word in words if word)
+    yield from (server.cwd / word for server in target.servers for word in (server.command, *server.args))
     if target.function is not None:
         name = target.function.rpartition(":")[0]
         steps = name.split(".")
