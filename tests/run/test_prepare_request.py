@@ -7,10 +7,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from runevals.records.errors import InvalidSettings
+from runevals.run.baseline.choose import settled_base
+from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.load import suites_of
 from runevals.run.prepare_request import prepared, require_comparable
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, resolve
+from runevals.verdict.decide import Baseline
+from tests.sample_reports import report
 from tests.sample_suites import SUITE, TEN
 
 
@@ -39,3 +43,38 @@ def test_the_quarantine_list_and_a_missing_mark_are_in_the_request(project):
     assert request.suites.quarantined == {("evals.json", "k1")}
     assert request.notices == ("quarantined: k1 (me: flaky)", "no mark: no result is stored of these cases")
     assert (request.mark, request.weakenings) == (None, ())
+
+
+def test_edits_that_a_workspace_of_a_commit_does_not_have_are_named(repository):
+    """The agent reads the commit's files: without a word, an edit of CLAUDE.md would look measured."""
+    suite = {**SUITE, "extensions": {"runevals": {"workspace": {"git": "HEAD"}}}}
+    repository.write("evals.json", suite)
+    repository.write("CLAUDE.md", "Be kind.")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "instructions")
+    repository.write("evals.json", {**suite, "name": "edited"})  # read with its edit
+    repository.write("new.txt", "git does not track it")
+    assert prepared(request_of(repository, target="command:agent")).notices == ()
+    repository.write("CLAUDE.md", "Never answer.")
+    commit = repository.git("rev-parse", "--short=7", "HEAD")
+    notice = f"workspaces are of the commit {commit}, without uncommitted edits: CLAUDE.md"
+    assert prepared(request_of(repository, target="command:agent")).notices == (notice,)
+    repository.git("add", "-A")
+    assert prepared(request_of(repository, target="command:agent")).notices == (
+        notice.replace("CLAUDE.md", "CLAUDE.md, new.txt"),
+    )
+    repository.write("evals.json", SUITE)
+    assert prepared(request_of(repository, target="command:agent")).notices == ()
+
+
+@pytest.mark.parametrize("workspace", [True, False])
+def test_a_base_that_is_checked_out_is_not_compared_with_edits_of_its_workspaces(repository, workspace):
+    if workspace:
+        repository.write("evals.json", {**SUITE, "extensions": {"runevals": {"workspace": {"git": "HEAD"}}}})
+        repository.git("add", "-A")
+        repository.git("commit", "-qm", "workspace")
+    request = request_of(repository, base="HEAD", target="command:agent")
+    known = StoredBase(commit=repository.git("rev-parse", "HEAD").strip())
+    [notice] = settled_base(known, request, lambda _: Baseline(report=report({"a": "p"}), source="fresh")).notices
+    assert notice.endswith("workspaces of that commit have none of them") is workspace
+    assert "only changes that are not committed are compared" in notice

@@ -10,6 +10,7 @@ from runevals.run.baseline.marks import run_of_mark
 from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier
 from runevals.run.load import load_request
+from runevals.run.provenance import edits_not_in_workspaces
 from runevals.run.quarantine import quarantine_for, quarantine_of
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import without_either, without_patterns
@@ -45,13 +46,14 @@ def prepared(request: RunRequest) -> RunRequest:
     quarantine = quarantine_of(settings, request.suites)
     cases = [case for suite in request.suites.suites for case in suite.cases]
     mark = run_of_mark(settings, cases, request.find_mark)
+    edits = edits_not_in_workspaces(settings, request.suites)
     return replace(
         request,
         settings=settings,
         suites=replace(request.suites, quarantined=quarantine.cases),
         weakenings=without_either((*request.weakenings, *quarantine.weakenings), settings),
         mark=mark.run,
-        notices=(*request.notices, *quarantine.notices, *mark.notices),
+        notices=(*request.notices, *edits, *quarantine.notices, *mark.notices),
     )
 
 

@@ -6,15 +6,17 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import cast
 
 from runevals.lib.chat.prices import is_deprecated
 from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.git import branch_of, commit_of
+from runevals.lib.git import branch_of, commit_of, names
 from runevals.lib.git_changes import State, state_of
 from runevals.lib.parsing.canonical import digest, fingerprint
+from runevals.lib.text.numbers import short_list
 from runevals.records import Provenance, RunInfo
-from runevals.run.baseline.dependencies import may_differ
+from runevals.run.baseline.dependencies import may_differ, settings_paths, workspace_commits
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
 from runevals.settings.target import JudgeSettings, TargetSettings
@@ -86,6 +88,31 @@ def _uncommitted(settings: Settings, suites: LoadedSuites | None) -> str | None:
     if suites is not None and isinstance(commit, str) and not may_differ(settings, suites, commit):
         return None
     return fingerprint(state)[:12]
+
+
+def edits_not_in_workspaces(settings: Settings, suites: LoadedSuites) -> tuple[str, ...]:
+    """A notice of the uncommitted edits that workspaces of the commit that is checked out do not have.
+
+    Of tracked files; suites and settings are read with their edits. None in CI, as for `uncommitted`.
+    """
+    repository, commit = settings.repository, commit_of(settings.repository, "HEAD")
+    if commit is None or commit not in {commit_of(repository, ref) for ref in workspace_commits(suites)}:
+        return ()
+    state = None if settings.environment.get("CI") else state_of(repository)
+    if state is None or not _is_changed(state):
+        return ()
+    staged = names(repository, "diff-index", "--cached", "--name-only", "-z", commit, "--") or ()
+    changed = {*cast("dict[str, str | None]", state["changed"]), *staged}
+    measured = {path.resolve() for path in settings_paths(settings, suites)}
+    edited = [name for name in sorted(changed) if not _is_below(repository / name, measured)]
+    if not edited:
+        return ()
+    return (f"workspaces are of the commit {commit[:7]}, without uncommitted edits: {short_list(edited)}",)
+
+
+def _is_below(path: Path, paths: set[Path]) -> bool:
+    real = path.resolve()
+    return not paths.isdisjoint((real, *real.parents))
 
 
 def _is_changed(state: State) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from runevals.lib import git
 from runevals.lib.text.numbers import plural, short_list
@@ -19,7 +18,7 @@ from runevals.records.errors import (
     RunevalsError,
 )
 from runevals.run.baseline.checkout import base_checkout, base_suites, is_here
-from runevals.run.baseline.dependencies import changes_since
+from runevals.run.baseline.dependencies import changes_since, workspace_commits
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.marks import filters_of
 from runevals.run.baseline.stored_base import StoredBase
@@ -36,6 +35,7 @@ from runevals.verdict.comparability import models_between, other_answers, too_ol
 from runevals.verdict.decide import Baseline
 
 IS_HEAD = "the base is the commit that is checked out: only changes that are not committed are compared"
+_IN_NO_WORKSPACE = ", and workspaces of that commit have none of them"
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
 
@@ -62,7 +62,7 @@ def settled_base(base: StoredBase, request: RunRequest, measure: RunBase | None 
     """The base that the run is compared with, measured by `measure` if it must be; with notices of how it came."""
     measure = measure or partial(measure_base, request)
     if request.base is not None:
-        base = _named_base(base.commit or "", measure, request.settings.repository)
+        base = _named_base(base.commit or "", measure, request)
     else:
         base = chosen(base, request.settings, request.raw, measure)
     if base.baseline is not None:
@@ -71,9 +71,12 @@ def settled_base(base: StoredBase, request: RunRequest, measure: RunBase | None 
     return replace(base, notices=(*base.notices, *weakenings))
 
 
-def _named_base(commit: str, measure: RunBase, repository: Path) -> StoredBase:
+def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBase:
     """The commit of `--base`, measured. Raises ExternalError if it cannot be."""
-    notices = (IS_HEAD,) if commit == git.commit_of(repository, "HEAD") else ()
+    repository = request.settings.repository
+    in_workspaces = {git.commit_of(repository, ref) for ref in workspace_commits(request.suites)}
+    is_head = f"{IS_HEAD}{_IN_NO_WORKSPACE if commit in in_workspaces else ''}"
+    notices = (is_head,) if commit == git.commit_of(repository, "HEAD") else ()
     try:
         return StoredBase(baseline=measure(commit), notices=notices)
     except NoSuiteFound as error:  # the change brings the first

@@ -141,7 +141,7 @@ def same_cases(loaded: LoadedSuites, known: RunReport) -> bool:
 
 def files_of(settings: Settings, loaded: LoadedSuites) -> list[Path]:
     """The files of suites, settings, target and judge, as far as they are known; they need not exist."""
-    return [*_settings_paths(settings, loaded), *program_files(settings)]
+    return [*settings_paths(settings, loaded), *program_files(settings)]
 
 
 def program_files(settings: Settings) -> list[Path]:
@@ -149,7 +149,7 @@ def program_files(settings: Settings) -> list[Path]:
     return [*_words(settings), *(path for pattern in settings.compare.depends_on for path in _matching(pattern))]
 
 
-def _settings_paths(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
+def settings_paths(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
     """The paths that settings and suites name; links are not followed."""
     yield from (settings.load.quarantine, *loaded.files)
     if settings.target is not None:
@@ -187,7 +187,7 @@ def _words(settings: Settings) -> Iterator[Path]:
 def _read(settings: Settings, loaded: LoadedSuites, known: RunReport | None) -> PathsRead:
     """All that the run reads; suites of the base too: one may have been removed. Raises CannotFollow."""
     root = settings.repository
-    paths = {*_settings_paths(settings, loaded)}
+    paths = {*settings_paths(settings, loaded)}
     paths |= {root / suite.path for suite in loaded.suites}
     paths |= set() if known is None else {root / suite.path for suite in known.run.suites}
     words = {path for word in _words(settings) if (path := _relative(word, root)) is not None}
