@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.sample_suites import AGENT, SETTINGS, WORSE
+from tests.targets.agents.stub import installed
 
 DECLARED = SETTINGS + "baseline: base.json\ndepends_on: [agent.py, 'prompts/**']\nchanged_only: true\n"
 
@@ -140,6 +141,24 @@ def test_the_result_of_another_program_does_not_stand_for_this_run(stored, runev
     _, out, _ = runevals("-q", "--target", name.format("other"), "-o", "out.json")
     assert "run in full: the base's result is of another target" in out
     assert "1 case may be lost" in out
+
+
+def test_the_result_of_another_version_of_the_agent_does_not_stand_for_this_run(
+    stored, runevals, tmp_path_factory, monkeypatch
+):
+    folder = tmp_path_factory.mktemp("npm")
+    end = '{"type": "result", "subtype": "success", "result": "Paris"}'
+    for name, value in installed(folder, f"print({end!r})").items():
+        monkeypatch.setenv(name, value)
+    stored.write("runevals.yaml", re.sub("target: .*", "target: {type: claude-code, skills: []}", DECLARED))
+    stored.git("commit", "-qam", "an agent")
+    assert runevals("-q", "--baseline", "none", "-o", "base.json")[0] == 0
+    assert "No relevant changes since" in runevals("-q", "-o", "out.json")[1]
+    manifest = folder / "node_modules/@anthropic-ai/claude-code/package.json"
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace("9.8.7", "9.9.0"), encoding="utf-8")
+    _, out, _ = runevals("-q", "-o", "out.json")
+    assert "run in full: the base's result is of claude-code 9.8.7, and 9.9.0 is installed" in out
+    assert "another version of claude-code: 9.8.7 then, 9.9.0 now" in out
 
 
 def test_a_result_made_with_uncommitted_edits_does_not_stand_for_this_run(stored, runevals):

@@ -15,6 +15,7 @@ from runevals.records import (
     RegressionRule,
     RunReport,
 )
+from runevals.records.agent import AGENTS
 from runevals.verdict.matching import Pair
 from runevals.verdict.score import run_report, without_checks
 
@@ -98,12 +99,22 @@ def stale(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterator[st
 
 
 def other_answers(head: RunReport, base: RunReport) -> Iterator[str]:
-    """That the provider of the target or of the judge answers with another model under the same name."""
+    """That the provider of the target or of the judge answers with another model under the same name, or that a
+    coding agent is of another version."""
     if head.run.target.model == base.run.target.model and base.run.target.reported:
         yield from _other_model("the provider answers", head.run.target, base.run.target)
+    versions = [agent_version(report.run.target) for report in (base, head)]
+    if head.run.target.type == base.run.target.type and None not in versions and versions[0] != versions[1]:
+        yield f"another version of {head.run.target.type}: {versions[0]} then, {versions[1]} now"
     before, now = base.run.judge, head.run.judge
     if before and now and before.reported and now.reported and not judges_differ(head, base):
         yield from _other_model("the judge's provider answers", now, before)
+
+
+def agent_version(target: ModelIdentity) -> str | None:
+    """The version of a coding agent, None if it is unknown and for any other target."""
+    version = target.detail.get("version") if target.type in AGENTS else None
+    return version if isinstance(version, str) else None
 
 
 def _other_model(who: str, now: ModelIdentity, before: ModelIdentity) -> Iterator[str]:

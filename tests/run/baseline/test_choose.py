@@ -96,10 +96,10 @@ def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
     assert headline(remarked)[0] == "⚠️"
 
 
-def of_base(days=0, reported="gpt-5-2026", judged_by="claude-2"):
+def of_base(days=0, reported="gpt-5-2026", judged_by="claude-2", **target_fields):
     """The base's run of so many days ago, which models of these names answered and judged."""
     made = report({"a": "p"})
-    target = replace(made.run.target, reported=(reported,))
+    target = replace(made.run.target, reported=(reported,), **target_fields)
     judge = ModelIdentity(type="anthropic", model="claude", reported=(judged_by,))
     started_at = made.run.started_at - timedelta(days=days)
     return replace(made, run=replace(made.run, target=target, judge=judge, started_at=started_at))
@@ -132,6 +132,22 @@ def test_a_pass_against_a_base_that_is_not_exact_warns(base, mark, told):
     assert headline(conclusion)[0] == mark
     again = document.parse(document.write(conclusion), "x")
     assert headline(again)[0] == mark
+
+
+@pytest.mark.parametrize(
+    ("type_", "then", "now", "remark"),
+    [
+        ("claude-code", "1.0.0", "2.0.0", " – another version of claude-code: 1.0.0 then, 2.0.0 now"),
+        ("claude-code", "2.0.0", "2.0.0", ""),
+        ("claude-code", None, "2.0.0", ""),
+        ("a2a", "1.0.0", "2.0.0", ""),  # it may be the change: an agent that is deployed
+    ],
+)
+def test_a_pass_against_a_base_of_another_version_of_the_agent_warns(type_, then, now, remark):
+    stored = StoredBase(baseline=replace(STORED, report=of_base(type=type_, detail={"version": then})))
+    head = of_base(type=type_, detail={"version": now})
+    conclusion = with_remarks(decision(head, stored.baseline, defaults().rules), stored, defaults().rules)
+    assert conclusion.verdict.headline == f"No regression shown in 1 case{remark}"
 
 
 @pytest.mark.parametrize(

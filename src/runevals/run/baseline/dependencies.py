@@ -16,6 +16,7 @@ from runevals.settings.target import TargetSettings, judges_label
 from runevals.suites.discover import looked_at
 from runevals.suites.load import LoadedSuites
 from runevals.suites.urls.mcp_config import FILENAME
+from runevals.verdict.comparability import agent_version
 
 _NO_PROGRAMS = ("*.md", "*.rst", ".gitignore", ".dockerignore", ".github/*", ".gitlab-ci.yml", "LICENSE*")
 
@@ -104,7 +105,21 @@ def asked_otherwise(settings: Settings, known: RunReport) -> str | None:
     """How the target, judge or version of a result differs from this run's; None if they do not."""
     if known.tool_version != __version__:
         return f"the base's result was made by runevals {known.tool_version}"
-    return other_models(settings, known)
+    return other_models(settings, known) or _other_agent(settings, known)
+
+
+def _other_agent(settings: Settings, known: RunReport) -> str | None:
+    """That a result was made by another version of the coding agent than is installed here."""
+    then = agent_version(known.run.target)
+    if then is None or settings.target is None or settings.target.agent is None:
+        return None
+    from runevals.targets.agents import AGENTS
+    from runevals.targets.agents.target import installed_version
+
+    now = installed_version(AGENTS[settings.target.type], settings.environment)
+    if now in (None, then):
+        return None
+    return f"the base's result is of {settings.target.type} {then}, and {now} is installed"
 
 
 def other_models(settings: Settings, known: RunReport) -> str | None:

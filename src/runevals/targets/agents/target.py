@@ -234,6 +234,12 @@ def _located(agent: Agent, environment: Mapping[str, str]) -> str:
     return program
 
 
+def installed_version(agent: Agent, environment: Mapping[str, str]) -> str | None:
+    """The version of the agent that would be started; None if it is unknown or not installed."""
+    program = shutil.which(agent.program, path=environment.get("PATH", os.defpath))
+    return None if program is None else _version(program, agent.package)
+
+
 def _version(program: str, package: str) -> str | None:
     """The version in the package that the program belongs to: to ask the program itself takes a second."""
     for folder in Path(os.path.realpath(program)).parents:
