@@ -31,6 +31,20 @@ AGENT_PLACES: Mapping[str, tuple[str, ...]] = {
 }
 AGENTS: tuple[str, ...] = tuple(AGENT_KEYS)
 
+# The files of a skill's measurement that lie in its folder or below `evals`.
+SKILL_SUITE = "evals.json"
+SKILL_TRIGGERS = tuple(
+    f"{name}.json"
+    for name in (
+        *("trigger-evals", "trigger-eval", "trigger_evals", "trigger_eval", "trigger-queries", "trigger_queries"),
+        *("eval_queries", "eval-queries"),
+    )
+)
+# What tools write beside suites: results, and not what is measured.
+SKILL_RESULTS = frozenset(
+    {"grading.json", "benchmark.json", "eval_metadata.json", "timing.json", "feedback.json", "metrics.json"}
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.trees import CannotFollow, FolderTree, matching
+from runevals.records.agent import SKILL_RESULTS
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import read, skill_cases
-from runevals.suites.skill_suites import RESULTS, SKILL, is_trigger_file, skill_patterns, skill_suites
+from runevals.suites.skill_suites import SKILL, is_trigger_file, skill_patterns, skill_suites
 
 _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
@@ -182,4 +183,4 @@ def suite_files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     files = (path for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES and path.is_file())
-    return [path for path in files if path.name not in RESULTS]
+    return [path for path in files if path.name not in SKILL_RESULTS]

@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
+
 SKILL = "SKILL.md"
-SUITE = "evals.json"
-TRIGGERS = tuple(
-    f"{name}.json"
-    for name in (
-        *("trigger-evals", "trigger-eval", "trigger_evals", "trigger_eval", "trigger-queries", "trigger_queries"),
-        *("eval_queries", "eval-queries"),
-    )
-)
-# What tools write beside suites: results, and not what is measured.
-RESULTS = frozenset(
-    {"grading.json", "benchmark.json", "eval_metadata.json", "timing.json", "feedback.json", "metrics.json"}
-)
 # Folders that are taken for a skill's, and those that are only with a SKILL.md.
 _FOLDERS = (
     "", "skill", "skills/*", "skills/*/*", "evals/*", ".claude/skills/*", ".agents/skills/*", ".github/skills/*",
@@ -32,8 +22,8 @@ def skill_suites(root: Path) -> tuple[Path, ...]:
     files: dict[Path, None] = {}
     for folder in _folders(root):
         beside = (folder / SKILL).is_file() or folder.parent == root / "evals"
-        names = [f"evals/{name}" for name in (SUITE, *TRIGGERS)]
-        names += [SUITE, *TRIGGERS] if beside and folder != root else []
+        names = [f"evals/{name}" for name in (SKILL_SUITE, *SKILL_TRIGGERS)]
+        names += [SKILL_SUITE, *SKILL_TRIGGERS] if beside and folder != root else []
         files |= dict.fromkeys(path for name in names if (path := folder / name).is_file())
     return tuple(files)
 
@@ -46,13 +36,13 @@ def skill_folders(root: Path) -> tuple[Path, ...]:
 
 def is_trigger_file(path: Path) -> bool:
     """Whether a file is called as lists of trigger queries are, whose shape may be anything."""
-    return path.name in TRIGGERS
+    return path.name in SKILL_TRIGGERS
 
 
 def skill_patterns(root: Path) -> list[Path]:
     """The patterns of all files that `skill_suites` may find."""
     folders = [root / place for place in (*_FOLDERS, *_WITH_SKILL)]
-    return [folder / name for folder in folders for name in (SKILL, SUITE, "evals/*.json", *TRIGGERS)]
+    return [folder / name for folder in folders for name in (SKILL, SKILL_SUITE, "evals/*.json", *SKILL_TRIGGERS)]
 
 
 def _folders(root: Path) -> Iterator[Path]:

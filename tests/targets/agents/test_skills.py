@@ -44,6 +44,25 @@ def test_of_one_that_is_a_whole_repository_what_git_ignores_is_left_out(tmp_path
     assert installed_skills([folder]) == (before,)
 
 
+def test_an_agent_cannot_read_what_is_expected_of_it_beside_the_skill(tmp_path):
+    """Suites and results may lie in the skill's folder itself; below it, such names are the skill's own."""
+    folder = skill(tmp_path / "haiku")
+    measured = ("evals.json", "trigger-evals.json", "eval_queries.json", "grading.json", "benchmark.json")
+    own = ("references/evals.json", "forms.json")
+    (folder / "references").mkdir()
+    (folder / ".evals/results").mkdir(parents=True)
+    for path in (*measured, *own, ".evals/results/2026.json"):
+        (folder / path).write_text("[]", encoding="utf-8")
+    [before] = installed_skills([folder])
+    before.install(tmp_path, "skills")
+    copied = tmp_path / "skills/haiku"
+    files = {path.relative_to(copied).as_posix() for path in copied.rglob("*") if path.is_file()}
+    assert files == {"SKILL.md", *own}
+    for path in measured:
+        (folder / path).write_text("[1]", encoding="utf-8")
+    assert installed_skills([folder]) == (before,)
+
+
 def test_what_cannot_be_installed_is_a_usage_error(tmp_path):
     one = skill(tmp_path / "one")
     with pytest.raises(InvalidSettings, match=r"two skills are called haiku: .*one and .*two"):

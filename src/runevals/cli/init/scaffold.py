@@ -21,7 +21,7 @@ from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.variables import variables_in
-from runevals.records.agent import AGENT_KEYS, AGENT_PLACES
+from runevals.records.agent import AGENT_KEYS, AGENT_PLACES, SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.records.quick_dataclass import dataclass
 from runevals.run.default_target import with_target
@@ -30,7 +30,7 @@ from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
 from runevals.suites.dialects.skill_folder import skill_of
 from runevals.suites.load import PLACEHOLDER, LoadedSuites
-from runevals.suites.skill_suites import SKILL, SUITE, TRIGGERS, skill_folders, skill_suites
+from runevals.suites.skill_suites import SKILL, skill_folders, skill_suites
 from runevals.targets.agents import AGENTS
 from runevals.targets.agents.agent import install
 from runevals.targets.agents.target import require_agent
@@ -159,7 +159,7 @@ def _written(
 
 
 def _skill_suite(settings: Settings, prompt: PromptFile) -> Path:
-    return (settings.cwd / prompt.name).parent / "evals" / SUITE
+    return (settings.cwd / prompt.name).parent / "evals" / SKILL_SUITE
 
 
 def _skill_files(settings: Settings, prompt: PromptFile, statements: Sequence[str]) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _skill_files(settings: Settings, prompt: PromptFile, statements: Sequence[st
     judged = bool(settings.judges) and not settings.no_judge
     yield _write(suite, starter.skill_suite(name, statements, judged=judged), settings.cwd)
     if target is None or target.agent is not None:
-        yield _write(suite.with_name(TRIGGERS[0]), starter.trigger_queries(), settings.cwd)
+        yield _write(suite.with_name(SKILL_TRIGGERS[0]), starter.trigger_queries(), settings.cwd)
 
 
 def _program(settings: Settings, items: Sequence[Mapping[str, object]]) -> Iterator[str]:

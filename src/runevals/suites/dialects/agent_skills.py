@@ -16,6 +16,7 @@ from typing import Any
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Case, EvaluatorSpec, Problem, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.records.agent import SKILL_TRIGGERS
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.agent_skills_checks import (
     CHECKS,
@@ -34,7 +35,6 @@ from runevals.suites.dialects.checking import (
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
 from runevals.suites.fingerprint import Fingerprints, case_fingerprints, key_of_prompts
-from runevals.suites.skill_suites import TRIGGERS
 
 NAME = "agent-skills"
 _CONVENTION = (
@@ -106,8 +106,8 @@ def recognises(value: object) -> bool:
 
 def is_meant(file_name: str, value: object) -> bool:
     """Whether a list in a file that is called as trigger queries are is empty, or has their keys misspelt."""
-    entries = value if isinstance(value, list) and file_name in TRIGGERS else []
-    if value == [] and file_name in TRIGGERS:
+    entries = value if isinstance(value, list) and file_name in SKILL_TRIGGERS else []
+    if value == [] and file_name in SKILL_TRIGGERS:
         return True
     keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
     return any(nearest(key, ("query", "should_trigger"), least=_LIKELY) is not None for key in keys)

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from runevals.lib.fresh_copy import CannotCopy, content_hash, copy_folder, make_folder
 from runevals.lib.git import ignored_in
+from runevals.records.agent import SKILL_RESULTS, SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings
 from runevals.records.quick_dataclass import dataclass
 
 SKILL_FILE = "SKILL.md"
-NOT_INSTALLED = frozenset({".git", "evals"})  # what the agent should answer is in the latter
+# Except `.git`: files with what the agent should answer.
+NOT_INSTALLED = frozenset({".git", "evals", ".evals", SKILL_SUITE, *SKILL_TRIGGERS, *SKILL_RESULTS})
 _BLOCK = re.MULTILINE | re.DOTALL
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # as the Agent Skills specification has it
 
