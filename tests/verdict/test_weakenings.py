@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runevals.records import ComparisonVerdict as V
-from runevals.records import Outcome
+from runevals.records import Outcome, WorkspaceChanges
 from runevals.verdict.compare import compare
 from tests.sample_reports import case, check, report
 
@@ -57,10 +57,26 @@ def test_weaker_checks_of_an_edited_case(before, after, message):
         ({"prompt": "Say 30 days."}, "its prompt was edited"),
         ({"context": "30 days"}, "its prompt was edited"),
         ({}, "its checks were edited"),
+        ({"workspace": WorkspaceChanges()}, "its checks or its workspace were edited"),
     ],
 )
 def test_an_edit_may_ask_for_less(fields, message):
     assert told(case("a", "p"), edited(case("a", "p"), **fields)) == [("a", message)]
+
+
+def test_a_turn_more_or_less_is_called_that():
+    one = case("a", "p")
+    turn = replace(one.attempts[0].turns[0], expected=None)
+    more = replace(one, attempts=(replace(one.attempts[0], turns=(*one.attempts[0].turns, turn)),))
+    assert told(one, replace(more, fingerprint="edited")) == [("a", "a turn was added or removed")]
+    [*removed] = told(replace(more, fingerprint="base"), one)
+    assert ("a", "a turn was added or removed") in removed
+
+
+def test_a_turn_that_was_not_asked_after_an_error_was_not_removed():
+    one, errored = case("a", "p"), case("a", "e", fingerprint="edited")
+    more = replace(one, attempts=(replace(one.attempts[0], turns=one.attempts[0].turns * 2),))
+    assert ("a", "a turn was added or removed") not in told(more, errored)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def _weaker_parts(pair: Pair) -> Iterator[str]:
     base, head = pair.base, pair.head
     weaker = list(_weaker_checks(pair))
     yield from weaker
-    if not pair.same_content and (edited := _edited(base, head)) and not (weaker and edited == _CHECKS):
+    if not pair.same_content and (edited := _edited(base, head)) and not (weaker and edited in _OTHER_EDITS):
         yield edited
     if is_critical_case(base) and (base.suite, base.key) != (head.suite, head.key):
         yield f"a critical case, was moved from {base.key} in {base.suite}"
@@ -55,17 +55,26 @@ def _weaker_parts(pair: Pair) -> Iterator[str]:
         yield "is no longer marked as critical"
 
 
-_CHECKS = "its checks were edited"
+_CHECKS, _CHECKS_OR_WORKSPACE = _OTHER_EDITS = "its checks were edited", "its checks or its workspace were edited"
 
 
 def _edited(base: CaseReport, head: CaseReport) -> str:
-    """Which parts of a case were edited. Reports do not show whether a check's new options ask for less."""
+    """Which parts of a case were edited. Reports do not show whether a check's new options ask for less,
+    and have no fingerprint of a workspace."""
     before, now = _turns(base), _turns(head)
+    if len(before) != len(now) and _is_whole_conversation(base) and _is_whole_conversation(head):
+        return "a turn was added or removed"
     if [turn.expected for turn in before] != [turn.expected for turn in now]:
         return "its expected text was edited"
     if [(turn.prompt, turn.context) for turn in before] != [(turn.prompt, turn.context) for turn in now]:
         return "its prompt was edited"
-    return _CHECKS
+    has_workspace = any(turn.workspace is not None for turn in (*before, *now))
+    return _CHECKS_OR_WORKSPACE if has_workspace else _CHECKS
+
+
+def _is_whole_conversation(case: CaseReport) -> bool:
+    """Whether all of its turns were asked: after an error, no further one is."""
+    return bool(case.attempts) and case.attempts[0].status.measured
 
 
 def _weaker_checks(pair: Pair) -> Iterator[str]:
