@@ -213,7 +213,9 @@ class _Loader:
             level = "error" if is_error or (declared and not at_root) else "warning"
         message = complaint.message
         if complaint.kind == "unknown_key" and complaint.json_path[-1] in _OF_EXTENSION:
-            message += f'; write it as "extensions": {{"runevals": {{"{complaint.json_path[-1]}": …}}}}'
+            of_suite = complaint.json_path[:-1] == ("extensions", "runevals")
+            place = " of each item" if of_suite else ""
+            message += f'; write it as "extensions": {{"runevals": {{"{complaint.json_path[-1]}": …}}}}{place}'
         problem = self._problem(complaint.json_path, message, level, key=complaint.key)
         self.problems.append(replace(problem, rule=complaint.rule))
 
