@@ -48,7 +48,7 @@ def test_an_agent_cannot_read_what_is_expected_of_it_beside_the_skill(tmp_path):
     """Suites and results may lie in the skill's folder itself; below it, such names are the skill's own."""
     folder = skill(tmp_path / "haiku")
     measured = ("evals.json", "trigger-evals.json", "eval_queries.json", "grading.json", "benchmark.json")
-    own = ("references/evals.json", "forms.json")
+    own = ("references/evals.json", "forms.json", "metrics.json")
     (folder / "references").mkdir()
     (folder / ".evals/results").mkdir(parents=True)
     for path in (*measured, *own, ".evals/results/2026.json"):

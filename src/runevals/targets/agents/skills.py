@@ -8,13 +8,24 @@ from pathlib import Path
 
 from runevals.lib.fresh_copy import CannotCopy, content_hash, copy_folder, make_folder
 from runevals.lib.git import ignored_in
-from runevals.records.agent import SKILL_RESULTS, SKILL_SUITE, SKILL_TRIGGERS
+from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings
 from runevals.records.quick_dataclass import dataclass
 
 SKILL_FILE = "SKILL.md"
 # Except `.git`: files with what the agent should answer.
-NOT_INSTALLED = frozenset({".git", "evals", ".evals", SKILL_SUITE, *SKILL_TRIGGERS, *SKILL_RESULTS})
+NOT_INSTALLED = frozenset(
+    {
+        ".git",
+        "evals",
+        ".evals",
+        SKILL_SUITE,
+        *SKILL_TRIGGERS,
+        "grading.json",
+        "benchmark.json",
+        "eval_metadata.json",
+    }
+)
 _BLOCK = re.MULTILINE | re.DOTALL
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # as the Agent Skills specification has it
 
