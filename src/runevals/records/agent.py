@@ -62,10 +62,10 @@ class AgentSettings:
         """Whether this tool is permitted."""
         return tool in self.tools
 
-    def names_of(self, tools: Mapping[str, tuple[str, ...]], skill: str) -> list[str]:
-        """The agent's own names of what is permitted: `tools` by our names, and its tool that loads a skill."""
+    def names_of(self, tools: Mapping[str, tuple[str, ...]], skill: str | None) -> list[str]:
+        """The agent's own names of what is permitted: `tools` by our names, and its tool that loads skills."""
         names = [name for tool, its_names in tools.items() if self.has(tool) for name in its_names]
-        return [*names, skill] if self.skills else names
+        return names if skill is None else [*names, skill]
 
     @property
     def permitted_servers(self) -> Mapping[str, Mapping[str, object]]:

@@ -81,6 +81,16 @@ def test_skills_are_put_where_it_looks_for_them(tmp_path):
     assert list((tmp_path / "work").iterdir()) == []
 
 
+def test_it_may_load_the_skills_that_its_workspace_brings(tmp_path):
+    """Otherwise it lists them, cannot load them, and fails every case that asks for one."""
+    code = "print(json.dumps({'type': 'result', 'subtype': 'success', 'result': str(sys.argv)}))"
+    agent = target(installed(tmp_path, code))
+    conversation = ask(tmp_path)
+    assert "--tools=Skill" not in agent.answer(conversation).text
+    (conversation.cwd / ".claude/skills/haiku").mkdir(parents=True)
+    assert "--tools=Skill" in agent.answer(conversation).text
+
+
 def test_the_skills_that_it_had_are_those_it_reports_or_was_given(tmp_path):
     """By the name of the folder and of the front matter, which suites use."""
     skill = tmp_path / "folder"

@@ -22,6 +22,12 @@ class Ask:
     session: str | None = None  # of the turn before
     settings: AgentSettings
     environment: Mapping[str, str] = field(default_factory=dict)  # that the agent is started with
+    brings_skills: bool = False  # its workspace does
+
+    @property
+    def has_skills(self) -> bool:
+        """Whether there are skills that it may load."""
+        return self.brings_skills or bool(self.settings.skills)
 
 
 class Agent(ABC):
@@ -31,6 +37,7 @@ class Agent(ABC):
     program: ClassVar[str]
     package: ClassVar[str]  # of npm
     skills: ClassVar[str]  # the folder below HOME where it looks for skills
+    of_workspace: ClassVar[tuple[str, ...]] = ()  # the folders of a workspace where it looks for skills, too
     reader: ClassVar[type[Reader]]  # of one event stream
     own_environment: ClassVar[str] = ""  # a file of the workspace that would set its variables, whatever we say
 

@@ -104,12 +104,13 @@ class ClaudeCode(Agent):
     program = "claude"
     package = "@anthropic-ai/claude-code"
     skills = ".claude/skills"
+    of_workspace = (".claude/skills",)
     reader = _Reader
 
     def arguments(self, ask: Ask) -> list[str]:
         """Settings, instructions and skills of the workspace count: they may be what is tested."""
         settings = ask.settings
-        tools = settings.names_of(_TOOLS, "Skill")
+        tools = settings.names_of(_TOOLS, "Skill" if ask.has_skills else None)
         servers = settings.permitted_servers
         allowed = ",".join([*tools, *(f"mcp__{name}" for name in servers)])
         return [

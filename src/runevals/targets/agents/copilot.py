@@ -79,6 +79,7 @@ class Copilot(Agent):
     program = "copilot"
     package = "@github/copilot"
     skills = ".copilot/skills"
+    of_workspace = (".github/skills", ".claude/skills")
     reader = _Reader
 
     def cannot(self, settings: AgentSettings) -> str | None:
@@ -90,7 +91,7 @@ class Copilot(Agent):
     def arguments(self, ask: Ask) -> list[str]:
         """Its built-in servers are off."""
         settings = ask.settings
-        tools = settings.names_of(_TOOLS, "skill")
+        tools = settings.names_of(_TOOLS, "skill" if ask.has_skills else None)
         return [
             *(f"--prompt={ask.prompt}", "--output-format", "json", "--no-auto-update", "--disable-builtin-mcps"),
             *(f"--available-tools={','.join(tools or [_NONE])}", "--allow-all-tools"),

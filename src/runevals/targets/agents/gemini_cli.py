@@ -94,7 +94,7 @@ class GeminiCli(Agent):
         settings_file = {
             "security": {"auth": {"selectedType": "gemini-api-key"}},
             "tools": {
-                "core": settings.names_of(_TOOLS, "activate_skill"),
+                "core": settings.names_of(_TOOLS, "activate_skill" if settings.skills else None),
                 "discoveryCommand": "",
                 "callCommand": "",
                 "sandbox": False,

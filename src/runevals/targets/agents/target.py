@@ -126,6 +126,7 @@ class AgentTarget:
             session=session,
             settings=self._settings,
             environment=self._environment,
+            brings_skills=any((work / place).is_dir() for place in self._agent.of_workspace),
         )
         if self._sets_environment(work, home.parent):
             file = f"{self._agent.name} reads {self._agent.own_environment} of its workspace as its environment"
