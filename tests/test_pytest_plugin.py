@@ -277,6 +277,10 @@ def test_expected_to_fail(evals):
 
 def test_early(early):
     assert 0
+
+def test_on_demand(request):
+    request.getfixturevalue("evals").record("on demand", "x")
+    assert 0
 """
 
 
@@ -289,6 +293,7 @@ def test_an_answer_of_a_fixture_has_the_outcome_of_its_test_and_a_skip_is_not_me
         "skips": ["errored"],
         "expected to fail": ["failed"],
         "early": ["failed"],
+        "on demand": ["failed"],
     }
     reasons = [case["attempts"][0]["turns"][0].get("error") for case in project.document("head.json")["cases"]]
     assert [reason["message"] for reason in reasons if reason] == ["Skipped: rate limit"]
@@ -364,9 +369,21 @@ def test_a_pattern_of_the_setting_without_a_file_is_refused(project, pytest_in, 
 
 def test_a_pattern_of_the_setting_may_match_in_a_deeper_folder(project, pytest_in):
     project.write("kb/evals/kb.json", SUITE)
+    project.write("build/lib/evals/kb.json", SUITE)
     project.write("pytest.ini", "[pytest]\nevals_suites = evals/*.json\n")
     code, text = pytest_in("-q", "--collect-only")
     ended(code, 0, text, "2 tests collected")
+    project.write("evals/kb.json", SUITE)
+    project.write("tests/test_other.py", "def test_other():\n    pass\n")
+    for pattern, paths in [("evals/*.json", ""), ("**/evals/*.json", ""), ("evals/*.json", "testpaths = tests\n")]:
+        project.write("pytest.ini", f"[pytest]\nevals_suites = {pattern}\n{paths}")
+        code, text = pytest_in("-q", "--collect-only")
+        ended(code, 0, text, "5 tests collected", without=["build"])
+
+
+def test_help_is_shown_whatever_the_setting_says(project, pytest_in):
+    project.write("pytest.ini", "[pytest]\nevals_suites = none.json\n")
+    assert "--evals-output" in pytest_in("--help")[1]
 
 
 @pytest.mark.parametrize("words", [(), XDIST])

@@ -6,7 +6,7 @@ Loaded whenever pytest starts: what it needs of runevals is imported when it is 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,11 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Suites outside of `testpaths` are collected too: they would be missing in a passing run.
     """
+    if config.option.help or config.option.markers:
+        return
     config.stash[_SUITES] = suites = _suites_of(config)
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        config.args += [str(path) for path in sorted(suites) if not _is_below(path, config.args, config)]
-    elif config.args_source is pytest.Config.ArgsSource.INVOCATION_DIR:
-        _require_collected(suites, config)
+        tested = [config.rootpath / name for name in config.args]
+        config.args += [str(path) for path in sorted(suites) if not any(map(path.is_relative_to, tested))]
     output = config.getoption("--evals-output")
     if output and not hasattr(config, "workerinput") and not config.option.collectonly:
         from runevals.run.recorded_tests import remove_records
@@ -51,14 +52,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _suites_of(config: pytest.Config) -> Collection[Path]:
-    """The files of `evals_suites`, in a deeper folder if there is none here. Refuses a pattern without a file."""
+    """The files of `evals_suites`, also in deeper folders, without those that pytest does not enter.
+
+    Refuses a pattern without a file, and one whose files are all in such folders: named one by one, they are
+    collected beside `testpaths`.
+    """
     root = config.rootpath
     suites: set[Path] = set()
     for pattern in config.getini(SUITES):
-        if Path(pattern).is_absolute():
-            raise pytest.UsageError(f"{SUITES}: no file in {root} matches {pattern!r}")
-        matching = [*root.glob(pattern)] or [*root.rglob(pattern)]
-        files = [path for path in matching if path.is_file()]
+        absolute = Path(pattern).is_absolute()
+        matching = set() if absolute else {*root.glob(pattern), *root.rglob(pattern)}
+        files = {path for path in matching if path.is_file()}
         if not files:
             what = (
                 f"{pattern!r} is a folder; name its files"
@@ -66,23 +70,19 @@ def _suites_of(config: pytest.Config) -> Collection[Path]:
                 else f"no file in {root} matches {pattern!r}"
             )
             raise pytest.UsageError(f"{SUITES}: {what}")
-        suites.update(files)
+        entered = {path for path in files if _folder_not_entered(path, config) is None}
+        if not entered and config.args_source is pytest.Config.ArgsSource.INVOCATION_DIR:
+            path = min(files)
+            place = f"{path.relative_to(root)} is in {_folder_not_entered(path, config)}"
+            raise pytest.UsageError(f"{SUITES}: {place}, which pytest does not enter (norecursedirs)")
+        suites |= entered or {*root.glob(pattern)}
     return suites
 
 
-def _is_below(path: Path, names: Iterable[str], config: pytest.Config) -> bool:
-    return any(path.is_relative_to(config.rootpath / name) for name in names)
-
-
-def _require_collected(suites: Iterable[Path], config: pytest.Config) -> None:
-    """Refuses suites in folders that pytest does not enter."""
-    for path in suites:
-        for folder in path.relative_to(config.rootpath).parent.parts:
-            if any(fnmatch(folder, pattern) for pattern in config.getini("norecursedirs")):
-                raise pytest.UsageError(
-                    f"{SUITES}: {path.relative_to(config.rootpath)} is in {folder}, which pytest does not enter "
-                    "(norecursedirs)"
-                )
+def _folder_not_entered(path: Path, config: pytest.Config) -> str | None:
+    folders = path.relative_to(config.rootpath).parent.parts
+    patterns = config.getini("norecursedirs")
+    return next((folder for folder in folders if any(fnmatch(folder, one) for one in patterns)), None)
 
 
 class Evals:
@@ -156,7 +156,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """
     result = yield
     report = result.get_result()  # type: ignore[attr-defined]
-    if not item.config.getoption("--evals-output") or FIXTURE not in getattr(item, "fixturenames", ()):
+    uses_it = FIXTURE in getattr(item, "fixturenames", ()) or _EVALS in item.stash  # by its name, or on demand
+    if not item.config.getoption("--evals-output") or not uses_it:
         return
     recorded = item.stash.setdefault(_EVALS, Evals())
     if call.when == "setup":

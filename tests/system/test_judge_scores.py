@@ -56,7 +56,7 @@ RUN = ("--base", "main", "--cache", "none", "-q", "-o", "out.json")
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
-@pytest.mark.parametrize(("cases", "lower"), [(12, "c3"), (5, "c0 c1 c2 c3 c4")])
+@pytest.mark.parametrize(("cases", "lower"), [(6, "c3"), (5, "c0 c1 c2 c3 c4")])
 def test_answers_that_a_judge_rates_half_as_good_are_lost_although_they_pass(
     judged, runevals, cases, lower, deterministic
 ):
@@ -73,7 +73,20 @@ def test_answers_that_a_judge_rates_half_as_good_are_lost_although_they_pass(
 
 
 def test_a_judge_that_varies_beside_a_deterministic_target_blocks_nothing(judged, runevals):
-    judged.suite(12, deterministic=True, noisy=("c0", "c1", "c2", "c3"))
-    for _ in range(8):
+    judged.suite(8, deterministic=True, noisy=tuple(f"c{n}" for n in range(8)))
+    for _ in range(3):
         code, out, err = runevals(*RUN)
         ended(code, 0, out + err, without=["Improved", "different answers to the same question"])
+
+
+def test_a_deterministic_target_whose_judge_fails_all_fresh_runs_is_open_without_a_base_to_run(judged, runevals):
+    """One result of it is stored, and is enough."""
+    judged.suite(6, deterministic=True)
+    judged.write(".gitignore", "base.json\nout.json\n")
+    assert runevals("--baseline", "none", "--cache", "none", "-q", "-o", "base.json")[0] == 0
+    judged.write("agent.py", TARGET.replace("'3' if", "'1' if"))
+    judged.write("lower.txt", "c3")
+    code, out, err = runevals(
+        "--baseline", "base.json", "--verify", "off", "--cache", "none", "-q", "-o", "out.json"
+    )
+    ended(code, 3, out + err, "c3 may be lost")

@@ -10,6 +10,7 @@ import pytest
 from runevals.records import ComparisonVerdict as V
 from runevals.records import GateRules, RegressionRule
 from runevals.verdict.accepted import lost_cases, without_accepted
+from runevals.verdict.compare import compare
 from runevals.verdict.decide import conclusion_of
 from runevals.verdict.procedure import compare_in_rounds
 from runevals.verdict.wording import compared_cases
@@ -429,3 +430,48 @@ def test_so_is_one_of_which_only_white_space_was_edited(old_form, verdict):
     else:
         runner.fresh["old form"] = always(old_form)
     assert edited(runner, critical=True, normalised_fingerprint="same" * 16).verdict is verdict
+
+
+def aged_deterministic(runner, base):
+    stored = report([case(key, letters) for key, letters in base.items()], deterministic=True)
+    stored = replace(stored, run=replace(stored.run, started_at=stored.run.started_at - timedelta(days=30)))
+    return compare_in_rounds(runner, stored, "stored", RegressionRule())[1]
+
+
+def test_an_open_case_of_a_deterministic_target_stays_open_when_an_old_base_is_measured_again():
+    """Its fresh runs err: nobody knows whether it is lost."""
+    base = {f"k{n}": "p" for n in range(20)}
+    runner = ScriptedRunner({**base, "k1": "f"}, FINE, always("p", k1="e"), deterministic=True)
+    found = aged_deterministic(runner, base)
+    assert (found.verdict, states(found)) == (V.INCONCLUSIVE, {"k1": "open"})
+
+
+@pytest.mark.parametrize("lacks", ["", "facts.txt"])
+def test_a_base_that_is_better_than_it_was_stored_excuses_nothing(lacks):
+    """What its checkout lacks cannot make it better."""
+    stored = {f"k{n}": "ppp" if n % 3 else "fff" for n in range(60)}
+    runner = ScriptedRunner(stored, FINE, lambda key, _: stored[key][0])
+    runner.base_lacks = lacks
+    found = aged(runner, 30, stored)
+    assert found.verdict is V.REGRESSION
+
+
+def test_a_base_that_is_worse_where_it_lacks_files_leaves_a_loss_open_and_a_pass_alone():
+    def answer(key, _):
+        return "f" if int(key[1:]) % 3 == 0 else "p"
+
+    lost = {f"k{n}": answer(f"k{n}", 0) * 3 for n in range(30)}
+    for rounds, head, verdict in [(lost, answer, V.INCONCLUSIVE), (SUITE, FINE, V.NO_CHANGE)]:
+        runner = ScriptedRunner(rounds, answer, head)
+        runner.base_lacks = "facts.txt"
+        found = aged(runner, 30)
+        assert found.verdict is verdict, found.why
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [(0.0, V.INCONCLUSIVE), (0.1, V.NO_CHANGE)])
+def test_a_case_that_erred_on_the_base_is_open_unless_errors_are_allowed(limit, verdict):
+    base = {**{f"k{n}": "p" for n in range(20)}, "k1": "e"}
+    head = report({**base, "k1": "f"})
+    found = compare(head, report(base), "base.json", rule=RegressionRule(max_errors=limit))
+    assert found.verdict is verdict or "k1 may be lost" in found.why
+    assert (found.inconclusive_by == "suspects") is (limit == 0.0)

@@ -409,13 +409,13 @@ def ignored_in(repository: Path) -> list[str]:
     return [name.rstrip("/") for name in ignored or ()]
 
 
-def mentioned_in(repository: Path, commit: str, texts: Iterable[str], without: Iterable[str]) -> frozenset[str]:
-    """Which of these texts stand in files of a commit, `without` those that match these patterns of git."""
-    patterns = [word for text in texts for word in ("-e", text)]
-    if not patterns:
+def matches_in(repository: Path, commit: str, patterns: Iterable[str], files: Iterable[str]) -> frozenset[str]:
+    """What matches these extended regular expressions in a commit, in `files` of these patterns of git."""
+    lines = "\n".join(patterns)
+    if not lines:
         return frozenset()
-    places = [f":(exclude){pattern}" for pattern in without]
-    output = git_output(repository, ("grep", "-I", "-h", "-o", "-F", *patterns, commit, "--", ".", *places))
+    words = ("grep", "-I", "-h", "-o", "-E", "-f", "-", commit, "--", *files)
+    output = git_output(repository, words, stdin=os.fsencode(f"{lines}\n"))
     return frozenset(os.fsdecode(output or b"").split("\n")) - {""}
 
 

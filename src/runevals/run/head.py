@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -53,7 +54,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
     """What can be run to compare `head` with the base."""
     settings = request.settings
     commit, why_not = rerunnable(settings, baseline)
-    of_branch = _is_of_branch(settings)
+    of_branch, began_s = _is_of_branch(settings), time.time()
     off = VERIFY_OFF if settings.compare.verify == "off" else ""
     again = replace(request, settings=settings.repeated(HEAD_LOOKS))
     return TargetRunner(
@@ -66,7 +67,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
         can_run=can_run_again(settings),
         all_rounds=isinstance(head, RunReport) or of_branch,
         of_no_change=of_branch,
-        lacking=lambda: lacking_files(settings, commit) if commit else (),
+        lacking=lambda: lacking_files(settings, commit, began_s) if commit else (),
         cannot_run_base=off or why_not,
         earlier=alike_earlier(request, head),
     )

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from runevals.lib.text.numbers import capitalised, plural, short_list
@@ -100,7 +101,7 @@ class TargetRunner:
         """Why a failure is not verified; empty if it is."""
         return self.cannot_run_base
 
-    @property
+    @cached_property
     def base_lacks(self) -> str:
         """The files that the base's checkout lacks, by name; empty if none is known."""
         return short_list(self.lacking())

@@ -56,8 +56,8 @@ def is_judged(result: CheckResult) -> bool:
     return result.layer is Layer.JUDGE or result.judge_model is not None
 
 
-def turned_by_judge(pair: Pair) -> bool:
-    """Whether a judge took part, and nothing of the case turned by its other checks.
+def varies_by_judge(pair: Pair) -> bool:
+    """Whether a judge took part, and none of the case's other checks turned.
 
     A judge varies, whatever the target does.
     """

@@ -26,7 +26,7 @@ from runevals.verdict.comparability import (
     is_judged,
     judges_differ,
     other_target,
-    turned_by_judge,
+    varies_by_judge,
     without_judge,
 )
 from runevals.verdict.families import deciding, families
@@ -116,7 +116,7 @@ def compare(
     metric = _leading(tested.hypotheses, graded=graded)
     test = tested.whole.get(metric)
     suspects = _suspects(pairs, rule, fresh, deterministic=deterministic)
-    testable = pairs if deterministic and fresh is not None else ()
+    turned = [pair for pair in pairs if pair.regressed or pair.fixed or pair.wavers] if deterministic else []
     few = sides.why_not_comparable(suspects)
     not_comparable = few if pairs else "no case is left"
     if other := other_target(head, base):
@@ -128,7 +128,7 @@ def compare(
         removed_critical=[case for case in sides.matched.removed if is_critical_case(case)],
         not_comparable=not_comparable,
         deterministic=deterministic,
-        by_judge={pair.key for pair in testable if turned_by_judge(pair)},
+        by_judge={pair.key for pair in turned if fresh is not None and varies_by_judge(pair)},
         test=test,
         rule=rule,
     )
@@ -242,10 +242,10 @@ def _caveats(
 
 def _of_failing_cases(pairs: Sequence[Pair]) -> Iterator[str]:
     """What else a deterministic target lost, of the cases that failed before too."""
-    checks = newly_failing_checks(pairs)
+    checks = newly_failing_checks(pairs, is_judged)
     if checks:
-        cases = len({key for key, _ in checks})
-        which = short_list([f"{check} in {key}" for key, check in checks])
+        cases = len({case for case, _ in checks})
+        which = short_list([f"{check} in {key}" for (_, key), check in checks])
         passed = f"{plural(len(checks), 'check')} that passed on the base {'fail' if len(checks) > 1 else 'fails'}"
         yield f"{passed} now, in {plural(cases, 'case')} that failed there too: {which}"
 

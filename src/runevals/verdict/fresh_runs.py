@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import field
 from typing import Literal, Protocol
 
@@ -77,18 +77,21 @@ class SingleCases:
         if not self.of_commit:
             return singles.IN_NO_COMMIT
         lacks = self.runner.base_lacks
-        return f"the base's checkout lacks {lacks}, which git ignores (`share` links it)" if lacks else ""
+        other = "the base gives other answers now, and its checkout"
+        return f"{other} lacks {lacks}, which git ignores (`share` links it)" if lacks else ""
 
-    def test(self, pairs: Sequence[Pair], *, critical_only: bool = False) -> None:
+    def test(self, pairs: Sequence[Pair], *, critical_only: bool = False, deterministic: bool = False) -> None:
         """Runs the cases that look lost again: the first few, and while none is confirmed, the next few.
 
-        No case is tested twice.
+        No case is tested twice. Of a `deterministic` target one stored run is as good as several.
         """
         looking = self._unknown(singles.candidates(pairs))
         looking = [pair for pair in looking if is_critical(pair) or not critical_only]
         erring = [] if critical_only else self._unknown(singles.only_errors(pairs, self.rule))
-        self._forget([pair.key for pair in (*looking, *erring)])
+        self._forget({pair.key for pair in pairs} - {pair.key for pair in (*looking, *erring)})
         while batch := self._entered(self._next_few(looking, pairs)):
+            for suspect in batch:
+                suspect.one_run_suffices = deterministic
             self._settle(batch, len(pairs))
             if any(suspect.state == "confirmed" for suspect in batch):
                 break
@@ -141,11 +144,10 @@ class SingleCases:
         known = self.runner.checking([pair.key for pair in cases])
         return [by_key[key] for key in known if key in by_key]
 
-    def _forget(self, looking: Sequence[Key]) -> None:
+    def _forget(self, fine: Container[Key]) -> None:
         """An open suspect that does not look lost any more, after more rounds, is cleared."""
-        still = set(looking)
         for key, suspect in self._trialled.items():
-            if suspect.state == "open" and key not in still and not suspect.edited:
+            if suspect.state == "open" and key in fine and not suspect.edited:
                 suspect.state, suspect.reason = "cleared", ""
 
     def _entered(self, chosen: Sequence[Pair]) -> list[SuspectRuns]:

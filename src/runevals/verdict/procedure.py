@@ -12,7 +12,7 @@ from typing import Protocol
 
 from runevals.records import Comparison, ComparisonVerdict, RegressionRule, RunReport, Suspect, Verification
 from runevals.records.quick_dataclass import dataclass
-from runevals.verdict.comparability import both_deterministic, stale, turned_by_judge
+from runevals.verdict.comparability import both_deterministic, stale, varies_by_judge
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.families import Place
 from runevals.verdict.fresh_runs import CaseRunner, SingleCases
@@ -25,6 +25,8 @@ from runevals.verdict.verification import (
     TwoLooks,
     base_moved,
     confirmed,
+    doubted,
+    fell,
     lost_places,
     not_confirmed,
     of_same_code,
@@ -92,9 +94,6 @@ def compare_in_rounds(
     raise AssertionError("the last round always ends it")
 
 
-_OTHERWISE = "it gives other answers there"
-
-
 @dataclass(slots=True)
 class _RoundState:
     """The state of a comparison in rounds."""
@@ -106,7 +105,7 @@ class _RoundState:
     verifies: bool
     rounds: int = 0  # of all cases; critical ones may have made more
     why_unverified: str = ""
-    doubt: str = ""  # what the base's checkout lacks, if it gives other answers than the stored result
+    doubt: str = ""  # what the base's checkout lacks, if it is worse than its stored result
     moved: str = ""  # how far the stored base had moved, if a fresh one replaced it
     head: RunReport = field(init=False)
     singles: SingleCases = field(init=False)
@@ -154,7 +153,7 @@ class _RoundState:
         """Whether runs of one case differ now that always passed on the base, of targets called deterministic."""
         sides = (self.head, self.base)
         return both_deterministic(*sides) and any(
-            pair.wavers and not turned_by_judge(pair) for pair in Sides.of(*sides).pairs
+            pair.wavers and not varies_by_judge(pair) for pair in Sides.of(*sides).pairs
         )
 
     def _may_end(self, done: int, lost: Collection[Place]) -> bool:
@@ -186,11 +185,11 @@ class _RoundState:
         if self._drifts:
             look = of_same_code(look, self.base, self.source)
         moved = base_moved(self.base, look)
-        if moved and (doubt := self.singles.doubt()):
-            if doubt == IN_NO_COMMIT:
-                return f"{doubt}, and its commit gives other answers"
+        if moved and self.base.run.uncommitted is not None:
+            return f"{IN_NO_COMMIT}, and its commit gives other answers"
+        if fell(self.base, look) and (doubt := self.singles.doubt()):
             self.doubt = doubt
-            return _OTHERWISE
+            return doubt
         if moved and pairs is None:
             self._move_to(look, moved)
         self._take(look, pairs)
@@ -217,8 +216,10 @@ class _RoundState:
         sides = Sides.of(self.head, self.base)
         pairs = sides.pairs
         if screened.deterministic:
-            by_judge = {pair.key for pair in pairs if turned_by_judge(pair)}
-            self.singles.test([pair for pair in pairs if pair.key in by_judge], critical_only=critical_only)
+            by_judge = {pair.key for pair in pairs if varies_by_judge(pair)}
+            self.singles.test(
+                [pair for pair in pairs if pair.key in by_judge], critical_only=critical_only, deterministic=True
+            )
             self.singles.test_promise([pair for pair in pairs if pair.key not in by_judge])
         if not screened.deterministic or self.singles.promise_broken:
             self.singles.test(pairs, critical_only=critical_only)
@@ -242,8 +243,10 @@ class _RoundState:
         return None
 
     def _with_doubt(self, comparison: Comparison) -> Comparison:
-        """Inconclusive if the base answers otherwise only where it lacks files: what looks lost may be."""
-        return unverified(comparison, _OTHERWISE, [self.doubt]) if self.doubt else comparison
+        """Inconclusive if the base is worse only where its checkout lacks files, and anything looks lost."""
+        looks_lost = self.singles.base_differs or lost_places(self.compared(Strictness.SCREENING))
+        passes = comparison.verdict not in (ComparisonVerdict.REGRESSION, ComparisonVerdict.INCONCLUSIVE)
+        return doubted(comparison, self.doubt) if self.doubt and looks_lost and passes else comparison
 
     def _against_fresh_base(self, done: int) -> Comparison | None:
         """A base that may have changed since it was stored is measured again, also before a run passes.
@@ -258,8 +261,8 @@ class _RoundState:
         look = self.runner.look_again(None, reasons[0]) if reasons else ""
         if isinstance(look, str):
             return None
-        if base_moved(self.base, look) and (doubt := self.singles.doubt()):
-            self.doubt = doubt if self.singles.base_differs else ""
+        if fell(self.base, look) and (doubt := self.singles.doubt()):
+            self.doubt = doubt
             return None
         self._take(look, None)
         self._move_to(look, base_moved(self.base, look))
@@ -284,7 +287,9 @@ class _RoundState:
         """A loss of the whole or of a part that blocks."""
         comparison = replace(comparison, verdict=ComparisonVerdict.REGRESSION, why="", inconclusive_by=None)
         if look is None or self.look is None:
-            reasons = [*filter(None, [self.doubt]), *stale(self.head, self.base, self.rule)]
+            if self.doubt:
+                return doubted(comparison, self.doubt)
+            reasons = list(stale(self.head, self.base, self.rule))
             return unverified(comparison, self.why_unverified, reasons) if self.why_unverified else comparison
         return confirmed(comparison, self._looked(self.look, look))
 

@@ -64,9 +64,8 @@ class Evidence:
     removed_critical: Sequence[CaseReport]
     not_comparable: str  # why the runs cannot be compared; empty if they can
     deterministic: bool
-    by_judge: Container[
-        Key
-    ]  # of a deterministic target's cases those that turned by a judge alone: only fresh runs tell
+    # Of a deterministic target that can be run: the cases that a judge alone turned. Fresh runs decide them.
+    by_judge: Container[Key]
     test: BlockedTest | None
     rule: RegressionRule
 

@@ -123,6 +123,7 @@ class SuspectRuns:
     base: list[AttemptReport] = field(default_factory=list)
     stored: bool = False
     edited: bool = False  # the head runs the base's form of it
+    one_run_suffices: bool = False  # stored of the base: its target is deterministic
     state: SuspectState | None = None
     p_value: float | None = None
     reason: str = ""
@@ -220,6 +221,11 @@ def _unknown_before(suspect: SuspectRuns) -> bool:
     return unknown_on_base(suspect.pair) and not suspect.base and not any(suspect.values(lenient=False)[1])
 
 
+def _may_err(pair: Pair, rule: RegressionRule) -> bool:
+    """Whether the settings let a few cases err, and this is not a critical one."""
+    return bool(rule.max_errors) and not is_critical(pair)
+
+
 def settle_half_way(suspects: Sequence[SuspectRuns], rule: RegressionRule) -> None:
     """Ends those that RUNS runs a side confirm, or clear; the others go on."""
     if not any(_is_half_way(suspect) for suspect in suspects):
@@ -308,7 +314,7 @@ def _why_base_changed(suspect: SuspectRuns) -> str:
 
 def _ending(suspect: SuspectRuns, corrected: float, rule: RegressionRule) -> tuple[SuspectState, str]:
     if suspect.stored and corrected > LEVEL * rule.alpha:
-        return _ending_without_base(suspect)
+        return _ending_without_base(suspect, rule)
     if not suspect.decided:
         return "open", suspect.reason or "it could not be run again"
     if corrected <= LEVEL * rule.alpha:
@@ -319,14 +325,15 @@ def _ending(suspect: SuspectRuns, corrected: float, rule: RegressionRule) -> tup
     return "open", "some fresh runs errored" if errored else "the fresh runs do not settle it"
 
 
-def _ending_without_base(suspect: SuspectRuns) -> tuple[SuspectState, str]:
+def _ending_without_base(suspect: SuspectRuns, rule: RegressionRule) -> tuple[SuspectState, str]:
     """Three stored runs that all passed keep it open, of a critical case one does; fewer only warn."""
     failed = _failed_all(suspect)
-    too_few = failed and suspect.pair.before.runs < STORED_RUNS and not is_critical(suspect.pair)
+    enough = suspect.pair.before.runs >= STORED_RUNS or suspect.one_run_suffices or is_critical(suspect.pair)
+    too_few = failed and not enough
     if not suspect.decided:
         return "cleared" if too_few else "open", suspect.reason or "it could not be run again"
     if _unknown_before(suspect):
-        return "open", UNKNOWN
+        return "cleared" if _may_err(suspect.pair, rule) else "open", UNKNOWN
     if not failed:
         return "cleared", ""
     if not too_few:
@@ -389,13 +396,13 @@ def _least_p(pairs: Sequence[Pair]) -> float:
 def _one_by_one(pairs: Sequence[Pair], rule: RegressionRule) -> tuple[Suspect, ...]:
     erring = [pair for pair in pairs if not pair.now.runs and only_errors_now(pair)]
     looking = [*candidates(pairs), *erring]
-    suspects = [_of_stored_runs(pair, LEVEL * rule.alpha / len(pairs)) for pair in looking]
+    suspects = [_of_stored_runs(pair, rule, LEVEL * rule.alpha / len(pairs)) for pair in looking]
     return tuple(suspect for suspect in suspects if suspect is not None)
 
 
-def _of_stored_runs(pair: Pair, level: float) -> Suspect | None:
+def _of_stored_runs(pair: Pair, rule: RegressionRule, level: float) -> Suspect | None:
     if unknown_on_base(pair) and pair.now.runs and not pair.now.passes:
-        return unrun(pair, UNKNOWN)
+        return unrun(pair, UNKNOWN, "unrun" if _may_err(pair, rule) else "open")
     p = case_p(*_stored_values(pair))
     surely = _all_of(pair, STORED_RUNS)
     if p <= level or (surely and is_critical(pair)):

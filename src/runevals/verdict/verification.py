@@ -188,6 +188,12 @@ def base_moved(base: RunReport, look: FreshLook) -> str:
     return f"the stored base no longer holds: it moved by {points(moved)} ({p_value(p)})" if p <= MOVED_P else ""
 
 
+def fell(base: RunReport, look: FreshLook) -> bool:
+    """Whether the fresh base is worse than the stored one by more than chance."""
+    moved, p = _move(base, look)
+    return moved < 0 and p <= MOVED_P
+
+
 def _move(base: RunReport, look: FreshLook) -> tuple[float, float]:
     """(how far the fresh base's mean lies from the stored one's, two-sided p)."""
     measured = Sides.of(look.base, base).measured
@@ -195,6 +201,16 @@ def _move(base: RunReport, look: FreshLook) -> tuple[float, float]:
     if test is None:
         return 0.0, 1.0
     return -test.drop, min(1.0, 2 * min(test.p_value, test.gain_p_value))
+
+
+def doubted(comparison: Comparison, doubt: str) -> Comparison:
+    """What looks lost is inconclusive, unless a single case is lost: fresh runs of the base prove nothing."""
+    verification = Verification(state="impossible", reason=f"not verified: {doubt}")
+    if comparison.critical_lost or any(one.state == "confirmed" for one in comparison.suspects):
+        return replace(comparison, verification=verification)
+    why = f"{loss(comparison)}; but {doubt}"
+    inconclusive = replace(comparison, verdict=ComparisonVerdict.INCONCLUSIVE, why=why, inconclusive_by="base")
+    return replace(inconclusive, verification=verification)
 
 
 def unverified(comparison: Comparison, why: str, stale: Sequence[str] = ()) -> Comparison:

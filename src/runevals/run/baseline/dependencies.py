@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from runevals import __version__
-from runevals.lib.git import commit_of, ignored_in, links_to, mentioned_in, names
+from runevals.lib.git import commit_of, ignored_in, links_to, matches_in, names
 from runevals.lib.git_changes import PathsRead, changed_paths
 from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records import ModelIdentity, RunReport
@@ -18,7 +19,35 @@ from runevals.suites.load import LoadedSuites
 from runevals.suites.urls.mcp_config import FILENAME
 from runevals.verdict.comparability import agent_version
 
-_NO_PROGRAMS = ("*.md", "*.rst", ".gitignore", ".dockerignore", ".github/*", ".gitlab-ci.yml", "LICENSE*")
+_PROGRAMS = tuple(
+    f"*.{suffix}"
+    for suffix in (
+        "py",
+        "js",
+        "mjs",
+        "cjs",
+        "ts",
+        "mts",
+        "sh",
+        "rb",
+        "go",
+        "rs",
+        "java",
+        "kt",
+        "php",
+        "cs",
+        "lua",
+        "pl",
+    )
+)
+# Folders that are built, installed or written, as a rule, and not read by what is under test.
+_BUILT = frozenset(
+    {"bin", "build", "coverage", "dist", "env", "htmlcov", "log", "logs", "node_modules", "obj", "out", "target"}
+    | {"temp", "tmp", "vendor", "venv"}
+)
+# How a program names a file: as a whole, in any folder. A folder: with a slash, or alone in quotes.
+_NAMED_FILE = "(^|[^[:alnum:]_.-]){0}($|[^[:alnum:]_.-])"
+_NAMED_FOLDER = """(^|[^[:alnum:]_./-])(\\./)?{0}/|["']{0}["']"""
 
 
 def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: RunReport | None) -> str | None:
@@ -52,23 +81,35 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
     return None
 
 
-def lacking_files(settings: Settings, commit: str) -> list[str]:
-    """What a worktree of a commit lacks of the files here that its programs name, because git ignores them."""
+def lacking_files(settings: Settings, commit: str, before_s: float) -> list[str]:
+    """What a checkout of a commit lacks of the files here that its programs name, because git ignores them.
+
+    Only files that were there at this time (seconds since 1970): those that a run makes, a base makes too.
+    """
     target = settings.target
     if target is None or not target.reads_other_files or settings.compare.base_setup:
         return []
-    own = {Path(name).name for name in (*settings.compare.share, settings.compare.baseline or "")}
-    texts: dict[str, str] = {}
-    for name in ignored_in(settings.repository):
-        path = Path(name)
-        if path.name not in own and not any(part.startswith((".", "__")) for part in path.parts):
-            is_folder = (settings.repository / path).is_dir()
-            texts |= (
-                dict.fromkeys((f"{path.name}/", f'"{path.name}"', f"'{path.name}'"), name) if is_folder else {}
-            )
-            texts |= {} if is_folder else {path.name: name}
-    mentioned = mentioned_in(settings.repository, commit, texts, _NO_PROGRAMS)
-    return sorted({texts[text] for text in mentioned if text in texts})
+    names_here = [name for name in ignored_in(settings.repository) if _may_be_data(name, settings, before_s)]
+    by_name = {Path(name).name: name for name in names_here}
+    folders = {name for name, path in by_name.items() if (settings.repository / path).is_dir()}
+    patterns = [_NAMED_FOLDER if name in folders else _NAMED_FILE for name in by_name]
+    patterns = [pattern.format(re.escape(name)) for pattern, name in zip(patterns, by_name, strict=True)]
+    matches = " ".join(matches_in(settings.repository, commit, patterns, _PROGRAMS))
+    return sorted(path for name, path in by_name.items() if name in matches)
+
+
+def _may_be_data(name: str, settings: Settings, before_s: float) -> bool:
+    """Whether a program may read an ignored file or folder: it is not hidden, shared, built or installed."""
+    path, here = Path(name), settings.repository / name
+    shared = {Path(each).name for each in (*settings.compare.share, settings.compare.baseline or "")}
+    if path.name in shared | _BUILT or any(part.startswith((".", "__")) for part in path.parts):
+        return False
+    if path.suffix in (".pyc", ".log", ".egg-info") or (here / "pyvenv.cfg").exists():
+        return False
+    try:
+        return here.stat().st_mtime < before_s
+    except OSError:
+        return False
 
 
 def _changed_in_workspaces(repository: Path, commit: str, loaded: LoadedSuites) -> list[str]:
