@@ -114,7 +114,7 @@ class Simulated:
 
     trouble = ""
     lost_before = ()
-    of_no_change = False
+    of_branch = False
     base_lacks = ""
 
     def __init__(self, truth: Truth, answer: Answer, *, all_rounds: bool = False) -> None:

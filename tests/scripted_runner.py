@@ -18,7 +18,7 @@ class ScriptedRunner:
 
     can_run = True
     all_rounds = False
-    of_no_change = False
+    of_branch = False
     base_lacks = ""
     trouble = ""
     why_no_base = ""

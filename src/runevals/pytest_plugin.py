@@ -60,22 +60,21 @@ def _suites_of(config: pytest.Config) -> Collection[Path]:
     root = config.rootpath
     suites: set[Path] = set()
     for pattern in config.getini(SUITES):
-        absolute = Path(pattern).is_absolute()
-        matching = set() if absolute else {*root.glob(pattern), *root.rglob(pattern)}
+        relative = not Path(pattern).is_absolute()
+        named = {*root.glob(pattern)} if relative else set()
+        matching = named | {*root.rglob(pattern)} if relative else set()
         files = {path for path in matching if path.is_file()}
         if not files:
-            what = (
-                f"{pattern!r} is a folder; name its files"
-                if matching
-                else f"no file in {root} matches {pattern!r}"
-            )
-            raise pytest.UsageError(f"{SUITES}: {what}")
+            of_folder = f"{pattern!r} is a folder; name its files"
+            why = of_folder if matching else f"no file in {root} matches {pattern!r}"
+            raise pytest.UsageError(f"{SUITES}: {why}")
         entered = {path for path in files if _folder_not_entered(path, config) is None}
-        if not entered and config.args_source is pytest.Config.ArgsSource.INVOCATION_DIR:
+        by_name = set() if config.args_source is pytest.Config.ArgsSource.INVOCATION_DIR else files & named
+        if not entered and not by_name:
             path = min(files)
             place = f"{path.relative_to(root)} is in {_folder_not_entered(path, config)}"
             raise pytest.UsageError(f"{SUITES}: {place}, which pytest does not enter (norecursedirs)")
-        suites |= entered or {*root.glob(pattern)}
+        suites |= entered or by_name
     return suites
 
 

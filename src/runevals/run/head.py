@@ -66,7 +66,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
         base_name=(commit or "")[:7],
         can_run=can_run_again(settings),
         all_rounds=isinstance(head, RunReport) or of_branch,
-        of_no_change=of_branch,
+        of_branch=of_branch,
         lacking=lambda: lacking_files(settings, commit, began_s) if commit else (),
         cannot_run_base=off or why_not,
         earlier=alike_earlier(request, head),

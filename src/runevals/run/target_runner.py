@@ -40,7 +40,7 @@ class TargetRunner:
     base_name: str  # for messages
     can_run: bool
     all_rounds: bool
-    of_no_change: bool  # the run is of a branch
+    of_branch: bool  # the run is of a branch, not of a change
     lacking: Callable[[], Sequence[str]]  # the files here that the base's checkout does not have
     cannot_run_base: str  # why; empty if it can be tried
     trouble: str = ""

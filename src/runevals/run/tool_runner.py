@@ -96,7 +96,7 @@ class ToolRunner:
     lost_before: Sequence[Suspect] = ()
     trouble: str = ""
     all_rounds: bool = True
-    of_no_change: bool = False
+    of_branch: bool = False
     base_lacks: str = ""
     can_run: bool = True
     why_no_second_look: str = NOT_AS_A_WHOLE

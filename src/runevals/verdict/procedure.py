@@ -48,7 +48,7 @@ class Runner(CaseRunner, Protocol):
         """Whether all are made: the result will be a base."""
 
     @property
-    def of_no_change(self) -> bool:
+    def of_branch(self) -> bool:
         """Whether the run is of a branch, as on a schedule: what the same code lost since is a loss, by drift."""
 
     @property
@@ -277,7 +277,7 @@ class _RoundState:
     @property
     def _drifts(self) -> bool:
         """Whether what was lost since the stored result is a loss, although no code was changed."""
-        return self.runner.of_no_change and self.base.run.uncommitted is None and not self._is_change
+        return self.runner.of_branch and self.base.run.uncommitted is None and not self._is_change
 
     def _may_move(self) -> bool:
         """Whether a fresh run of the base's commit may still replace the stored result."""
