@@ -25,7 +25,6 @@ from runevals.verdict.verification import (
     TwoLooks,
     base_moved,
     confirmed,
-    doubted,
     fell,
     lost_places,
     not_confirmed,
@@ -244,9 +243,10 @@ class _RoundState:
 
     def _with_doubt(self, comparison: Comparison) -> Comparison:
         """Inconclusive if the base is worse only where its checkout lacks files, and anything looks lost."""
+        if not self.doubt or comparison.verdict in (ComparisonVerdict.REGRESSION, ComparisonVerdict.INCONCLUSIVE):
+            return comparison
         looks_lost = self.singles.base_differs or lost_places(self.compared(Strictness.SCREENING))
-        passes = comparison.verdict not in (ComparisonVerdict.REGRESSION, ComparisonVerdict.INCONCLUSIVE)
-        return doubted(comparison, self.doubt) if self.doubt and looks_lost and passes else comparison
+        return unverified(comparison, self.doubt, self.doubt) if looks_lost else comparison
 
     def _against_fresh_base(self, done: int) -> Comparison | None:
         """A base that may have changed since it was stored is measured again, also before a run passes.
@@ -287,11 +287,13 @@ class _RoundState:
         """A loss of the whole or of a part that blocks."""
         comparison = replace(comparison, verdict=ComparisonVerdict.REGRESSION, why="", inconclusive_by=None)
         if look is None or self.look is None:
-            if self.doubt:
-                return doubted(comparison, self.doubt)
-            reasons = list(stale(self.head, self.base, self.rule))
-            return unverified(comparison, self.why_unverified, reasons) if self.why_unverified else comparison
+            return self._unverified(comparison) if self.why_unverified else comparison
         return confirmed(comparison, self._looked(self.look, look))
+
+    def _unverified(self, comparison: Comparison) -> Comparison:
+        again = f"and it could not be run again ({self.why_unverified})"
+        outdated = (f"{reason}, {again}" for reason in stale(self.head, self.base, self.rule))
+        return unverified(comparison, self.why_unverified, self.doubt or next(outdated, ""))
 
     def _looked(self, look: FreshLook, second: SecondLook) -> TwoLooks:
         return TwoLooks(head=self.head, base=self.base, look=look, second=second, rule=self.rule, moved=self.moved)

@@ -203,24 +203,14 @@ def _move(base: RunReport, look: FreshLook) -> tuple[float, float]:
     return -test.drop, min(1.0, 2 * min(test.p_value, test.gain_p_value))
 
 
-def doubted(comparison: Comparison, doubt: str) -> Comparison:
-    """What looks lost is inconclusive, unless a single case is lost: fresh runs of the base prove nothing."""
-    verification = Verification(state="impossible", reason=f"not verified: {doubt}")
-    if comparison.critical_lost or any(one.state == "confirmed" for one in comparison.suspects):
-        return replace(comparison, verification=verification)
-    why = f"{loss(comparison)}; but {doubt}"
-    inconclusive = replace(comparison, verdict=ComparisonVerdict.INCONCLUSIVE, why=why, inconclusive_by="base")
-    return replace(inconclusive, verification=verification)
-
-
-def unverified(comparison: Comparison, why: str, stale: Sequence[str] = ()) -> Comparison:
+def unverified(comparison: Comparison, why: str, doubt: str = "") -> Comparison:
     """A loss that could not be verified stands if the exact p shows it, and says why.
 
-    Against a base that may be outdated (`stale` says why), it is inconclusive.
+    If there is a `doubt` about the base, it is inconclusive, unless a single case is lost.
     """
     state: Literal["off", "impossible"] = "off" if why == VERIFY_OFF else "impossible"
     lost_case = comparison.critical_lost or any(one.state == "confirmed" for one in comparison.suspects)
-    if stale and not lost_case:
-        doubt = f"{loss(comparison)}; but {stale[0]}, and it could not be run again ({why})"
-        comparison = replace(comparison, verdict=ComparisonVerdict.INCONCLUSIVE, why=doubt, inconclusive_by="base")
+    if doubt and not lost_case:
+        but = f"{loss(comparison)}; but {doubt}"
+        comparison = replace(comparison, verdict=ComparisonVerdict.INCONCLUSIVE, why=but, inconclusive_by="base")
     return replace(comparison, verification=Verification(state=state, reason=f"not verified: {why}"))
