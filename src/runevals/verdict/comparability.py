@@ -63,10 +63,9 @@ def varies_by_judge(pair: Pair) -> bool:
     """
     if not (pair.before.graded or pair.now.graded):
         return False
-    if not (pair.regressed or pair.fixed or pair.wavers):
+    if not pair.turned:
         return True
-    by_others = Pair.of(without_checks(pair.base, is_judged), without_checks(pair.head, is_judged))
-    return not (by_others.regressed or by_others.fixed or by_others.wavers)
+    return not Pair.of(without_checks(pair.base, is_judged), without_checks(pair.head, is_judged)).turned
 
 
 def without_judge(report: RunReport) -> RunReport:

@@ -116,7 +116,7 @@ def compare(
     metric = _leading(tested.hypotheses, graded=graded)
     test = tested.whole.get(metric)
     suspects = _suspects(pairs, rule, fresh, deterministic=deterministic)
-    turned = [pair for pair in pairs if pair.regressed or pair.fixed or pair.wavers] if deterministic else []
+    testable = pairs if deterministic and fresh is not None else []
     few = sides.why_not_comparable(suspects)
     not_comparable = few if pairs else "no case is left"
     if other := other_target(head, base):
@@ -128,7 +128,7 @@ def compare(
         removed_critical=[case for case in sides.matched.removed if is_critical_case(case)],
         not_comparable=not_comparable,
         deterministic=deterministic,
-        by_judge={pair.key for pair in turned if fresh is not None and varies_by_judge(pair)},
+        by_judge=frozenset(pair.key for pair in testable if pair.turned and varies_by_judge(pair)),
         test=test,
         rule=rule,
     )
@@ -208,9 +208,10 @@ def _sure_losses(evidence: Evidence) -> Container[int]:
     by_key = {(suspect.suite, suspect.key): suspect.state for suspect in evidence.suspects}
     states = [by_key.get(pair.key) for pair in evidence.pairs]
     if evidence.deterministic:
-        untested = {place for place, state in enumerate(states) if state is None}
-        varying = {place for place, pair in enumerate(evidence.pairs) if pair.key in evidence.by_judge}
-        return {place for place, state in enumerate(states) if state == "confirmed"} | (untested - varying)
+        sure_states = [
+            ("confirmed",) if p.key in evidence.by_judge else ("confirmed", None) for p in evidence.pairs
+        ]
+        return {place for place, state in enumerate(states) if state in sure_states[place]}
     sure = {place for place, state in enumerate(states) if state == "confirmed"}
     if any(hypothesis.finding == "lost" for hypothesis in evidence.hypotheses):
         sure |= significant_alone(evidence.pairs)

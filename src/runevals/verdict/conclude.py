@@ -133,8 +133,9 @@ def _unmeasured(
     *,
     baseline_required: bool,
 ) -> str | None:
-    unmeasured = sorted((gate for gate in gates if gate.unmeasured), key=lambda gate: gate.name != "measured")
-    for gate in unmeasured:
+    unmeasured = [gate for gate in gates if gate.unmeasured]
+    if unmeasured:
+        gate = min(unmeasured, key=lambda gate: gate.name != "measured")
         kinds = error_kinds(report)
         of_gate = "" if gate.name == "measured" else f"the gate {gate.name}: "
         return f"{of_gate}{gate.reason}" + (f" ({kinds})" if kinds else "")

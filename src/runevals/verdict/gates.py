@@ -37,7 +37,7 @@ from runevals.verdict.gate_metrics import (
     passed_share,
 )
 from runevals.verdict.headlines import loss
-from runevals.verdict.matching import match
+from runevals.verdict.matching import Key, match
 from runevals.verdict.wording import about_drop_bound, since_mark
 
 _PRESET = Gate(name="", metric="pass_rate", op=">=", limit=1.0, on_missing="not_applicable")
@@ -135,15 +135,9 @@ def _by_chance(
         return gate
     kinds = {Outcome.FAILED, Outcome.ERRORED} if gate.undecided else {Outcome.FAILED}
     failing = [case for case in cases if any(run.status in kinds for run in case.runs)]
-    counting = failing
-    if comparison is not None:
-        before = {pair.key: pair.before for pair in match(comparison.base.cases, failing).both}
-        counting = [
-            c for c in failing if (side := before.get((c.suite, c.key))) is None or side.passes == side.runs
-        ]
-        cleared = {(s.suite, s.key) for s in comparison.suspects if s.state in ("dropped", "cleared")}
-        counting = [case for case in counting if (case.suite, case.key) not in cleared]
-    counting = [case for case in counting if 3 * _passed(case, kinds) <= 1.0 + _TOLERANCE]
+    excused = set() if comparison is None else _excused(failing, comparison)
+    counting = [case for case in failing if 3 * _passed(case, kinds) <= 1.0 + _TOLERANCE]
+    counting = [case for case in counting if (case.suite, case.key) not in excused]
     if counting and gate.undecided:
         return gate
     if counting:
@@ -154,6 +148,13 @@ def _by_chance(
         else "none of the failures is new and confirmed"
     )
     return replace(gate, state=GateState.WARNED, undecided=False, reason=f"{gate.reason}; {why}")
+
+
+def _excused(failing: Sequence[CaseReport], comparison: Comparison) -> set[Key]:
+    """Those that failed in some run on the base, too, and those whose loss fresh runs did not confirm."""
+    pairs = match(comparison.base.cases, failing).both
+    cleared = {(s.suite, s.key) for s in comparison.suspects if s.state in ("dropped", "cleared")}
+    return cleared | {pair.key for pair in pairs if pair.before.passes != pair.before.runs}
 
 
 def _passed(case: CaseReport, others: Container[Outcome]) -> float:

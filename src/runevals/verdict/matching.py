@@ -150,6 +150,11 @@ class Pair:
         return 0 < self.now.passes < self.now.runs and self.before.passes == self.before.runs > 0
 
     @property
+    def turned(self) -> bool:
+        """Whether it passes where it failed, or the other way round, in some runs at least."""
+        return self.regressed or self.fixed or self.wavers
+
+    @property
     def key(self) -> Key:
         """The case's key on the head."""
         return self.head.suite, self.head.key

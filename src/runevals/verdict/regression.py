@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from runevals.lib.statistics.permutation_test import BlockedTest, round_alpha
@@ -65,7 +65,7 @@ class Evidence:
     not_comparable: str  # why the runs cannot be compared; empty if they can
     deterministic: bool
     # Of a deterministic target that can be run: the cases that a judge alone turned. Fresh runs decide them.
-    by_judge: Container[Key]
+    by_judge: frozenset[Key]
     test: BlockedTest | None
     rule: RegressionRule
 
@@ -99,9 +99,8 @@ def _lost(evidence: Evidence) -> bool:
     if evidence.removed_critical or any(suspect.state == "confirmed" for suspect in evidence.suspects):
         return True
     if evidence.deterministic:
-        unsettled = {(s.suite, s.key) for s in evidence.suspects if s.state != "confirmed"}
-        regressed = [pair.key for pair in evidence.pairs if pair.regressed and pair.key not in evidence.by_judge]
-        if any(key not in unsettled for key in regressed):
+        unsettled = {(s.suite, s.key) for s in evidence.suspects if s.state != "confirmed"} | evidence.by_judge
+        if any(p.regressed and p.key not in unsettled for p in evidence.pairs):
             return True
     return any(hypothesis.finding == "lost" for hypothesis in evidence.hypotheses)
 
