@@ -557,7 +557,7 @@ def answer(prompt, messages, case):
 
 @pytest.mark.parametrize("deterministic", ["true", "false"])
 @pytest.mark.parametrize(
-    ("share", "code", "text"), [("", 3, "lacks facts.txt"), ("share: [facts.txt]\n", 1, "6 cases")]
+    ("share", "code", "text"), [("", 3, "lacks facts.txt, which"), ("share: [facts.txt]\n", 1, "6 cases")]
 )
 def test_a_base_without_a_file_that_git_ignores_excuses_no_loss(
     repository, runevals, share, code, text, deterministic
@@ -569,7 +569,8 @@ def test_a_base_without_a_file_that_git_ignores_excuses_no_loss(
     repository.write("runevals.yaml", f"suites: [evals.json]\ntarget: {target}\nrepeat: 3\n{share}")
     repository.write("agent.py", READS)
     repository.write("facts.txt", "right")
-    repository.write(".gitignore", "base.json\nout.json\nfacts.txt\n")
+    repository.write("ts.txt", "its name ends the other's")
+    repository.write(".gitignore", "base.json\nout.json\n*.txt\n")
     repository.git("add", "-A")
     repository.git("commit", "-qm", "an agent that reads a file")
     assert runevals("--baseline", "none", "-q", "-o", "base.json")[0] == 0

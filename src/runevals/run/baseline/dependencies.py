@@ -47,6 +47,7 @@ _BUILT = frozenset(
 )
 # How a program names a file: as a whole, in any folder. A folder: with a slash, or alone in quotes.
 _NAMED_FILE = "(^|[^[:alnum:]_.-]){0}($|[^[:alnum:]_.-])"
+_AROUND = re.compile(r"^[^\w.-]+|[^\w.-]+$")  # what is matched beside the name
 _NAMED_FOLDER = """(^|[^[:alnum:]_./-])(\\./)?{0}/|["']{0}["']"""
 
 
@@ -89,25 +90,28 @@ def lacking_files(settings: Settings, commit: str, before_s: float) -> list[str]
     target = settings.target
     if target is None or not target.reads_other_files or settings.compare.base_setup:
         return []
-    names_here = [name for name in ignored_in(settings.repository) if _may_be_data(name, settings, before_s)]
-    by_name = {Path(name).name: name for name in names_here}
-    folders = {name for name, path in by_name.items() if (settings.repository / path).is_dir()}
-    patterns = [_NAMED_FOLDER if name in folders else _NAMED_FILE for name in by_name]
-    patterns = [pattern.format(re.escape(name)) for pattern, name in zip(patterns, by_name, strict=True)]
-    matches = " ".join(matches_in(settings.repository, commit, patterns, _PROGRAMS))
-    return sorted(path for name, path in by_name.items() if name in matches)
+    root, ours = settings.repository, {Path(name).name for name in settings.compare.share} | _BUILT
+    if settings.compare.baseline is not None:
+        ours.add(Path(settings.compare.baseline).name)
+    ignored = [name for name in ignored_in(root) if Path(name).name not in ours]
+    paths = {Path(name).name: name for name in ignored if _may_be_data(root / name, root, before_s)}
+    patterns = [
+        (_NAMED_FOLDER if (root / path).is_dir() else _NAMED_FILE).format(re.escape(name))
+        for name, path in paths.items()
+    ]
+    matches = matches_in(root, commit, patterns, _PROGRAMS)
+    mentions = {_AROUND.sub("", match).rpartition("/")[2] for match in matches}
+    return sorted(path for name, path in paths.items() if name in mentions)
 
 
-def _may_be_data(name: str, settings: Settings, before_s: float) -> bool:
-    """Whether a program may read an ignored file or folder: it is not hidden, shared, built or installed."""
-    path, here = Path(name), settings.repository / name
-    shared = {Path(each).name for each in (*settings.compare.share, settings.compare.baseline or "")}
-    if path.name in shared | _BUILT or any(part.startswith((".", "__")) for part in path.parts):
+def _may_be_data(path: Path, root: Path, before_s: float) -> bool:
+    """Whether a program may read an ignored file or folder: it is not hidden, compiled or an environment."""
+    if any(part.startswith((".", "__")) for part in path.relative_to(root).parts):
         return False
-    if path.suffix in (".pyc", ".log", ".egg-info") or (here / "pyvenv.cfg").exists():
+    if path.suffix in (".pyc", ".log", ".egg-info") or (path / "pyvenv.cfg").exists():
         return False
     try:
-        return here.stat().st_mtime < before_s
+        return path.stat().st_mtime < before_s
     except OSError:
         return False
 
