@@ -151,11 +151,12 @@ def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[B
     runs = _measured(folder, settings)
     if not runs:
         return Baseline(report=_of_tool(folder, settings), source=folder.name), ()
-    runs = _preferred(runs, _is_of_base(settings, own_commit))
+    is_of_base = _is_of_base(settings, own_commit)
+    runs = _preferred(runs, is_of_base)
     runs = _preferred(runs, lambda run: run.run.uncommitted is None)
     runs = _preferred(runs, lambda run: not filters_of(run))
     newest = next((run for run in runs.values() if not unmeasured_cases(run)), next(iter(runs.values())))
-    is_own = settings.base_side is None and not _is_of_base(settings, own_commit)(newest)
+    is_own = settings.base_side is None and not is_of_base(newest)
     notices = (OF_SAME_COMMIT,) if is_own else ()
     if newest.run.target.deterministic:  # the same answers again would say nothing new
         return Baseline(report=newest, source=_source(folder.name, newest)), notices
@@ -179,21 +180,16 @@ def _is_of_base(settings: Settings, own_commit: str | None) -> Callable[[RunRepo
     repository, side = settings.repository, settings.base_side
 
     @cache
-    def is_of_base(commit: str, base: str) -> bool:
-        return git.is_ancestor(repository, commit, base) or git.same_files(repository, commit, base)
-
-    @cache
-    def is_own(commit: str, own: str) -> bool:
-        return commit == own or git.same_files(repository, commit, own)
-
-    def of_base(run: RunReport) -> bool:
-        if run.run.commit is None:
+    def is_of_base(commit: str | None) -> bool:
+        if commit is None or (side is None and own_commit is None):
             return True
         if side is not None:
-            return is_of_base(run.run.commit, side.commit)
-        return own_commit is None or not is_own(run.run.commit, own_commit)
+            return git.is_ancestor(repository, commit, side.commit) or git.same_files(
+                repository, commit, side.commit
+            )
+        return commit != own_commit and not git.same_files(repository, commit, str(own_commit))
 
-    return of_base
+    return lambda run: is_of_base(run.run.commit)
 
 
 def _of_tool(folder: Path, settings: Settings) -> RunReport:
