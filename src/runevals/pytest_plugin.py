@@ -6,6 +6,7 @@ Loaded whenever pytest starts: what it needs of runevals is imported when it is 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -59,10 +60,12 @@ def _suites_of(config: pytest.Config) -> Collection[Path]:
     """
     root = config.rootpath
     suites: set[Path] = set()
+    folders = list(_folders_entered(config)) if config.getini(SUITES) else []
     for pattern in config.getini(SUITES):
         relative = not Path(pattern).is_absolute()
         named = {*root.glob(pattern)} if relative else set()
-        matching = named | {*root.rglob(pattern)} if relative else set()
+        below = folders if relative and not pattern.startswith("**") else ()
+        matching = named | {path for folder in below for path in folder.glob(pattern)}
         files = {path for path in matching if path.is_file()}
         if not files:
             of_folder = f"{pattern!r} is a folder; name its files"
@@ -76,6 +79,14 @@ def _suites_of(config: pytest.Config) -> Collection[Path]:
             raise pytest.UsageError(f"{SUITES}: {place}, which pytest does not enter (norecursedirs)")
         suites |= entered or by_name
     return suites
+
+
+def _folders_entered(config: pytest.Config) -> Iterator[Path]:
+    """The root and the folders below it that pytest enters: a checkout may have large others."""
+    patterns = config.getini("norecursedirs")
+    for folder, below, _ in os.walk(config.rootpath):
+        below[:] = [name for name in below if not any(fnmatch(name, pattern) for pattern in patterns)]
+        yield Path(folder)
 
 
 def _folder_not_entered(path: Path, config: pytest.Config) -> str | None:
