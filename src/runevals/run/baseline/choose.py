@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from runevals.lib import git
 from runevals.lib.text.numbers import plural, short_list
@@ -53,8 +54,9 @@ def known_base(request: RunRequest) -> StoredBase:
         return StoredBase(commit=settings.base_side.commit)
     if settings.selection.shard is not None:
         return StoredBase()
-    may_be_own = settings.compare.baseline is not None and settings.base_side is None
-    own_commit = unchanged_commit(settings, request.suites) if may_be_own else None
+    baseline = settings.compare.baseline
+    of_folder = settings.base_side is None and baseline is not None and Path(baseline).is_dir()
+    own_commit = unchanged_commit(settings, request.suites) if of_folder else None
     return find_stored(settings, request.stored, own_commit)
 
 
