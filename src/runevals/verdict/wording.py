@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from runevals.lib.text.numbers import (
     capitalised,
@@ -474,26 +474,25 @@ def because(result: CheckResult) -> str:
 
 def first_failure(case: CaseReport) -> tuple[TurnReport, CheckResult] | None:
     """The first failed check of the first failed attempt, with its turn."""
+    return next(((turn, result) for _, turn, result in _failures(case)), None)
+
+
+def _failures(case: CaseReport) -> Iterator[tuple[int, TurnReport, CheckResult]]:
+    """Every failed check of a failed attempt, with the place of its turn in the conversation, and the turn."""
     for attempt in case.attempts:
         if attempt.status is Outcome.FAILED:
-            for turn in attempt.turns:
+            for place, turn in enumerate(attempt.turns):
                 for result in turn.results:
                     if result.outcome is Outcome.FAILED:
-                        return turn, result
-    return None
+                        yield place, turn, result
 
 
 def failed_checks(case: CaseReport) -> list[CheckResult]:
     """Every check that failed in a failed attempt, with its first failure, in the order of the case."""
-    failures = {
-        (number, result.id): result
-        for attempt in reversed(case.attempts)
-        if attempt.status is Outcome.FAILED
-        for number, turn in enumerate(attempt.turns)
-        for result in turn.results
-        if result.outcome is Outcome.FAILED
-    }
-    return [failures[place] for place in sorted(failures, key=lambda place: place[0])]
+    failures: dict[tuple[int, str], CheckResult] = {}
+    for place, _, result in _failures(case):
+        failures.setdefault((place, result.id), result)
+    return [failures[key] for key in sorted(failures, key=lambda key: key[0])]
 
 
 def first_error(case: CaseReport) -> str | None:
@@ -554,15 +553,14 @@ def turn_pair(change: Change) -> tuple[TurnReport, TurnReport] | None:
     """(base's turn, head's turn) whose check fails now; None if the base has no answer to it."""
     if change.base is None or change.head is None:
         return None
-    failure = first_failure(change.head)
+    failure = next(_failures(change.head), None)
     if failure is None:
         return None
-    turn = failure[0]
+    failed_place, turn, _ = failure
     same_case = change.base.fingerprint == change.head.fingerprint  # then only the target's own prompt can differ
-    places = {id(one): place for attempt in change.head.attempts for place, one in enumerate(attempt.turns)}
     for base_attempt in change.base.attempts:
         for place, base_turn in enumerate(base_attempt.turns):
-            same_turn = base_turn.prompt == turn.prompt or (same_case and place == places[id(turn)])
+            same_turn = base_turn.prompt == turn.prompt or (same_case and place == failed_place)
             if same_turn and base_turn.output is not None:
                 return base_turn, turn
     return None
