@@ -32,27 +32,24 @@ from runevals.records import (
 )
 from runevals.records.suite import labels_of, notes_of
 from runevals.verdict.cached_runs import copies
-from runevals.verdict.totals import by_evaluator, coverage, totals
-from runevals.verdict.vote_agreement import vote_agreement
+from runevals.verdict.totals import summary_of
 
 _layers = lru_cache(1024)(Layers)  # most cases of a suite have the same few
 
 
 def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = True) -> RunReport:
     """Cases → report with its totals."""
-    categories: dict[str, list[CaseReport]] = defaultdict(list)
-    for case in cases:
-        categories[case.category or ""].append(case)
+    summary = summary_of(cases)
     return RunReport(
         tool_version=__version__,
         run=run,
         cases=tuple(cases),
-        totals=totals(cases),
-        by_category={name: totals(group) for name, group in categories.items() if name},
-        by_evaluator=by_evaluator(cases),
-        agreement=vote_agreement(cases),
+        totals=summary.totals,
+        by_category=summary.by_category,
+        by_evaluator=summary.by_evaluator,
+        agreement=summary.agreement,
         complete=complete,
-        coverage=tuple(coverage(cases)),
+        coverage=summary.coverage,
     )
 
 

@@ -2,79 +2,171 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import ceil
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from math import ceil, fsum
 
-from runevals.lib.nullable import mean, total, whole_total
-from runevals.records import LABELS, CaseReport, Coverage, Outcome, Totals
+from runevals.lib.nullable import mean
+from runevals.records import LABELS, CaseReport, Coverage, Outcome, Totals, TurnReport, VoteAgreement
+from runevals.records.quick_dataclass import dataclass
+from runevals.verdict.vote_agreement import Votes
 
 
-def totals(cases: Sequence[CaseReport]) -> Totals:
-    """Counts by status, means and sums."""
-    attempts = [attempt for case in cases for attempt in case.attempts]
-    turns = [turn for attempt in attempts for turn in attempt.turns]
-    by_status = _count(case.status for case in cases)
-    answered = [turn for turn in turns if turn.error is None]
-    talks = [turn.conversation.cost_usd for turn in turns if turn.conversation is not None]
-    judged = [result for turn in turns for result in turn.results if result.judge_model is not None]
-    latencies = sorted(turn.latency_s for turn in turns if turn.latency_s is not None)
-    return Totals(
-        cases=len(cases),
-        passed=by_status[Outcome.PASSED],
-        failed=by_status[Outcome.FAILED],
-        errored=by_status[Outcome.ERRORED],
-        skipped=by_status[Outcome.SKIPPED],
-        pass_rate=pass_rate(cases),
-        composite=mean(case.composite for case in cases),
-        cost_usd=total(turn.cost_usd for turn in answered),
-        judge_cost_usd=total([*(result.cost_usd for result in judged), *talks]),
-        judge_cached=sum(result.cached for result in judged),
-        cached=sum(turn.cached for turn in turns),
-        input_tokens=whole_total(turn.input_tokens for turn in answered),
-        output_tokens=whole_total(turn.output_tokens for turn in answered),
-        latency_p95_s=latencies[ceil(0.95 * len(latencies)) - 1] if latencies else None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a report says of all its cases together."""
+
+    totals: Totals
+    by_category: Mapping[str, Totals]
+    by_evaluator: Mapping[str, Totals]  # counts of checks instead of cases
+    coverage: tuple[Coverage, ...]
+    agreement: tuple[VoteAgreement, ...]
+
+
+def summary_of(cases: Iterable[CaseReport]) -> Summary:
+    """All counts, means and sums in one pass, so that each answer is read once."""
+    everything, votes = _Sums(), Votes()
+    categories: dict[str, _Sums] = defaultdict(_Sums)
+    labelled: dict[str, dict[str, _Sums]] = {label: defaultdict(_Sums) for label in LABELS}
+    unlabelled: Counter[str] = Counter()
+    checks: dict[str, Counter[Outcome]] = defaultdict(Counter)
+    for case in cases:
+        turns = _turns_of(case)
+        groups = [everything, categories[case.category or ""]]
+        for label, sums in labelled.items():
+            values = [value for value in case.labels.get(label, ()) if value]
+            unlabelled[label] += not values
+            groups += [sums[value] for value in values]
+        for group in groups:
+            group.add(case, turns)
+        for turn in turns:
+            for result in turn.results:
+                checks[result.id][result.outcome] += 1
+                votes.add(result)
+    without = categories.pop("", _Sums()).cases
+    by_category = {name: sums.totals() for name, sums in categories.items()}
+    by_label = {
+        label: ({value: each.totals() for value, each in sums.items()}, unlabelled[label])
+        for label, sums in labelled.items()
+    }
+    return Summary(
+        totals=everything.totals(),
+        by_category=by_category,
+        by_evaluator={name: _check_totals(outcomes) for name, outcomes in checks.items()},
+        coverage=tuple(
+            Coverage(label=label, groups=groups_, without=count)
+            for label, (groups_, count) in {**by_label, "category": (by_category, without)}.items()
+            if groups_
+        ),
+        agreement=votes.agreement(),
     )
 
 
-def pass_rate(cases: Sequence[CaseReport]) -> float | None:
-    """Over attempts, errored ones in the denominator, skipped ones not; None if nothing was measured."""
-    statuses = _count([attempt.status for case in cases for attempt in case.attempts])
-    measured = statuses[Outcome.PASSED] + statuses[Outcome.FAILED]
-    return statuses[Outcome.PASSED] / (measured + statuses[Outcome.ERRORED]) if measured else None
-
-
-def coverage(cases: Sequence[CaseReport]) -> Iterator[Coverage]:
-    """By each label that any of the cases has, and by category."""
-    for label in (*LABELS, "category"):
-        groups: dict[str, list[CaseReport]] = defaultdict(list)
-        without = 0
-        for case in cases:
-            values = case.labels.get(label, ()) if label != "category" else (case.category or "",)
-            without += not any(values)
-            for value in filter(None, values):
-                groups[value].append(case)
-        if groups:
-            counted = {value: totals(group) for value, group in groups.items()}
-            yield Coverage(label=label, groups=counted, without=without)
-
-
-def by_evaluator(cases: Sequence[CaseReport]) -> Mapping[str, Totals]:
-    """The checks of each evaluator, counted."""
-    outcomes: dict[str, list[Outcome]] = defaultdict(list)
+def totals(cases: Iterable[CaseReport]) -> Totals:
+    """Counts by status, means and sums."""
+    sums = _Sums()
     for case in cases:
+        sums.add(case, _turns_of(case))
+    return sums.totals()
+
+
+def _turns_of(case: CaseReport) -> list[TurnReport]:
+    return [turn for attempt in case.attempts for turn in attempt.turns]
+
+
+class _Amounts:
+    """Amounts that may be unknown; the sum of an exact kind, so that it does not depend on their order."""
+
+    def __init__(self) -> None:
+        self.known = array("d")
+        self._unknown = 0
+
+    def add(self, amount: float | None) -> None:
+        if amount is None:
+            self._unknown += 1
+        else:
+            self.known.append(amount)
+
+    def total(self) -> float | None:
+        """Unknown if one of them is, or if there are none."""
+        return fsum(self.known) if self.known and not self._unknown else None
+
+    def whole_total(self) -> int | None:
+        """The same of whole numbers."""
+        total = self.total()
+        return None if total is None else int(total)
+
+
+class _Sums:
+    """The totals of cases that are added one by one."""
+
+    def __init__(self) -> None:
+        self.cases = 0
+        self._statuses: Counter[Outcome] = Counter()
+        self._attempts: Counter[Outcome] = Counter()
+        self._composites, self._latencies = _Amounts(), _Amounts()
+        self._cost, self._judge_cost = _Amounts(), _Amounts()
+        self._input_tokens, self._output_tokens = _Amounts(), _Amounts()
+        self._cached = self._judge_cached = 0
+
+    def add(self, case: CaseReport, turns: Iterable[TurnReport]) -> None:
+        """One case, and the turns of all its attempts."""
+        self.cases += 1
+        self._statuses[case.status] += 1
+        self._composites.add(case.composite)
         for attempt in case.attempts:
-            for turn in attempt.turns:
-                for result in turn.results:
-                    outcomes[result.id].append(result.outcome)
-    return {name: _check_totals(results) for name, results in outcomes.items()}
+            self._attempts[attempt.status] += 1
+        for turn in turns:
+            self._cached += turn.cached
+            self._latencies.add(turn.latency_s)
+            if turn.error is None:
+                self._cost.add(turn.cost_usd)
+                self._input_tokens.add(turn.input_tokens)
+                self._output_tokens.add(turn.output_tokens)
+            if turn.conversation is not None:
+                self._judge_cost.add(turn.conversation.cost_usd)
+            for result in turn.results:
+                if result.judge_model is not None:
+                    self._judge_cost.add(result.cost_usd)
+                    self._judge_cached += result.cached
+
+    def totals(self) -> Totals:
+        """Those of the cases so far."""
+        latencies = sorted(self._latencies.known)
+        return Totals(
+            cases=self.cases,
+            passed=self._statuses[Outcome.PASSED],
+            failed=self._statuses[Outcome.FAILED],
+            errored=self._statuses[Outcome.ERRORED],
+            skipped=self._statuses[Outcome.SKIPPED],
+            pass_rate=_rate(self._attempts),
+            composite=mean(self._composites.known),
+            cost_usd=self._cost.total(),
+            judge_cost_usd=self._judge_cost.total(),
+            judge_cached=self._judge_cached,
+            cached=self._cached,
+            input_tokens=self._input_tokens.whole_total(),
+            output_tokens=self._output_tokens.whole_total(),
+            latency_p95_s=latencies[ceil(0.95 * len(latencies)) - 1] if latencies else None,
+        )
 
 
-def _check_totals(outcomes: Sequence[Outcome]) -> Totals:
-    counts = _count(outcomes)
-    counted = len(outcomes) - counts[Outcome.SKIPPED]
+def pass_rate(cases: Iterable[CaseReport]) -> float | None:
+    """Over attempts, errored ones in the denominator, skipped ones not; None if nothing was measured."""
+    return _rate(Counter(attempt.status for case in cases for attempt in case.attempts))
+
+
+def _rate(attempts: Mapping[Outcome, int]) -> float | None:
+    measured = attempts[Outcome.PASSED] + attempts[Outcome.FAILED]
+    return attempts[Outcome.PASSED] / (measured + attempts[Outcome.ERRORED]) if measured else None
+
+
+def _check_totals(counts: Mapping[Outcome, int]) -> Totals:
+    checks = sum(counts.values())
+    counted = checks - counts[Outcome.SKIPPED]
     return Totals(
-        cases=len(outcomes),
+        cases=checks,
         passed=counts[Outcome.PASSED],
         failed=counts[Outcome.FAILED],
         errored=counts[Outcome.ERRORED],
@@ -82,8 +174,3 @@ def _check_totals(outcomes: Sequence[Outcome]) -> Totals:
         pass_rate=counts[Outcome.PASSED] / counted if counted else None,
         composite=None,
     )
-
-
-def _count(outcomes: Iterable[Outcome]) -> dict[Outcome, int]:
-    values = list(outcomes)
-    return {outcome: values.count(outcome) for outcome in Outcome}

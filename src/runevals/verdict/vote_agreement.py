@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
 
 from runevals.lib.statistics.agreement import krippendorff_alpha
-from runevals.records import CaseReport, CheckResult, VoteAgreement
+from runevals.records import CheckResult, VoteAgreement
 
 CONTESTED = 0.5  # of the scale, between the lowest and the highest vote: two steps of 1–5
 
 
-def vote_agreement(cases: Sequence[CaseReport]) -> tuple[VoteAgreement, ...]:
-    """One entry for each evaluator whose checks were voted on."""
-    voted: dict[str, list[CheckResult]] = defaultdict(list)
-    for case in cases:
-        for result in _results(case):
-            if len(votes_of(result)) > 1:
-                voted[result.id].append(result)
-    return tuple(
-        VoteAgreement(
-            evaluator=name,
-            checks=len(results),
-            alpha=krippendorff_alpha(votes_of(result) for result in results),
-            contested=sum(_contested(result) for result in results),
+class Votes:
+    """Those on the checks of a run, by evaluator."""
+
+    def __init__(self) -> None:
+        self._votes: dict[str, list[list[float]]] = defaultdict(list)
+        self._contested: Counter[str] = Counter()
+
+    def add(self, result: CheckResult) -> None:
+        """Those on one check, if there are several."""
+        if result.details and len(votes := votes_of(result)) > 1:
+            self._votes[result.id].append(votes)
+            self._contested[result.id] += _is_contested(votes, result.scale)
+
+    def agreement(self) -> tuple[VoteAgreement, ...]:
+        """One entry for each evaluator whose checks were voted on."""
+        return tuple(
+            VoteAgreement(
+                evaluator=name,
+                checks=len(votes),
+                alpha=krippendorff_alpha(votes),
+                contested=self._contested[name],
+            )
+            for name, votes in self._votes.items()
         )
-        for name, results in voted.items()
-    )
 
 
 def votes_of(result: CheckResult) -> list[float]:
@@ -35,10 +42,6 @@ def votes_of(result: CheckResult) -> list[float]:
     return [float(vote) for vote in votes if vote is not None] if isinstance(votes, list | tuple) else []
 
 
-def _contested(result: CheckResult) -> bool:
-    votes, (low, high) = votes_of(result), result.scale
+def _is_contested(votes: list[float], scale: tuple[float, float | None]) -> bool:
+    low, high = scale
     return high is not None and max(votes) - min(votes) >= CONTESTED * (high - low)
-
-
-def _results(case: CaseReport) -> Iterator[CheckResult]:
-    return (result for attempt in case.attempts for turn in attempt.turns for result in turn.results)
