@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,7 +54,8 @@ def main() -> None:
     compileall.compile_dir(Path(runevals.__file__).parent, quiet=1)  # as every installation does
     print(f"{options.cases} cases; {'command':<22} {'CPU s':>7} {'loop s':>7} {'ratio':>7} {'peak MB':>8}")
     with tempfile.TemporaryDirectory() as folder:
-        write_files(Path(folder), options.cases)
+        with ProcessPoolExecutor(1) as pool:  # a process begins with the peak of its parent
+            pool.submit(write_files, Path(folder), options.cases).result()
         for name in options.only:
             row(name, Path(folder), options.repeats)
         for path in sorted(Path(folder).glob("base*.*")):

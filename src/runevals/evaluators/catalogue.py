@@ -6,14 +6,14 @@ import dataclasses
 import pkgutil
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
 from runevals.lib.plugins import EVALUATORS, is_any_installed, package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import EvaluatorSpec, Layer, attach_derived, derived_of
+from runevals.records import WAS_DERIVED, EvaluatorSpec, Layer, attach_derived, derived_of
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
 from runevals.records.quick_dataclass import dataclass
 
@@ -25,10 +25,11 @@ class BuiltCheck:
     """A check ready to look at answers: its evaluator, and what its suite says of it."""
 
     id: str
-    spec: EvaluatorSpec
     evaluator: Evaluator
     threshold: float | None  # on the evaluator's scale; None: pass or fail
     layer: Layer
+    weight: float
+    negated: bool
 
 
 MOST_WEIGHT = 1e6
@@ -173,37 +174,43 @@ def build(spec: EvaluatorSpec) -> BuiltCheck:
     Raises UnknownEvaluator, or InvalidOptions with every problem: unknown or missing option, wrong type,
     threshold outside the scale, weight not above 0.
     """
-    built: BuiltCheck | None = derived_of(spec)
-    if built is None:
-        evaluator, threshold = _built(spec)
+    built: BuiltCheck | object | None = derived_of(spec)
+    if not isinstance(built, BuiltCheck):
+        evaluator, threshold = _built(spec, is_valid=built is WAS_DERIVED)
         built = BuiltCheck(
-            id=spec.id or spec.name, spec=spec, evaluator=evaluator, threshold=threshold, layer=layer_of(evaluator)
+            id=spec.id or spec.name,
+            evaluator=evaluator,
+            threshold=threshold,
+            layer=layer_of(evaluator),
+            weight=spec.weight,
+            negated=spec.negated,
         )
         attach_derived(spec, built)
     return built
 
 
-def _built(spec: EvaluatorSpec) -> tuple[Evaluator, float | None]:
+def _built(spec: EvaluatorSpec, *, is_valid: bool) -> tuple[Evaluator, float | None]:
     cls = find(spec.name)
     if cls.threshold_option is not None and spec.threshold is not None:
         options = {**spec.options, cls.threshold_option: spec.threshold}
         spec = dataclasses.replace(spec, options=options, threshold=None)
-    problems: list[tuple[str | None, str]] = list(_option_problems(cls, spec.options))
-    problems += _threshold_problems(cls, spec.threshold)
-    if not 0 < spec.weight <= MOST_WEIGHT:
-        message = f"weight is {spec.weight:g}; it must be above 0 and at most {MOST_WEIGHT:,.0f}"
-        problems.append(("weight", message))
-    if problems:
+    if not is_valid and (problems := list(_spec_problems(cls, spec))):
         raise InvalidOptions(problems)
     lists = _list_options(cls)
     options = {n: tuple(v) if n in lists and isinstance(v, list) else v for n, v in spec.options.items()}
     if issubclass(cls, Composite):
         options["members"] = tuple(_member(child) for child in spec.children)
     instance = cls(**options)
-    problems = list(instance.problems())
-    if problems:
+    if not is_valid and (problems := list(instance.problems())):
         raise InvalidOptions(problems)
     return instance, cls.default_threshold if spec.threshold is None else spec.threshold
+
+
+def _spec_problems(cls: type[Evaluator], spec: EvaluatorSpec) -> Iterator[tuple[str | None, str]]:
+    yield from _option_problems(cls, spec.options)
+    yield from _threshold_problems(cls, spec.threshold)
+    if not 0 < spec.weight <= MOST_WEIGHT:
+        yield "weight", f"weight is {spec.weight:g}; it must be above 0 and at most {MOST_WEIGHT:,.0f}"
 
 
 def _member(spec: EvaluatorSpec) -> Member:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState, TextChange
     from runevals.records.lazy_fields import (
         NOTHING,
+        WAS_DERIVED,
         PreparedJson,
         StoredValue,
         attach_derived,
@@ -128,6 +129,7 @@ __all__ = [
     "REMOVED",
     "RULES",
     "STOPPED_CODES",
+    "WAS_DERIVED",
     "WORKSPACE_BROKEN",
     "Acceptance",
     "AcceptedLoss",

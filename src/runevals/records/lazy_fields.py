@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields
 from functools import cache
 from typing import Any, NoReturn, TypeVar, cast
+
+from runevals.records.quick_dataclass import restored, slots_of
 
 T = TypeVar("T")
 
@@ -38,11 +40,21 @@ class StoredValue:
         """The value."""
         raise NotImplementedError
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _read, (self.read(),)  # whoever gets a copy has it in memory
+
+
+def _read(value: Any) -> Any:
+    return value
+
 
 class Derived:
     """A record that may carry a value computed from its fields. A changed copy has none."""
 
     __slots__ = ("_derived",)
+
+
+WAS_DERIVED = object()  # in place of the value: it could be computed, and can be again
 
 
 def attach_derived(record: Derived, value: object) -> None:
@@ -97,22 +109,32 @@ def large(*names: str) -> Callable[[type[T]], type[T]]:
     return with_lazy_fields
 
 
+def raw_value(record: object, name: str) -> Any:
+    """What is in a marked field: the value, or a StoredValue."""
+    return vars(type(record))[name].raw(record)
+
+
 def offload(record: T, move: Callable[[Any], Any]) -> T:
-    """`record` with the values of its marked fields replaced by what `move` returns."""
-    kind: Any = type(record)
-    changes = {
-        name: new for name in _lazy_names(kind) if (new := move(value := getattr(record, name))) is not value
-    }
-    return cast("T", replace(cast("Any", record), **changes)) if changes else record
+    """`record` with the values of its marked fields that are in memory replaced by what `move` returns."""
+    return _with_values(record, lambda value: value if isinstance(value, StoredValue) else move(value))
 
 
 def in_memory(record: T) -> T:
     """`record` with every value that is stored elsewhere read."""
-    kind: Any = type(record)
-    stored = any(isinstance(vars(kind)[name].raw(record), StoredValue) for name in _lazy_names(kind))
-    return cast("T", replace(cast("Any", record))) if stored else record
+    return _with_values(record, lambda value: value.read() if isinstance(value, StoredValue) else value)
+
+
+def _with_values(record: T, new: Callable[[Any], Any]) -> T:
+    values, is_changed = list(slots_of(record)), False
+    for index in _lazy_fields(cast("Any", type(record))):
+        if (value := new(values[index])) is not values[index]:
+            values[index], is_changed = value, True
+    return cast("T", restored(type(record), *values)) if is_changed else record
 
 
 @cache
-def _lazy_names(record: Any) -> tuple[str, ...]:
-    return tuple(name for name, field in vars(record).items() if isinstance(field, _Field))
+def _lazy_fields(record: Any) -> tuple[int, ...]:
+    """The positions of these fields among all."""
+    return tuple(
+        index for index, field in enumerate(fields(record)) if isinstance(getattr(record, field.name), _Field)
+    )

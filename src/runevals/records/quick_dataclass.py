@@ -7,7 +7,7 @@ The standard one runs six pieces of generated code for each class before Python 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from functools import cache
 from operator import attrgetter
@@ -64,21 +64,42 @@ def _refuse(_self: object, name: str, *_value: object) -> None:
     raise FrozenInstanceError(f"field {name!r} cannot be changed")
 
 
-def _state(self: Any) -> list[object]:
-    return [getattr(self, field.name) for field in fields(self)]
+def _reduce(self: Any) -> tuple[object, ...]:
+    return restored, (type(self), *slots_of(self))
 
 
-def _restore(self: Any, state: list[object]) -> None:
-    for field, value in zip(fields(self), state, strict=True):
-        object.__setattr__(self, field.name, value)
+_FROZEN = {"__setattr__": _refuse, "__delattr__": _refuse, "__reduce__": _reduce}
 
 
-_FROZEN = {
-    "__setattr__": _refuse,
-    "__delattr__": _refuse,
-    "__getstate__": _state,
-    "__setstate__": _restore,
-}
+def slots_of(record: Any) -> Sequence[Any]:
+    """What is in the fields of a record: of one that is stored elsewhere, where it is."""
+    values: Sequence[Any] = _reader(cast("Any", type(record)))(record)
+    return values
+
+
+def restored(record: type, *values: object) -> Any:
+    """A record with this in its fields."""
+    return _maker(record)(*values)
+
+
+@cache
+def _reader(record: Any) -> Any:
+    names = [field.name for field in fields(record)]
+    slots = [getattr(record, name) for name in names]
+    if len(names) > 1 and not any(hasattr(slot, "raw") for slot in slots):
+        return attrgetter(*names)
+    reads = [getattr(slot, "raw", slot.__get__) for slot in slots]
+    return lambda self: [read(self) for read in reads]
+
+
+@cache
+def _maker(record: Any) -> Any:
+    names = [field.name for field in fields(record)]
+    scope: dict[str, Any] = {f"set_{name}": getattr(record, name).__set__ for name in names}
+    lines = [f"set_{name}(self, {name})" for name in names]
+    code = "\n ".join([f"def make({', '.join(names)}):", "self = new(record)", *lines, "return self"])
+    exec(code, scope := {**scope, "new": object.__new__, "record": record})  # noqa: S102 - as in `_init_of`
+    return scope["make"]
 
 
 def _init_of(record: Any) -> Any:

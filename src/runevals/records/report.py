@@ -85,6 +85,7 @@ class Layers:
     incomplete: tuple[Layer, ...] = ()  # layers with errored checks
 
 
+@large("turns")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptReport:
     """One execution of one case."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 
-from runevals.records.lazy_fields import Derived, large, nothing
+from runevals.records.lazy_fields import Derived, StoredValue, large, nothing, raw_value
 from runevals.records.problem import Location, Problem, SuiteProblem
 from runevals.records.quick_dataclass import dataclass
 from runevals.records.trace import Message, Response, SimulatedUser
@@ -42,7 +42,16 @@ class EvaluatorSpec(Derived):
     location: Location | None = field(default=None, compare=False)
 
 
-@large("location")
+class StoredChecks(StoredValue):
+    """The checks of a turn, stored elsewhere."""
+
+    __slots__ = ("evaluators",)
+
+    def __init__(self, evaluators: tuple[str, ...]) -> None:
+        self.evaluators = evaluators  # their names, in order
+
+
+@large("location", "checks")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One prompt of a case, the expected answer and its checks."""
@@ -55,6 +64,12 @@ class Turn:
     user: SimulatedUser | None = None  # who writes the prompts; `prompt` describes it
     recorded: Response | None = None  # the answer the suite itself brings, for --evaluate-only
     location: Location | None = field(default=None, compare=False)
+
+    @property
+    def evaluators(self) -> tuple[str, ...]:
+        """Those that its checks name, in order; the checks themselves may not be in memory."""
+        checks = raw_value(self, "checks")
+        return checks.evaluators if isinstance(checks, StoredChecks) else tuple([spec.name for spec in checks])
 
 
 @large("location")

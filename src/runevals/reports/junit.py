@@ -83,7 +83,7 @@ def _suites(conclusion: Conclusion) -> Iterator[_Suite]:
         yield _Suite(
             name=xml_text(name),
             tests=partial(_tests_of, cases, name, also_on_base),
-            properties=partial(_properties, cases),
+            properties=partial(_properties, cases, any_cached=conclusion.report.totals.cached > 0),
         )
 
 
@@ -171,12 +171,12 @@ def _failing_on_base(conclusion: Conclusion) -> set[tuple[str, str]]:
     }
 
 
-def _properties(cases: Sequence[CaseReport]) -> dict[str, str]:
+def _properties(cases: Sequence[CaseReport], *, any_cached: bool) -> dict[str, str]:
     scores = {xml_text(f"score.{case.key}"): score(case.composite) for case in cases}
     traps = {xml_text(f"tripwire.{case.key}"): text for case in cases if (text := tripwire(case)) is not None}
     cached = {
         xml_text(f"cached.{case.key}"): f"{count} of {plural(len(case.attempts), 'run')}"
-        for case in cases
+        for case in (cases if any_cached else ())
         if (count := sum(attempt.cached for attempt in case.attempts))
     }
     return {**scores, **traps, **cached}

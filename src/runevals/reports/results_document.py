@@ -24,7 +24,6 @@ from runevals.lib.text.moments import parse_moment
 from runevals.records import (
     Acceptance,
     AgainstComparison,
-    AttemptReport,
     Blame,
     CaseReport,
     Change,
@@ -199,13 +198,8 @@ def _cases(text: str) -> tuple[CaseReport, ...]:
 
 
 def _spooled(case: CaseReport, spool: Spool) -> CaseReport:
-    attempts = tuple([_spooled_attempt(attempt, spool) for attempt in case.attempts])
+    attempts = tuple(map(spool.offload_attempt, case.attempts))
     return case if all(map(is_, attempts, case.attempts)) else replace(case, attempts=attempts)
-
-
-def _spooled_attempt(attempt: AttemptReport, spool: Spool) -> AttemptReport:
-    turns = tuple(map(spool.offload_record, attempt.turns))
-    return attempt if all(map(is_, turns, attempt.turns)) else replace(attempt, turns=turns)
 
 
 def _head(report: RunReport) -> Json:

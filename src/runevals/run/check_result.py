@@ -90,13 +90,13 @@ def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement
         id=check.id,
         evaluator=evaluator.name,
         layer=check.layer,
-        outcome=outcome_of(verdict, evaluator, check.threshold, negated=check.spec.negated),
+        outcome=outcome_of(verdict, evaluator, check.threshold, negated=check.negated),
         score=_inverted(share_of(verdict, evaluator), check),
         value=verdict.score,
         scale=evaluator.scale.range,
         threshold=check.threshold,
-        weight=check.spec.weight,
-        negated=check.spec.negated,
+        weight=check.weight,
+        negated=check.negated,
         reason=verdict.reason,
         details={**verdict.details, **_votes(evaluator, judgements)} or NOTHING,
         judge_model=_models(judgements),
@@ -115,8 +115,8 @@ def errored(check: BuiltCheck, problem: Problem, outcome: CheckOutcome | None = 
         outcome=Outcome.SKIPPED if outcome is None and problem.code in NEVER_SENT_CODES else Outcome.ERRORED,
         scale=evaluator.scale.range,
         threshold=check.threshold,
-        weight=check.spec.weight,
-        negated=check.spec.negated,
+        weight=check.weight,
+        negated=check.negated,
         reason=problem.message,
         details={"logs": outcome.logs} if outcome is not None and outcome.logs else {},
         error=problem,
@@ -140,7 +140,7 @@ def nothing_measured(result: CheckResult) -> CheckResult:
 
 def _inverted(share: float | None, check: BuiltCheck) -> float | None:
     """The score that counts; of a negated check its complement."""
-    return share if share is None or not check.spec.negated else 1.0 - share
+    return share if share is None or not check.negated else 1.0 - share
 
 
 def _models(judgements: Sequence[Judgement]) -> str | None:

@@ -35,6 +35,7 @@ def measure_head(
     with open_side(request) as head:
         head.other = other
         if baseline is None:
+            head.store_attempts()
             return measure(head, request.progress(*head.sides)), None
         return compare_with_base(head, baseline, request)
 

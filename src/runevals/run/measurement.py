@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from operator import is_
 
 from runevals.lib.http.throttle import Throttles
 from runevals.lib.storage.spool import Spool
@@ -86,6 +85,10 @@ class Measurement:
         self._scores_early = unchanged and not world.target.identity().deterministic
         self._rounds = 0
         self.other: OtherSide | None = None  # is measured in the same rounds
+
+    def store_attempts(self) -> None:
+        """Keeps all that was answered on disk, if it is much: of a side that is not compared, and seldom read."""
+        self._spool = Spool(attempts=self.plan.size)
 
     @property
     def throttles(self) -> Throttles:
@@ -194,10 +197,7 @@ class Measurement:
         attempt = without_secrets(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
         if self.plan.repeat > 1:
             self._same_words.see(evaluation.position // self.plan.repeat, attempt)
-        turns = tuple(map(self._spool.offload_record, attempt.turns))
-        self._done[evaluation.position] = (
-            attempt if all(map(is_, turns, attempt.turns)) else replace(attempt, turns=turns)
-        )
+        self._done[evaluation.position] = self._spool.offload_attempt(attempt)
         if self._scores_early:
             self._finish(evaluation.position // self.plan.repeat)
         self._cut_short |= evaluation.cut_short

@@ -71,14 +71,17 @@ def require_gates(rules: GateRules, suites: Sequence[Suite]) -> None:
     for category in sorted(filter(None, required - categories)) if not rules.labels_of_base else ():
         if (guess := nearest(category, categories - of_gates, least=MISSPELT)) is not None:
             raise InvalidSettings(f"gates: no case has the category '{category}'; did you mean '{guess}'?")
-    specs = [check for suite in suites for case in suite.cases for turn in case.turns for check in turn.checks]
-    known = {name for spec in specs for name in (spec.id, spec.name) if name}
-    for gate in rules.gates:
-        if gate.on_missing == "pass" or not gate.metric.startswith(EVALUATOR):
-            continue
-        name = gate.metric.removeprefix(EVALUATOR)
-        guess = None if name in known or name in catalogue.names() else nearest(name, known, least=MISSPELT)
-        if guess is not None:
+    gated = {
+        gate.metric.removeprefix(EVALUATOR)
+        for gate in rules.gates
+        if gate.on_missing != "pass" and gate.metric.startswith(EVALUATOR)
+    }
+    if not gated:
+        return
+    turns = (turn for suite in suites for case in suite.cases for turn in case.turns)
+    known = {name for turn in turns for spec in turn.checks for name in (spec.id, spec.name) if name}
+    for name in sorted(gated - known):
+        if name not in catalogue.names() and (guess := nearest(name, known, least=MISSPELT)) is not None:
             raise InvalidSettings(f"gates: no suite has the evaluator '{name}'; did you mean '{guess}'?")
 
 

@@ -223,16 +223,19 @@ def _without_workspace(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
     """The checks that look at a workspace of cases that have none, each with the first of these cases."""
     cases = [case for suite in suites for case in suite.cases if case.workspace is None and not case.files]
     checks = ((case, turn, spec) for case in cases for turn in case.turns for spec in turn.checks)
-    known: set[int] = set()
+    reported: set[Location] = set()
     for case, turn, spec in checks:
-        if id(spec) not in known and _looks_at_workspace(spec):
+        if not _looks_at_workspace(spec):
+            continue
+        location = spec.location or turn.location or case.location
+        if location not in reported:
             yield SuiteProblem(
-                location=spec.location or turn.location or case.location,
+                location=location,
                 pointer="" if spec.location is None else spec.location.pointer,
                 message=f"{spec.id or spec.name} looks at a workspace, and case '{case.key}' has none; "
                 "write `workspace`, or take a coding agent as the target",
             )
-        known.add(id(spec))
+        reported.add(location)
 
 
 def _without_cwd(suites: Sequence[Suite], target_type: str | None) -> Iterator[SuiteProblem]:
@@ -409,10 +412,10 @@ def without_model(suites: Sequence[Suite]) -> list[str]:
 def dry_run_evaluators(plan: RunPlan, sandbox: ScriptRunner) -> None:
     """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
     planned = (
-        _PlannedCheck(case, turn, check.spec, check.evaluator)
+        _PlannedCheck(case, turn, spec, check.evaluator)
         for case in plan.cases
         for turn in case.turns
-        for check in checks_of(turn)
+        for spec, check in zip(turn.checks, checks_of(turn), strict=True)
         if isinstance(check.evaluator, Scripted)
     )
     if problems := _unusable(planned, sandbox):
@@ -421,19 +424,15 @@ def dry_run_evaluators(plan: RunPlan, sandbox: ScriptRunner) -> None:
 
 def unusable_evaluators(suites: Sequence[Suite], sandbox: ScriptRunner) -> list[SuiteProblem]:
     """Definitions of evaluators that cannot be used; those that cannot be built are reported by their suite."""
-    evaluators: dict[int, Scripted | None] = {}  # by spec: a suite has few of them for many cases
-
-    def planned_checks() -> Iterator[_PlannedCheck]:
-        for suite in suites:
-            for case in suite.cases:
-                for turn in case.turns:
-                    for spec in turn.checks:
-                        if id(spec) not in evaluators:
-                            evaluators[id(spec)] = _build(spec)
-                        if (evaluator := evaluators[id(spec)]) is not None:
-                            yield _PlannedCheck(case, turn, spec, evaluator)
-
-    return _unusable(planned_checks(), sandbox)
+    planned = (
+        _PlannedCheck(case, turn, spec, evaluator)
+        for suite in suites
+        for case in suite.cases
+        for turn in case.turns
+        for spec in turn.checks
+        if (evaluator := _build(spec)) is not None
+    )
+    return _unusable(planned, sandbox)
 
 
 @dataclass(frozen=True, slots=True)

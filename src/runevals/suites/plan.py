@@ -56,6 +56,14 @@ class RunPlan:
         """Those of all turns of all cases."""
         return (check for case in self.cases for turn in case.turns for check in checks_of(turn))
 
+    @property
+    def judged(self) -> Iterator[tuple[Case, BuiltCheck]]:
+        """The checks that ask a judge."""
+        for case in self.cases:
+            for turn in case.turns:
+                if any(map(_may_ask_judge, turn.evaluators)):
+                    yield from ((case, check) for check in checks_of(turn) if asks_judge(check.evaluator))
+
     def trial(self, position: int) -> Trial:
         """The one at this position."""
         index, before = divmod(position, self.repeat)
@@ -67,6 +75,8 @@ class RunPlan:
 
     def probes(self, trial: Trial, index: int) -> tuple[Probe, ...]:
         """What the checks of a turn of this trial look at in its workspace."""
+        if trial.case.workspace is None and not trial.case.files:
+            return ()
         members = [leaf for check in checks_of(trial.case.turns[index]) for leaf in leaves(check.evaluator)]
         return tuple(dict.fromkeys(probe for member in members for probe in member.probes()))
 
@@ -131,7 +141,11 @@ def most_prompts(turn: Turn) -> int:
 
 def judged_checks(plan: RunPlan) -> int:
     """How many checks of the plan ask a judge."""
-    return sum(asks_judge(check.evaluator) for check in plan.checks)
+    return sum(1 for _ in plan.judged)
+
+
+def _may_ask_judge(name: str) -> bool:
+    return issubclass(catalogue.find(name), Judged | Composite)
 
 
 def asks_judge(evaluator: Evaluator) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -13,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from runevals.lib.sandbox import Sandbox
-from runevals.lib.storage.spool import IN_MEMORY, Spool
+from runevals.lib.storage.spool import ATTEMPTS_IN_MEMORY, IN_MEMORY, Spool
 from runevals.records import CaseReport, Provenance, Response, StoredValue, ToolCall, offload
+from runevals.records.lazy_fields import raw_value
 from runevals.reports import REPORTERS, console
 from runevals.reports import results_document as document
 from runevals.reports.results_json import case_line, json_text
@@ -199,3 +201,15 @@ def test_a_large_run_and_its_comparison_report_every_case(project, runevals):
     runevals("report", "out.json", *again)
     for name in OUTPUTS:
         assert (project.path / f"again-{name}").read_bytes() == (project.path / name).read_bytes()
+
+
+def test_the_turns_of_a_large_run_are_on_disk_whole_and_read_back_unchanged():
+    spool = Spool(attempts=ATTEMPTS_IN_MEMORY + 1)
+    attempts = [attempt for case in report({"a": "pf", "b": "e", "c": "s"}).cases for attempt in case.attempts]
+    offloaded = list(map(spool.offload_attempt, attempts))
+    assert all(isinstance(raw_value(attempt, "turns"), StoredValue) for attempt in offloaded)
+    assert offloaded == attempts
+    assert [attempt.value for attempt in offloaded] == [attempt.value for attempt in attempts]
+    assert pickle.loads(pickle.dumps(offloaded)) == attempts  # as they are sent to another process
+    for attempt, before in zip(offloaded, attempts, strict=True):
+        assert replace(attempt, attempt=7) == replace(before, attempt=7)

@@ -64,7 +64,7 @@ class Source:
 
         It is computed when it is read: most locations never are.
         """
-        return cast("Location", _Place(self._without_value, json_path, key))
+        return cast("Location", Place(self.without_value, json_path, key))
 
     def _offsets(self, json_path: JsonPath) -> tuple[int, int]:
         if self.has_marks:
@@ -109,8 +109,8 @@ class Source:
         ]
 
     @cached_property
-    def _without_value(self) -> Source:
-        """For places, which many records keep."""
+    def without_value(self) -> Source:
+        """What places refer to, which many records keep."""
         return replace(self, value=None)
 
     @cached_property
@@ -120,20 +120,20 @@ class Source:
         return starts
 
 
-class _Place(StoredValue):
+class Place(StoredValue):
     """A location that is computed at each access."""
 
-    __slots__ = ("_json_path", "_key", "_source")
+    __slots__ = ("json_path", "key", "source")
 
     def __init__(self, source: Source, json_path: JsonPath, key: Step | None) -> None:
-        self._source = source
-        self._json_path = json_path
-        self._key = key
+        self.source = source
+        self.json_path = json_path
+        self.key = key
 
     def read(self) -> Location:
-        if self._key is None:
-            return self._source.locate(self._json_path)
-        return self._source.locate((*self._json_path, self._key), key=True)
+        if self.key is None:
+            return self.source.locate(self.json_path)
+        return self.source.locate((*self.json_path, self.key), key=True)
 
 
 def pointer(json_path: JsonPath) -> str:

@@ -35,7 +35,7 @@ from runevals.run.world.user_target import UserTarget
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings
 from runevals.settings.targets import choose_one
-from runevals.suites.plan import RunPlan, asks_judge, checks_of, will_run
+from runevals.suites.plan import RunPlan, will_run
 from runevals.targets import Target
 from runevals.targets.cached import CachedTarget
 from runevals.targets.conversation_ids import ConversationIds
@@ -197,13 +197,7 @@ def require_judge(plan: RunPlan, settings: Settings, *, or_without: bool = True)
     """
     if settings.judges or settings.no_judge:
         return
-    needing = {
-        case.key: check.id
-        for case in plan.cases
-        for turn in case.turns
-        for check in checks_of(turn)
-        if asks_judge(check.evaluator)
-    }
+    needing = {case.key: check.id for case, check in plan.judged}
     if needing:
         names = ", ".join(f"{key} ({name})" for key, name in list(needing.items())[:5])
         more = f" and {len(needing) - 5} more" if len(needing) > 5 else ""

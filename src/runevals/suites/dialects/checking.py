@@ -97,13 +97,10 @@ def needs_expected(spec: EvaluatorSpec) -> bool:
 
 def without_expected(cases: Sequence[Case], noun: str) -> Iterable[SuiteProblem]:
     """A warning for checks that are skipped in cases without an expected text."""
-    needing: dict[int, bool] = {}  # by spec: many cases share one
     skipped: dict[str, dict[int, Case]] = {}
     for case in cases:
         for spec in (spec for turn in case.turns if turn.expected is None for spec in turn.checks):
-            if id(spec) not in needing:
-                needing[id(spec)] = needs_expected(spec)
-            if needing[id(spec)]:
+            if needs_expected(spec):
                 skipped.setdefault(spec.id or spec.name, {})[id(case)] = case
     alike: dict[tuple[Location, ...], list[str]] = {}
     for name, cases_ in skipped.items():
@@ -173,7 +170,7 @@ def _never_fails_by(expected: str, spec: EvaluatorSpec) -> str | None:
 
 def without_checks(suite: Suite) -> Suite:
     """`suite`, with a warning if some of its cases have no check."""
-    locations = [case.location for case in suite.cases if not any(turn.checks for turn in case.turns)]
+    locations = [case.location for case in suite.cases if not any(turn.evaluators for turn in case.turns)]
     if not locations or suite.errors:
         return suite
     which = "this case has" if len(locations) == 1 else f"{len(locations)} cases have"

@@ -17,6 +17,7 @@ from runevals.records import (
     Case,
     Citation,
     EvaluatorSpec,
+    Location,
     Response,
     SimulatedUser,
     Suite,
@@ -40,6 +41,7 @@ from runevals.suites.dialects.checking import (
     with_numbered_keys,
 )
 from runevals.suites.dialects.options import LoadOptions
+from runevals.suites.dialects.stored_checks import CheckStore
 from runevals.suites.fingerprint import key_of_prompts, with_notes
 from runevals.suites.workspace import Places, Unusable, files_of, workspace_fingerprint, workspace_of
 
@@ -227,10 +229,13 @@ class _Loader:
         raw = [(turn, (*json_path, "turns", number)) for number, turn in enumerate(item.get("turns", ()))]
         entries = self._merge(self._defaults(document), item, json_path)
         self.context = item.get("context") if raw else None  # a thread's context is every turn's
+        location = self._place(json_path)
         if raw:
-            turns = [self._load_turn(turn, at, self._merge(entries, turn, at)) for turn, at in raw]
+            turns = [
+                self._load_turn(turn, at, self._merge(entries, turn, at), self._place(at)) for turn, at in raw
+            ]
         else:
-            turns = [self._load_turn(item, json_path, entries)]
+            turns = [self._load_turn(item, json_path, entries, location)]
         extension = item.get("extensions", {}).get("runevals", {})
         outer = document.get("extensions", {}).get("runevals", {}).get("workspace")
         workspace, files, content = self._workspace(extension, outer, json_path)
@@ -238,12 +243,13 @@ class _Loader:
             content = {**content, "extensions": others}  # targets and checks may read them
             self._require_spelling(others, (*json_path, "extensions"))
         variables = {"vars": extension["vars"]} if content and extension.get("vars") else extension.get("vars", {})
+        fingerprints = with_notes(turns, {**variables, **content} or None, item.get("notes"))
         return Case(
             suite=self.source.path,
             key=_key_of(item),
             name=item.get("name") or cut_name(one_line(turns[0].prompt)),
-            turns=tuple(turns),
-            location=self.source.place(self._in_file(json_path)),
+            turns=tuple(map(self.store.offload, turns)),
+            location=location,
             category=item.get("category"),
             tags=tuple(item.get("tags", ())),
             critical=bool(extension.get("critical", False)),
@@ -251,7 +257,7 @@ class _Loader:
             variables=extension.get("vars", NOTHING),
             workspace=workspace,
             files=files,
-            **with_notes(turns, {**variables, **content} or None, item.get("notes")),
+            **fingerprints,
         )
 
     def _require_spelling(self, names: Iterable[str], json_path: JsonPath) -> None:
@@ -291,6 +297,7 @@ class _Loader:
                 self.defaults = {
                     name: EvaluatorSpec(name=name, options=options) for name, options in SYSTEM_DEFAULTS.items()
                 }
+            self.store = CheckStore(self.source, self.defaults.values(), cases=len(document["items"]))
         return self.defaults
 
     def _merge(self, outer: Checks, item: Mapping[str, Any], json_path: JsonPath) -> Checks:
@@ -317,8 +324,7 @@ class _Loader:
         self.problems.append(problem)
         return {name: option for name, option in options.items() if name != "citation_format"}
 
-    def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, checks: Checks) -> Turn:
-        at = self._in_file(json_path)
+    def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, checks: Checks, location: Location) -> Turn:
         expected = raw.get("expected_response")
         specs = tuple(checks.values())
         if expected is None:
@@ -333,7 +339,7 @@ class _Loader:
             context=raw.get("context", self.context),
             checks=specs,
             recorded=self._recorded(raw, json_path),
-            location=self.source.place(at),
+            location=location,
         )
 
     def _missing_expected(self, json_path: JsonPath, checks: Checks) -> None:
@@ -351,6 +357,9 @@ class _Loader:
         return Response(text=response, citations=_citations(raw.get("citations")))
 
     # -- json_paths and problems
+
+    def _place(self, json_path: JsonPath) -> Location:
+        return self.source.place(self._in_file(json_path))
 
     def _in_file(self, json_path: JsonPath) -> JsonPath:
         """The path in the file of a path in the upgraded document."""

@@ -39,8 +39,7 @@ def idle_checks(plan: RunPlan, sandbox: ScriptRunner) -> Iterator[Hint]:
     reported: set[object] = set()
     for case in plan.cases:
         for turn in case.turns:
-            for check in checks_of(turn):
-                spec = check.spec
+            for spec, check in zip(turn.checks, checks_of(turn), strict=True):
                 location = spec.location or case.location
                 reason = never_fails.reason(check.evaluator, check.threshold, None)
                 key: object = (case.suite, spec.location, check.id, reason)
