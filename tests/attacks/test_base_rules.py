@@ -219,6 +219,68 @@ def test_a_target_stays_deterministic_until_the_base_says_otherwise(change, targ
     assert change.project.document()["comparison"]["deterministic"]
 
 
+# --- shards outside of GitHub, which do not know their base
+
+PROMISED = program(", deterministic: true")
+MIXED = {
+    **SUITE,
+    "items": [
+        {
+            **item,
+            "category": "ab"[n % 2],
+            "tags": ["ab"[n % 2]],
+            **({"evaluators": {"Relevance": {}}} if n == 2 else {}),
+        }
+        for n, item in enumerate(SUITE["items"])
+    ],
+}
+FLAKY = '- {key: k2, owner: ana, reason: "flaky", expires: 2099-12-31}\n'
+QUOTED = PROMISED + "judge: recorded:judge.jsonl\n"
+
+
+@pytest.mark.parametrize("baseline", [[], ["--baseline", ".evals/base.json"]], ids=["run", "stored"])
+@pytest.mark.parametrize(
+    ("files", "code", "said"),
+    [
+        pytest.param({}, 1, "1 of 12 cases regressed", id="control"),
+        pytest.param({"runevals.quarantine.yaml": FLAKY}, 1, "1 of 12 cases regressed", id="quarantine"),
+        pytest.param(
+            {"settings": QUOTED + "category: [b]\n"}, 3, "ran with category of the change", id="category"
+        ),
+        pytest.param({"settings": QUOTED + "tag: [b]\n"}, 3, "ran with tag of", id="tag"),
+        pytest.param(
+            {"settings": QUOTED.replace("true", "false")}, 3, "ran with target.deterministic of", id="promise"
+        ),
+        pytest.param(
+            {"settings": QUOTED.replace("judge.", "mild."), "mild.jsonl": judgements(5)}, 3, "judge of", id="judge"
+        ),
+        pytest.param({"judge.jsonl": judgements(4)}, 3, "ran with judge of", id="replies"),
+    ],
+)
+def test_a_merge_with_a_base_has_its_rules_whatever_the_shards_read(change, files, code, said, baseline):
+    change.main(settings=QUOTED, evals=MIXED, agent=GOOD, **{"judge.jsonl": judgements(5)})
+    change.command("run", "-q", "-o", ".evals/base.json").must(0)
+    change.write(agent=GOOD.replace("'yes'", "'no' if prompt == 'Question 2?' else 'yes'"), **files)
+    change.git("add", "-A")
+    change.git("commit", "-qm", "worse")
+    for part in (1, 2):
+        change.command("run", "-q", "--shard", f"{part}/2", "-o", f".evals/{part}.json")
+    change.command("merge", ".evals/1.json", ".evals/2.json", "--base", "main", *baseline).must(code, said)
+
+
+def test_a_merge_keeps_the_quarantine_of_its_base(change):
+    change.main(settings=PROMISED, agent=GOOD, **{"runevals.quarantine.yaml": FLAKY})
+    change.write(
+        agent=GOOD.replace("'yes'", "'no' if prompt == 'Question 2?' else 'yes'"),
+        **{"runevals.quarantine.yaml": None},
+    )
+    change.git("add", "-A")
+    change.git("commit", "-qm", "not flaky")
+    for part in (1, 2):
+        change.command("run", "-q", "--shard", f"{part}/2", "--filter", "k[0-4]", "-o", f"{part}.json").must(0)
+    change.command("merge", "1.json", "2.json", "--base", "main").must(0, "quarantined: k2 (ana: flaky)")
+
+
 # --- what a fork's job cannot measure for want of a key
 
 WITHOUT_KEYS = dict.fromkeys(("OPENAI_API_KEY", "OPENAI_BASE_URL"))

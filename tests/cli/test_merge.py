@@ -273,3 +273,17 @@ def test_shards_of_different_uncommitted_files_are_named(repository, runevals, s
             runevals("--shard", f"{part}/2", "-o", f"{part}.json")
         runevals("merge", "1.json", "2.json", "-o", "merged.json")
         assert repository.document("merged.json")["run"]["notices"] == ([said] if first != second else [])
+
+
+def test_a_merge_verifies_nothing_with_edits_that_the_shards_did_not_have(repository, runevals):
+    """The fresh runs of a corrected agent would clear what the shards lost."""
+    runevals("-o", "base.json")
+    repository.write("agent.py", WORSE)
+    repository.git("commit", "-qam", "worse")
+    for part in (1, 2):
+        runevals("--shard", f"{part}/2", "-o", f"{part}.json")
+    repository.write("agent.py", AGENT)
+    code, out, err = runevals("merge", "1.json", "2.json", "--baseline", "base.json")
+    ended(code, 1, out + err, "1 of 2 cases regressed")
+    code, out, err = runevals("merge", "1.json", "2.json", "--base", "HEAD~1")
+    ended(code, 3, out + err, "the uncommitted files of the shards differ from those here")

@@ -22,6 +22,7 @@ from runevals.run.baseline.protected_side import protected_side
 from runevals.run.pipeline import merge
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
+from runevals.run.shards.verdict import with_rules_of_base
 from runevals.settings.resolve import ignored_changes, resolve
 
 
@@ -55,7 +56,8 @@ def command(documents: tuple[str, ...], output: tuple[str, ...], base: str | Non
     from dataclasses import replace
 
     words = raw_settings(options)
-    of_change = replace(words, base_side=protected_side(words, change_event(words), base))
+    event = change_event(words)
+    of_change = replace(words, base_side=protected_side(words, event, base))
     settings = resolve(of_change)
     request = RunRequest(
         settings=settings,
@@ -68,6 +70,8 @@ def command(documents: tuple[str, ...], output: tuple[str, ...], base: str | Non
     with _read_from(documents) as files:
         outputs = outputs_of(output, [path for _, path in files], "shards")
         report = merged([(name, read_conclusion(path, name).report) for name, path in files])
+    if base is not None and not event.untrusted:  # else the event named the base to the shards
+        report = with_rules_of_base(report, resolve(words), settings)
     finish_with(merge(report, request), outputs)
 
 

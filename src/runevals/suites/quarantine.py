@@ -12,6 +12,7 @@ from runevals.records.errors import InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 
 MOST = 0.10  # of a suite's cases
+NOTICES = ("quarantine: ", "quarantined: ")  # how the notices of a list begin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from runevals.records import ComparisonVerdict, Conclusion, RunReport
+from runevals.lib.parsing.source import read_text
+from runevals.records import AND, Case, CaseReport, ComparisonVerdict, Conclusion, RunReport
 from runevals.records.errors import COULD_NOT_MEASURE, ExternalError, RunevalsError
 from runevals.records.rules import Selection
 from runevals.run.baseline.on_base_suite import on_base_suite, still_incomparable
@@ -13,14 +15,16 @@ from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier, compare_with_base
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured, unmeasured
-from runevals.run.provenance import commit_here
-from runevals.run.quarantine import quarantine_of
+from runevals.run.provenance import commit_here, provenance
+from runevals.run.quarantine import quarantine_for, quarantine_of
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, measure_base, rerunnable
 from runevals.run.target_runner import lost_cases
 from runevals.run.world.build import real_world
 from runevals.settings.resolve import Settings, resolve
+from runevals.settings.target import JudgeSettings
+from runevals.suites.quarantine import NOTICES
 from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.decide import Baseline, conclusion_of, decision, since_mark
@@ -29,6 +33,52 @@ from runevals.verdict.suspects import candidates, edited, only_errors
 from runevals.verdict.verification import VERIFY_OFF, lost_places, unverified
 
 FILTERS = ("category", "tag", "filter")
+
+
+def with_rules_of_base(report: RunReport, own: Settings, of_base: Settings) -> RunReport:
+    """Shards that ran by settings of the change (`own`), with the quarantine list of its base.
+
+    Outside a job of GitHub a shard does not know which commit is its base. Raises ExternalError if the change
+    alters other settings that a base decides and that the shards ran with.
+    """
+    run = report.run
+    differ = {
+        name: own.value_of(name) != of_base.value_of(name) != _texts(run.settings.get(name))
+        for name in ("category", "tag")
+    }
+    differ["judge"] = run.judge is not None and _judges(own) != _judges(of_base)
+    differ["prices"] = run.prices is not None and own.measure.prices != of_base.measure.prices
+    differ["target.deterministic"] = _promise(own) != _promise(of_base) not in (None, run.target.deterministic)
+    if names := [name for name, differs in differ.items() if differs]:
+        raise ExternalError(
+            f"the shards ran with {AND.join(names)} of the change's own settings, but until these are merged, "
+            "the base's decide; run the change without shards, with --base"
+        )
+    quarantine = quarantine_for(of_base, _cases_of(report, of_base))
+    cases = [replace(case, quarantined=(case.suite, case.key) in quarantine.cases) for case in report.cases]
+    others = (notice for notice in run.notices if not notice.startswith(NOTICES))
+    return replace(report, run=replace(run, notices=(*others, *quarantine.notices)), cases=tuple(cases))
+
+
+def _cases_of(report: RunReport, settings: Settings) -> Sequence[Case | CaseReport]:
+    """All cases of the suites, of which a tenth can be in quarantine; those of the report if no suite is here."""
+    try:
+        return [case for suite in suites_of(settings).suites for case in suite.cases]
+    except RunevalsError:
+        return report.cases
+
+
+def _promise(settings: Settings) -> bool | None:
+    return None if settings.target is None else settings.target.deterministic
+
+
+def _judges(settings: Settings) -> list[JudgeSettings]:
+    """The judges, each with the replies that its file has."""
+    return [replace(judge, recorded=_replies(judge)) for judge in settings.judges]
+
+
+def _replies(judge: JudgeSettings) -> str | None:
+    return judge.recorded or (None if judge.path is None else read_text(judge.path, judge.path.name))
 
 
 def with_filters_of(report: RunReport, request: RunRequest) -> RunRequest:
@@ -124,6 +174,7 @@ def _otherwise_than(report: RunReport, request: RunRequest) -> str | None:
     run = report.run
     differ = {
         "commits": run.commit != commit_here(settings),
+        "uncommitted files": run.uncommitted != provenance(settings, (), request.suites).uncommitted,
         "suites": [suite.fingerprint for suite in run.suites] != [suite.fingerprint for suite in suites],
         "targets": not same_model(target, run.target),
         "filters": selection != settings.selection,
