@@ -8,7 +8,7 @@ import pytest
 
 from runevals.records import REMOVED, Acceptance, AcceptedLoss, ComparisonVerdict, ModelIdentity, RegressionRule
 from runevals.verdict.accepted import acceptance_headline, lost_cases, unsettled, without_accepted
-from runevals.verdict.compare import compare
+from runevals.verdict.compare import FreshRuns, compare
 from tests.sample_reports import case, report
 
 TARGET = ModelIdentity(type="openai", model="m", prompt_hash="1")
@@ -81,7 +81,26 @@ def test_what_looked_lost_as_the_run_ended_is_not_settled():
     comparison = compare(head, report(base), "base.json")
     accepted = [loss for loss in lost_cases(comparison, head.run.target) if loss.case == "k0"]
     left, rest = without_accepted(head, comparison, accepted, RegressionRule())
-    assert unsettled(left, rest).startswith("k1 may be lost")
+    assert unsettled(left, rest, RegressionRule()).startswith("k1 may be lost")
+
+
+def test_what_only_errored_as_the_run_ended_is_not_settled():
+    base = {f"k{n}": "ppp" for n in range(20)}
+    head = report({**dict.fromkeys(base, "p"), "k0": "f", "k1": "e"}, repeat=3)
+    rule = RegressionRule(max_errors=0.1)
+    comparison = compare(head, report(base), "base.json", rule=rule)
+    accepted = [loss for loss in lost_cases(comparison, head.run.target) if loss.case == "k0"]
+    left, rest = without_accepted(head, comparison, accepted, rule)
+    assert unsettled(left, rest, rule).startswith("k1 may be lost")
+
+
+def test_a_score_that_fell_as_the_run_ended_is_not_settled_though_the_target_is_deterministic():
+    shares = {f"k{n}": [1.0] for n in range(20)}
+    base, head = (report(one, deterministic=True) for one in (shares, {**shares, "k0": [0.0], "k1": [0.5]}))
+    comparison = compare(head, base, "base.json", fresh=FreshRuns())
+    accepted = [loss for loss in lost_cases(comparison, head.run.target) if loss.case == "k0"]
+    left, rest = without_accepted(head, comparison, accepted, RegressionRule())
+    assert unsettled(left, rest, RegressionRule()).startswith("k1 may be lost")
 
 
 @pytest.mark.parametrize(

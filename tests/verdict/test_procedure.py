@@ -405,6 +405,16 @@ def test_an_edited_case_whose_old_form_passes_was_made_stricter():
     assert (found.verdict, states(found)) == (V.NO_CHANGE, {"k7": "dropped"})
 
 
+@pytest.mark.parametrize("critical", [False, True])
+def test_an_edited_case_is_run_in_its_old_form_also_beside_the_loss_of_the_whole(critical):
+    """Whoever accepts that loss would accept this one unseen."""
+    lost = {f"k{n}": "f" for n in range(10, 30)}
+    runner = ScriptedRunner({**SUITE, **dict.fromkeys(lost, "fff"), "k7": "fff"}, FINE, always("p", **lost))
+    runner.fresh["old form"] = always("f")
+    found = edited(runner, critical=critical)
+    assert (found.rounds_done, states(found)) == (1, {"k7": "confirmed"})
+
+
 def test_an_edited_case_that_fails_and_whose_old_form_cannot_be_run_is_open():
     runner = ScriptedRunner({**SUITE, "k7": "fff"}, FINE, FINE)
     runner.why_no_base = runner.why_no_second_look = "a file"

@@ -111,7 +111,7 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
         on_incomparable=rules.on_incomparable,
         on_inconclusive=rules.on_inconclusive,
     )
-    verdict, waiting = again.verdict, "" if rest is None else unsettled(head, rest)
+    verdict, waiting = again.verdict, "" if rest is None else unsettled(head, rest, rules.regression)
     if verdict.exit_code == GATE_FAILED:
         cases = short_list([loss.case for loss in acceptance.losses])
         return with_caveat(conclusion, f"@{acceptance.by} accepted {cases}; what else is lost still blocks")

@@ -19,9 +19,9 @@ from runevals.records import (
     RegressionRule,
     RunReport,
 )
-from runevals.verdict.comparability import both_deterministic
+from runevals.verdict.comparability import both_deterministic, varies_by_judge
 from runevals.verdict.compare import FreshRuns, Sides, compare
-from runevals.verdict.suspects import candidates, is_critical_case
+from runevals.verdict.suspects import candidates, is_critical_case, only_errors
 from runevals.verdict.verification import not_lost
 
 LONGEST_REASONS = 300  # characters of the headline
@@ -113,14 +113,14 @@ def _without(report: RunReport, keys: Collection[Key]) -> RunReport:
     return replace(report, cases=tuple(case for case in report.cases if (case.suite, case.key) not in keys))
 
 
-def unsettled(head: RunReport, rest: Comparison) -> str:
+def unsettled(head: RunReport, rest: Comparison, rule: RegressionRule) -> str:
     """Other cases that look lost and were not run again, because the run ended with the accepted loss."""
-    if rest.deterministic:
-        return ""
-    known = {(suspect.suite, suspect.key) for suspect in rest.suspects}
-    waiting = [pair for pair in candidates(Sides.of(head, rest.base).pairs) if pair.key not in known]
-    keys = short_list([pair.head.key for pair in waiting])
-    return f"{keys} may be lost, and the run ended before that was settled" if waiting else ""
+    pairs, known = Sides.of(head, rest.base).pairs, {(suspect.suite, suspect.key) for suspect in rest.suspects}
+    looking = [*candidates(pairs), *only_errors(pairs, rule)]
+    if rest.deterministic:  # every other difference is a loss already
+        looking = [pair for pair in looking if varies_by_judge(pair)]
+    keys = short_list([pair.head.key for pair in looking if pair.key not in known])
+    return f"{keys} may be lost, and the run ended before that was settled" if keys else ""
 
 
 def acceptance_headline(acceptance: Acceptance) -> str:

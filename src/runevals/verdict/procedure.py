@@ -222,7 +222,7 @@ class _RoundState:
             self.singles.test_promise([pair for pair in pairs if pair.key not in by_judge])
         if not screened.deterministic or self.singles.promise_broken:
             self.singles.test(pairs, critical_only=critical_only)
-        if few_edited(sides.same, sides.matched) and not critical_only:
+        if few_edited(sides.same, sides.matched):  # a loss that is accepted must not hide that of an edited case
             self.singles.test_edited(sides.matched.both, len(pairs))
 
     def _ending(self, done: int, lost: Collection[Place], look: SecondLook | None) -> Comparison | None:
