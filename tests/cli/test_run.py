@@ -771,6 +771,16 @@ def test_validate_names_the_mistakes_of_the_lists_that_a_run_reads(project, rune
     ended(code, 2, err, f"{name}:1")
 
 
+def test_validate_refuses_a_critical_case_on_the_quarantine_list(project, runevals):
+    items = [{**item, "category": "redteam"} for item in SUITE["items"]]
+    project.write("evals.json", {**SUITE, "items": items})
+    project.write("runevals.quarantine.yaml", "[{key: a, owner: ana, reason: flaky, expires: 2099-12-31}]\n")
+    code, _, err = runevals("validate")
+    ended(
+        code, 2, err, "runevals.quarantine.yaml:1:8: /0/key a is critical, so it counts; remove it from the list"
+    )
+
+
 def test_a_quarantine_list_that_is_named_and_missing_is_told(project, runevals):
     project.write("evals.json", SUITE)
     project.write("answers.jsonl", ANSWERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -44,6 +45,15 @@ def test_a_quarantine_of_more_than_a_tenth_of_the_cases_is_ignored():
     found = active_entries(entries(LIST), cases(9), TODAY)
     assert found.cases == frozenset()
     assert "1 of 9 cases of s are listed, more than a tenth" in found.notices[-1]
+
+
+@pytest.mark.parametrize("fields", [{"critical": True}, {"category": "redteam"}, {"category": "replay"}])
+def test_a_critical_case_is_never_quarantined(fields):
+    some = cases(20)
+    found = active_entries(entries(LIST), [some[0], replace(some[1], **fields), *some[2:]], TODAY)
+    assert found.cases == frozenset()
+    assert found.notices[0] == "quarantine: k1 is critical, so it counts; remove it from the list"
+    assert str(found.problems[0]).startswith("runevals.quarantine.yaml:2:9: /0/key k1 is critical")
 
 
 def test_added_and_prolonged_quarantine_entries_are_weakenings():

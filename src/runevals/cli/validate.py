@@ -125,7 +125,7 @@ def _problems_of_lists(settings: Settings, read: LoadedSuites) -> Iterator[Suite
         if settings.load.quarantine.is_file():
             from runevals.run.quarantine import quarantine_of
 
-            quarantine_of(settings, read)
+            yield from quarantine_of(settings, read).problems
     except InvalidSuite as error:
         yield from error.problems
     path = accepted_file(settings)

@@ -12,6 +12,7 @@ from runevals.records.quick_dataclass import dataclass
 
 # Categories with a gate of their own, and the share of their runs that must pass.
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
+CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})  # whose cases are all critical
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

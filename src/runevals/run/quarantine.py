@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from runevals.lib import git
-from runevals.records import Case, CaseReport, Weakening
+from runevals.records import Case, CaseReport, SuiteProblem, Weakening
 from runevals.records.errors import InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.settings.resolve import Settings
@@ -18,11 +18,15 @@ from runevals.suites.quarantine import QuarantineEntry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuarantineInForce:
-    """The quarantined cases of this run, notices, and the entries that a change would add."""
+    """The quarantined cases of this run, notices, and the entries that a change would add.
+
+    `problems` are entries that no list should have.
+    """
 
     cases: frozenset[tuple[str, str]]
     notices: tuple[str, ...]
     weakenings: tuple[Weakening, ...]
+    problems: tuple[SuiteProblem, ...]
 
 
 def quarantine_of(settings: Settings, loaded: LoadedSuites) -> QuarantineInForce:
@@ -47,6 +51,7 @@ def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> Qu
         cases=active.cases,
         notices=(*notices, *active.notices),
         weakenings=quarantine.weakened_entries(of_base, of_head, display_path),
+        problems=active.problems,
     )
 
 

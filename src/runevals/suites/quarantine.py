@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from runevals.lib.parsing.source import Source, parse_source
-from runevals.records import Case, CaseReport, Weakening
+from runevals.records import Case, CaseReport, Location, SuiteProblem, Weakening
 from runevals.records.errors import InvalidSuite
 from runevals.records.quick_dataclass import dataclass
+from runevals.records.rules import CRITICAL_CATEGORIES
 
 MOST = 0.10  # of a suite's cases
 NOTICES = ("quarantine: ", "quarantined: ")  # how the notices of a list begin
@@ -24,6 +25,7 @@ class QuarantineEntry:
     owner: str
     reason: str
     expires: date  # the last valid day
+    location: Location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,7 @@ class Quarantine:
 
     cases: frozenset[tuple[str, str]] = frozenset()
     notices: tuple[str, ...] = ()
+    problems: tuple[SuiteProblem, ...] = ()  # entries that no list should have; a run says so, and ignores them
 
 
 def read_entries(content: bytes, suffix: str, display_path: str) -> tuple[QuarantineEntry, ...]:
@@ -50,19 +53,30 @@ def _entry(item: dict[str, str], source: Source, index: int) -> QuarantineEntry:
         problem = source.problem((index, "expires"), f"{item['expires']} is not a calendar date")
         raise InvalidSuite([problem]) from None
     return QuarantineEntry(
-        key=item["key"], suite=item.get("suite"), owner=item["owner"], reason=item["reason"], expires=expires
+        key=item["key"],
+        suite=item.get("suite"),
+        owner=item["owner"],
+        reason=item["reason"],
+        expires=expires,
+        location=source.locate((index, "key")),
     )
 
 
 def active_entries(
     entries: Sequence[QuarantineEntry], cases: Sequence[Case | CaseReport], today: date
 ) -> Quarantine:
-    """The entries that apply to these cases: not expired, and at most a tenth of a suite."""
+    """The entries that apply to these cases: not expired, not critical, and at most a tenth of a suite."""
     notices: list[str] = []
+    problems: list[SuiteProblem] = []
     active: dict[tuple[str, str], QuarantineEntry] = {}
     for entry in entries:
-        matches = [c for c in cases if c.key == entry.key and entry.suite in (None, c.suite)]
-        if not matches:
+        of_key = [c for c in cases if c.key == entry.key and entry.suite in (None, c.suite)]
+        matches = [case for case in of_key if not (case.critical or case.category in CRITICAL_CATEGORIES)]
+        if len(matches) < len(of_key):
+            message = f"{entry.key} is critical, so it counts; remove it from the list"
+            notices.append(f"quarantine: {message}")
+            problems.append(SuiteProblem(location=entry.location, pointer=entry.location.pointer, message=message))
+        if not of_key:
             notices.append(f"quarantine: there is no case {entry.key}; remove it from the list")
         elif entry.expires < today:
             notices.append(f"quarantine: {entry.key} expired on {entry.expires} and counts again ({entry.owner})")
@@ -77,7 +91,7 @@ def active_entries(
         )
         active = {case: entry for case, entry in active.items() if case[0] != suite}
     notices += [f"quarantined: {key} ({entry.owner}: {entry.reason})" for (_, key), entry in active.items()]
-    return Quarantine(cases=frozenset(active), notices=tuple(notices))
+    return Quarantine(cases=frozenset(active), notices=tuple(notices), problems=tuple(problems))
 
 
 def weakened_entries(

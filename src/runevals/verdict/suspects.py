@@ -16,6 +16,7 @@ from runevals.lib.statistics.permutation_test import binomial_tail, case_p_value
 from runevals.lib.text.numbers import plural
 from runevals.records import AttemptReport, CaseReport, Outcome, RegressionRule, Suspect, SuspectState
 from runevals.records.quick_dataclass import dataclass
+from runevals.records.rules import CRITICAL_CATEGORIES
 from runevals.verdict.matching import Pair, Side
 from runevals.verdict.score import over_attempts
 
@@ -29,7 +30,6 @@ STEADY = 2 / 3  # the share of runs that a suspect passed on the base
 LOST_SHARE = 0.5  # how far the mean share of a graded suspect fell
 FEW_ERRING = 0.2  # the share of cases: with more errors, too few values arrived to compare at all
 STORED_RUNS = 3  # from which the stored runs of a base that cannot be run suffice
-CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})
 UNKNOWN = "errors hide what it was on the base"
 IN_NO_COMMIT = "the base's result was made with changes that are in no commit"
 
