@@ -284,6 +284,7 @@ def test_a_merge_verifies_nothing_with_edits_that_the_shards_did_not_have(reposi
         runevals("--shard", f"{part}/2", "-o", f"{part}.json")
     repository.write("agent.py", AGENT)
     code, out, err = runevals("merge", "1.json", "2.json", "--baseline", "base.json")
-    ended(code, 1, out + err, "1 of 2 cases regressed")
+    why = "the uncommitted files of the shards differ from those here"
+    ended(code, 1, out + err, "1 of 2 cases regressed", f"nothing was run again: {why}")
     code, out, err = runevals("merge", "1.json", "2.json", "--base", "HEAD~1")
-    ended(code, 3, out + err, "the uncommitted files of the shards differ from those here")
+    ended(code, 3, out + err, why)

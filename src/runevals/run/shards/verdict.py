@@ -119,8 +119,11 @@ def conclude_shards(report: RunReport, baseline: Baseline | None, request: RunRe
         return still_incomparable(final, f"the head was not run on the base's suite: {here}", rules)
     if isinstance(here, str):
         why = VERIFY_OFF if settings.compare.verify == "off" else here
-        unsure = unverified(comparison, why) if lost_places(comparison) else comparison
-        return conclusion_of(report, unsure, rules, final.mark)
+        if lost_places(comparison):
+            comparison = unverified(comparison, why)
+        else:
+            comparison = replace(comparison, caveats=(*comparison.caveats, f"nothing was run again: {why}"))
+        return conclusion_of(report, comparison, rules, final.mark)
     if incomparable:
         return on_base_suite(final, baseline, here)
     report, comparison = compare_with_base(report, baseline, here)
