@@ -9,7 +9,7 @@ import pytest
 
 from tests.ending import ended
 from tests.page_server import page_server
-from tests.sample_suites import AGENT, WORSE
+from tests.sample_suites import AGENT, SETTINGS, WORSE
 from tests.zoo import items
 
 TIMES = re.compile(r'"(started_at|duration_s)": [^,\n]+')
@@ -288,3 +288,23 @@ def test_a_merge_verifies_nothing_with_edits_that_the_shards_did_not_have(reposi
     ended(code, 1, out + err, "1 of 2 cases regressed", f"nothing was run again: {why}")
     code, out, err = runevals("merge", "1.json", "2.json", "--base", "HEAD~1")
     ended(code, 3, out + err, why)
+
+
+def test_shards_of_one_of_several_targets_are_merged_as_of_that(repository, runevals):
+    """Without it the merge had no target: it verified nothing, and did not see that a promise was taken back."""
+    settings = SETTINGS.replace("target: ", "targets:\n  one: ")
+    settings += "  two: {type: python, function: 'agent.py:answer'}\n"
+    repository.write("runevals.yaml", settings)
+    repository.git("commit", "-qam", "two targets")
+    repository.git("tag", "before")
+    runevals("--target", "one", "-o", "base.json")
+    repository.write("agent.py", WORSE)
+    lost = (("true", 1, "1/1 → 0/1, 1/1 → 0/2 on fresh runs"), ("false", 3, "ran with target.deterministic of"))
+    for promise, code, said in lost:
+        repository.write("runevals.yaml", settings.replace("true", promise))
+        repository.git("commit", "-qam", "worse")
+        for part in (1, 2):
+            runevals("--target", "one", "--shard", f"{part}/2", "-o", f"{part}.json")
+        for stored in ((), ("--baseline", "base.json")):
+            found, out, err = runevals("merge", "1.json", "2.json", "--base", "before", *stored)
+            ended(found, code, out + err, said)

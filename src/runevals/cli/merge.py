@@ -23,7 +23,7 @@ from runevals.run.pipeline import merge
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
 from runevals.run.shards.verdict import with_rules_of_base
-from runevals.settings.resolve import ignored_changes, resolve
+from runevals.settings.resolve import each_target, ignored_changes, resolve
 
 
 @click.command("merge", cls=GroupedCommand)
@@ -56,8 +56,15 @@ def command(documents: tuple[str, ...], output: tuple[str, ...], base: str | Non
     from dataclasses import replace
 
     words = raw_settings(options)
+    require_own_code(words)
+    with _read_from(documents) as files:
+        outputs = outputs_of(output, [path for _, path in files], "shards")
+        report = merged([(name, read_conclusion(path, name).report) for name, path in files])
     event = change_event(words)
-    of_change = replace(words, base_side=protected_side(words, event, base))
+    side = protected_side(words, event, base)
+    several = each_target(resolve(replace(words, base_side=side)), words)
+    words = several.get(str(report.run.settings.get("target")), words)
+    of_change = replace(words, base_side=side)
     settings = resolve(of_change)
     request = RunRequest(
         settings=settings,
@@ -66,10 +73,6 @@ def command(documents: tuple[str, ...], output: tuple[str, ...], base: str | Non
         weakenings=ignored_changes(of_change),
         progress=progress,
     )
-    require_own_code(words)
-    with _read_from(documents) as files:
-        outputs = outputs_of(output, [path for _, path in files], "shards")
-        report = merged([(name, read_conclusion(path, name).report) for name, path in files])
     if base is not None and not event.untrusted:  # else the event named the base to the shards
         report = with_rules_of_base(report, resolve(words), settings)
     finish_with(merge(report, request), outputs)
