@@ -74,6 +74,15 @@ def test_a_set_of_hunks_that_cannot_be_run_counts_as_one_that_does_not_restore()
     assert result.lost_by == {0}
 
 
+@pytest.mark.parametrize("options", [{"deterministic": True}, {}])
+@pytest.mark.parametrize("cause", [0, 2, 3, 5])
+def test_hunks_that_cannot_run_without_each_other_are_not_named_beside_the_one_that_lost_it(cause, options):
+    pair = {1, 4}
+    model = StubModel(lambda p: cause not in p, errors=lambda p: len(p & pair) == 1)
+    result = search(model, 6, **options)
+    assert (result.lost_by, result.put_back, result.why_not) == ({cause}, {cause}, None)
+
+
 def test_a_single_hunk_takes_only_the_runs_of_both_sides():
     model = StubModel(lambda p: not p)
     assert (search(model, 1).lost_by, model.runs) == ({0}, 16)

@@ -129,6 +129,7 @@ class _Search:
         while not (yield from self._restores(put_back)):  # each of several hunks loses it alone
             put_back |= {(yield from self._pivot(put_back, self.everything))}
         put_back = yield from self._fewest(put_back, self._restores)
+        put_back = yield from self._alone(put_back)
         lost_by = put_back if len(put_back) > 1 else (yield from self._together(put_back))
         head, restored = yield from self._confirmed(put_back)
         return SearchResult(put_back=put_back, lost_by=lost_by, head=head, restored=restored)
@@ -237,6 +238,13 @@ class _Search:
     def _loses(self, hunks: HunkSet) -> _Steps[bool]:
         """Whether these hunks alone lose the case."""
         return not (yield from self._restores(self.everything - hunks))
+
+    def _alone(self, put_back: HunkSet) -> _Steps[HunkSet]:
+        """One of these that restores the case alone, which `_fewest` misses if two others cannot be parted."""
+        for hunk in sorted(put_back) if len(put_back) > 2 else ():
+            if (yield from self._restores(frozenset({hunk}))):
+                return frozenset({hunk})
+        return put_back
 
     def _fewest(
         self, hunks: HunkSet, holds: Callable[[HunkSet], _Steps[bool]], without: Iterable[int] = ()
