@@ -268,6 +268,17 @@ def test_a_merge_with_a_base_has_its_rules_whatever_the_shards_read(change, file
     change.command("merge", ".evals/1.json", ".evals/2.json", "--base", "main", *baseline).must(code, said)
 
 
+@pytest.mark.parametrize(("gates", "code"), [("gates: [{metric: cost_usd, op: '<=', limit: 1}]\n", 3), ("", 0)])
+def test_a_merge_with_a_gate_on_cost_has_the_prices_of_its_base(change, gates, code):
+    change.main(settings=settings(gates + "prices: {tiny: {input: 1000000, output: 1000000}}\n"))
+    change.write(settings=settings("prices: {tiny: {input: 0, output: 0}}\n"))
+    change.git("commit", "-qam", "cheap")
+    for part in (1, 2):
+        change.command("run", "-q", "--shard", f"{part}/2", "-o", f".evals/{part}.json").must(0)
+    merged = change.command("merge", ".evals/1.json", ".evals/2.json", "--base", "main")
+    merged.must(code, *(["ran with prices of"] if code else []))
+
+
 def test_a_merge_keeps_the_quarantine_of_its_base(change):
     change.main(settings=PROMISED, agent=GOOD, **{"runevals.quarantine.yaml": FLAKY})
     change.write(

@@ -33,6 +33,7 @@ from runevals.verdict.suspects import candidates, edited, only_errors
 from runevals.verdict.verification import VERIFY_OFF, lost_places, unverified
 
 FILTERS = ("category", "tag", "filter")
+COSTS = frozenset({"cost_usd", "cost_change"})  # the metrics of gates that depend on prices
 
 
 def with_rules_of_base(report: RunReport, own: Settings, of_base: Settings) -> RunReport:
@@ -47,7 +48,8 @@ def with_rules_of_base(report: RunReport, own: Settings, of_base: Settings) -> R
         for name in ("category", "tag")
     }
     differ["judge"] = run.judge is not None and _judges(own) != _judges(of_base)
-    differ["prices"] = run.prices is not None and own.measure.prices != of_base.measure.prices
+    limits_cost = any(gate.metric in COSTS for gate in of_base.rules.gates)
+    differ["prices"] = limits_cost and own.measure.prices != of_base.measure.prices
     differ["target.deterministic"] = _promise(own) != _promise(of_base) not in (None, run.target.deterministic)
     if names := [name for name, differs in differ.items() if differs]:
         raise ExternalError(
