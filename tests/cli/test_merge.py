@@ -9,7 +9,7 @@ import pytest
 
 from tests.ending import ended
 from tests.page_server import page_server
-from tests.sample_suites import AGENT, SETTINGS, WORSE
+from tests.sample_suites import AGENT, EXACT, SETTINGS, WORSE
 from tests.zoo import items
 
 TIMES = re.compile(r'"(started_at|duration_s)": [^,\n]+')
@@ -308,3 +308,21 @@ def test_shards_of_one_of_several_targets_are_merged_as_of_that(repository, rune
         for stored in ((), ("--baseline", "base.json")):
             found, out, err = runevals("merge", "1.json", "2.json", "--base", "before", *stored)
             ended(found, code, out + err, said)
+
+
+def test_an_edited_case_that_fails_is_open_where_a_merge_cannot_run_its_old_form(repository, runevals):
+    """It passed, which a run does not let it: an edit must not hide a loss."""
+    others = [{"testId": f"k{n}", "prompt": "Capital of Peru?", "expected_response": "Quito"} for n in range(9)]
+    for name, prompt, agent in (("base", "Capital of France?", AGENT), ("head", "The capital of France?", WORSE)):
+        case = {"testId": "a", "prompt": prompt, "expected_response": "Paris"}
+        repository.write("evals.json", {**EXACT, "items": [case, *others]})
+        repository.write("agent.py", agent)
+        repository.git("commit", "-qam", name)
+        runevals("-o", f"{name}.json")
+    for part in (1, 2):
+        runevals("--shard", f"{part}/2", "-o", f"{part}.json")
+    words = ("merge", "1.json", "2.json", "--baseline", "base.json")
+    code, out, err = runevals(*words)
+    ended(code, 1, out + err, "1 case lost: a")
+    code, out, err = runevals(*words, "--target", "command:true")
+    ended(code, 3, out + err, "a may be lost (it was edited, and its old form could not be run)")

@@ -117,7 +117,7 @@ class SingleCases:
             suspect.edited = True
         self._settle(batch, cases)
         changed = [pair for pair in looking if not pair.same_content]
-        self._left_out |= self._others(changed, "it was edited, and its old form could not be run")
+        self._left_out |= self._others(changed, singles.NO_OLD_FORM)
 
     def test_promise(self, pairs: Sequence[Pair]) -> None:
         """Runs what fails now again on a deterministic target; if its answers differ, it is not deterministic."""

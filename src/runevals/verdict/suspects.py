@@ -31,6 +31,7 @@ LOST_SHARE = 0.5  # how far the mean share of a graded suspect fell
 FEW_ERRING = 0.2  # the share of cases: with more errors, too few values arrived to compare at all
 STORED_RUNS = 3  # from which the stored runs of a base that cannot be run suffice
 UNKNOWN = "errors hide what it was on the base"
+NO_OLD_FORM = "it was edited, and its old form could not be run"
 IN_NO_COMMIT = "the base's result was made with changes that are in no commit"
 
 

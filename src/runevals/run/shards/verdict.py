@@ -7,7 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from runevals.lib.parsing.source import read_text
-from runevals.records import AND, Case, CaseReport, ComparisonVerdict, Conclusion, RunReport
+from runevals.records import (
+    AND,
+    Case,
+    CaseReport,
+    Comparison,
+    ComparisonVerdict,
+    Conclusion,
+    RegressionRule,
+    RunReport,
+)
 from runevals.records.errors import COULD_NOT_MEASURE, ExternalError, RunevalsError
 from runevals.records.rules import Selection
 from runevals.run.baseline.on_base_suite import on_base_suite, still_incomparable
@@ -29,7 +38,7 @@ from runevals.verdict.comparability import stale
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.decide import Baseline, conclusion_of, decision, since_mark
 from runevals.verdict.regression import Strictness
-from runevals.verdict.suspects import candidates, edited, only_errors
+from runevals.verdict.suspects import NO_OLD_FORM, candidates, edited, only_errors, unrun
 from runevals.verdict.verification import VERIFY_OFF, lost_places, unverified
 
 FILTERS = ("category", "tag", "filter")
@@ -124,12 +133,25 @@ def conclude_shards(report: RunReport, baseline: Baseline | None, request: RunRe
         if lost_places(comparison):
             comparison = unverified(comparison, why)
         else:
+            comparison = _with_edited(report, baseline, comparison, rules.regression)
             comparison = replace(comparison, caveats=(*comparison.caveats, f"nothing was run again: {why}"))
         return conclusion_of(report, comparison, rules, final.mark)
     if incomparable:
         return on_base_suite(final, baseline, here)
     report, comparison = compare_with_base(report, baseline, here)
     return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))
+
+
+def _with_edited(
+    report: RunReport, baseline: Baseline, comparison: Comparison, rule: RegressionRule
+) -> Comparison:
+    """The comparison in which an edited case that fails is open, as nothing can run its old form here."""
+    changed = [pair for pair in edited(Sides.of(report, baseline.report).matched.both) if not pair.same_content]
+    if not changed or report.run.target.type == "recorded" or comparison.verdict is ComparisonVerdict.REGRESSION:
+        return comparison
+    fresh = FreshRuns((*comparison.suspects, *(unrun(pair, NO_OLD_FORM) for pair in changed)))
+    again = compare(report, baseline.report, baseline.source, rule=rule, fresh=fresh)
+    return replace(again, weakenings=comparison.weakenings)
 
 
 def _asks_for_runs(report: RunReport, baseline: Baseline, settings: Settings) -> bool:
