@@ -18,6 +18,7 @@ class Reply:
     """What to answer: a completion with `text`, or another status."""
 
     text: str | None = "ok"
+    refusal: str | None = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     error: dict[str, object] | None = None
@@ -103,6 +104,7 @@ def chat_server(answer: Callable[[dict, int], Reply]):
                         "message": {
                             "role": "assistant",
                             "content": reply.text,
+                            **({"refusal": reply.refusal} if reply.refusal else {}),
                             **({"tool_calls": self._calls(reply)} if reply.tool_calls else {}),
                         },
                     }

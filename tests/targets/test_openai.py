@@ -242,6 +242,27 @@ def test_a_model_that_calls_tools_to_the_limit_without_text_gives_an_empty_respo
     assert response.problem.code == "empty_response"
 
 
+@pytest.mark.parametrize("text", [None, "", " \n"])
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        ({"finish_reason": "length"}, "the model gave no text (finish_reason: length)"),
+        ({"finish_reason": "content_filter"}, "the model gave no text (finish_reason: content_filter)"),
+        ({"refusal": "I cannot help with that."}, "I cannot help with that."),
+    ],
+)
+def test_an_answer_without_text_that_was_cut_or_refused_is_an_error(text, reply, says):
+    with chat_server(lambda body, n: Reply(text, **reply)) as server:
+        response = target(server).answer(asking())
+    assert (response.problem.code, response.problem.message) == ("empty_response", says)
+
+
+def test_an_empty_text_that_the_model_ended_itself_is_its_answer():
+    with chat_server(lambda body, n: Reply("")) as server:
+        response = target(server).answer(asking())
+    assert (response.problem, response.text) == (None, "")
+
+
 def test_calls_of_undeclared_tools_are_reported_and_not_answered():
     with chat_server(lambda body, n: Reply("x", tool_calls=[("search", {"q": 1})])) as server:
         response = target(server).answer(asking())

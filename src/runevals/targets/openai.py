@@ -102,7 +102,7 @@ class OpenAITarget:
         if last.tool_calls and "tools" in parameters and not last.text:
             return _no_answer(f"the model still calls tools after {MOST_TURNS} turns", last, spent)
         calls += [ToolCall(name=call.name, input=arguments(call.arguments)) for call in last.tool_calls]
-        if last.text is None and not last.tool_calls:
+        if _has_no_answer(last):
             message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
             return _no_answer(message, last, spent)
         return Response(
@@ -166,6 +166,13 @@ class OpenAITarget:
         """Stops the servers."""
         if self._server_tools is not None:
             self._server_tools.close()
+
+
+def _has_no_answer(last: ChatReply) -> bool:
+    """Whether there is neither text nor a tool call; an empty text is an answer unless it was cut or refused."""
+    if last.tool_calls or (last.text or "").strip():
+        return False
+    return last.text is None or bool(last.refusal) or last.finish_reason in ("length", "content_filter")
 
 
 def _delivery(last: ChatReply) -> Delivery | None:
