@@ -6,9 +6,12 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from posixpath import normpath
 
 from runevals.evaluators.kinds import Check, Evaluator, Subject
 from runevals.records import FileFound, FileProbe, Layer, Probe, Problem, Verdict, WorkspaceChanges
+
+_LITERAL = str.maketrans({"[": "[[]", "?": "[?]"})  # in paths, as in `app/[id]/page.tsx`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +76,8 @@ def fits(path: str, patterns: Iterable[str]) -> bool:
     """Whether one of the patterns means this path: itself, a folder above it, or a pattern with * (any text)."""
     steps = path.split("/")
     above = ["/".join(steps[:end]) for end in range(1, len(steps) + 1)]
-    return any(fnmatchcase(place, pattern.rstrip("/")) for place in above for pattern in patterns)
+    shapes = [normpath(pattern).translate(_LITERAL) for pattern in patterns]
+    return "." in shapes or any(fnmatchcase(place, shape) for place in above for shape in shapes)
 
 
 def path_problems(option: str, paths: Iterable[str]) -> Iterable[tuple[str | None, str]]:
