@@ -67,7 +67,8 @@ def test_without_evidence_it_is_errored(subject):
 
 
 @pytest.mark.parametrize(
-    "options", [{"timeout_s": 0.0}, {"timeout_s": 1e6}, {"restore": ("../a",)}, {"argv": ("",)}]
+    "options",
+    [{"timeout_s": 0.0}, {"timeout_s": 1e6}, {"restore": ("../a",)}, {"restore": ("a/*.py",)}, {"argv": ("",)}],
 )
 def test_options_that_cannot_be_are_refused(options):
     assert list(Program(**{"argv": ("a",), **options}).problems()) != []

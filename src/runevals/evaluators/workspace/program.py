@@ -47,6 +47,9 @@ class Program(Check):
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         yield from path_problems("restore", self.restore)
+        for path in self.restore:
+            if "*" in path:
+                yield "restore", f"{path!r} is a pattern; restore takes files and folders"
         if not 0 < self.timeout_s <= LONGEST_S:
             yield "timeout_s", f"timeout_s must be above 0 and at most {LONGEST_S:g}"
         if not self.argv[0]:
