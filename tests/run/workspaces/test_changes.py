@@ -48,6 +48,15 @@ def test_paths_that_were_added_changed_and_removed(fixture):
     assert found.diff_complete
 
 
+@pytest.mark.parametrize("content", [b"line of a lock file\n" * 9000, b"\0" * 100_000])
+def test_a_large_file_that_was_written_anew_with_the_same_content_is_no_change(fixture, content):
+    (fixture / "large").write_bytes(content)
+    other = content[:-1] + b"x"
+    written = after(lambda work: (work / "large").write_bytes(content) and "Done.", fixture).workspace
+    edited = after(lambda work: (work / "large").write_bytes(other) and "Done.", fixture).workspace
+    assert (written.changes, [one.path for one in edited.changes]) == ((), ["large"])
+
+
 def test_what_is_no_text_is_told_by_its_hash(fixture):
     found = after(lambda work: (work / "x.bin").write_bytes(b"\0\1") and "Done.", fixture).workspace
     [change] = found.changes

@@ -80,9 +80,10 @@ def _change(
     kind = "added" if before is None else "removed" if now is None else "changed"
     old = b"" if before is None else _content_before(attempt, path, before)
     new = b"" if now is None else _content(attempt.work, path, now)
-    if kind == "changed" and old is not None and old == new and _alike(before, now):
-        return None, ""
     digest = None if now is None else hash_file(attempt.work, path)
+    same = old == new if old is not None else digest is not None and digest == _hash_before(attempt, path)
+    if kind == "changed" and same and _alike(before, now):
+        return None, ""
     change = FileChange(path=path, change=kind, size=None if now is None else now.size, sha256=digest)
     lines_old, lines_new = _lines(old), _lines(new)
     if lines_old is None or lines_new is None:
@@ -100,7 +101,9 @@ def _change(
 
 
 def _alike(before: Stamp | None, now: Stamp | None) -> bool:
-    return before is not None and now is not None and (before.kind, before.mode) == (now.kind, now.mode)
+    if before is None or now is None:
+        return False
+    return (before.kind, before.mode, before.size) == (now.kind, now.mode, now.size)
 
 
 def _content(root: Path, path: str, stamp: Stamp) -> bytes | None:
@@ -115,10 +118,25 @@ def _content_before(attempt: Attempt, path: str, stamp: Stamp) -> bytes | None:
     origin = attempt.origins.get(path)
     if isinstance(origin, bytes):
         return origin if len(origin) == stamp.size else None
+    place = _place_before(attempt, path)
+    return None if place is None else read_file(*place, MOST_TEXT_BYTES)
+
+
+def _hash_before(attempt: Attempt, path: str) -> str | None:
+    """Of a file that is too large to be read into memory; None if only the attempt's folder had it."""
+    place = _place_before(attempt, path)
+    return None if place is None else hash_file(*place)
+
+
+def _place_before(attempt: Attempt, path: str) -> tuple[Path, str] | None:
+    """(folder, path below it) that a file was copied from; None for what the setup wrote."""
+    origin = attempt.origins.get(path)
+    if isinstance(origin, bytes):
+        return None
     if origin is not None:
-        return read_file(origin.parent, origin.name, MOST_TEXT_BYTES)
+        return origin.parent, origin.name
     whole = attempt.origins.get("")
-    return read_file(whole, path, MOST_TEXT_BYTES) if isinstance(whole, Path) else None
+    return (whole, path) if isinstance(whole, Path) else None
 
 
 def _lines(content: bytes | None) -> list[str] | None:
