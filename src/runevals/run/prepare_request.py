@@ -13,7 +13,7 @@ from runevals.run.load import load_request
 from runevals.run.provenance import edits_not_in_workspaces
 from runevals.run.quarantine import quarantine_for, quarantine_of
 from runevals.run.redaction.omit_content import without_content
-from runevals.run.redaction.redactors import without_either, without_patterns
+from runevals.run.redaction.redactors import report_without_either, without_either, without_patterns
 from runevals.run.request import RunRequest
 from runevals.run.shards.split import with_split
 from runevals.run.target_runner import with_earlier
@@ -76,7 +76,7 @@ def prepared_results(report: RunReport, request: RunRequest) -> tuple[RunReport,
     Raises UsageError if that is none, InvalidSuite for a broken quarantine list.
     """
     settings = request.settings
-    report = without_content(without_either(report, settings), settings.redaction.redact)
+    report = without_content(report_without_either(report, settings), settings.redaction.redact)
     cases = [case for case in report.cases if is_selected(case, settings.selection)]
     if not cases:
         raise InvalidSettings("no case of the results is left by --category, --tag and --filter")

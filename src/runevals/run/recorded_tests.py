@@ -13,7 +13,7 @@ from runevals.records import ToolCall, TurnReport
 from runevals.reports.publish import publish
 from runevals.run.provenance import of_this_checkout
 from runevals.run.redaction.omit_content import without_content
-from runevals.run.redaction.redactors import without_either
+from runevals.run.redaction.redactors import report_without_either
 from runevals.run.tool_results import report_of
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.suites.importing.results.records import (
@@ -39,7 +39,7 @@ def write_records(rows: Sequence[Mapping[str, Any]], path: Path, *, stopped: str
     run = ImportedRun(tool=TOOL, path=str(path), cases=joined(map(_case, rows)), stopped=stopped)
     report = report_of(run, written_at=now)
     report = replace(report, run=of_this_checkout(report.run, settings))
-    report = without_content(without_either(report, settings), settings.redaction.redact)
+    report = without_content(report_without_either(report, settings), settings.redaction.redact)
     publish(decision(report, None, settings.rules), [path])
 
 

@@ -19,7 +19,7 @@ from runevals.run.baseline.checkout import base_checkout
 from runevals.run.baseline.prepare import prepare
 from runevals.run.head import alike_earlier
 from runevals.run.redaction.omit_content import without_content
-from runevals.run.redaction.redactors import without_either
+from runevals.run.redaction.redactors import report_without_either
 from runevals.run.sides import commit_of_base
 from runevals.run.target_runner import lost_cases
 from runevals.run.tool_results import report_of
@@ -167,7 +167,7 @@ class ToolRunner:
                 self.trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")
                 return None
         of_run = self.request.settings
-        report = without_content(without_either(report, of_run), of_run.redaction.redact)
+        report = without_content(report_without_either(report, of_run), of_run.redaction.redact)
         attempts = [one.attempts for one in report.cases if (one.suite, one.key) == (case.suite, case.key)]
         if not attempts or not attempts[0]:
             self.trouble = f"rerun wrote no result of {case.key}"

@@ -103,6 +103,43 @@ def test_results_from_before_the_patterns_are_shown_without_what_they_match(told
         assert all(CARD not in (project.path / name).read_text() for name in written), words
 
 
+def test_patterns_leave_the_hashes_by_which_results_of_another_tool_are_compared(repository, runevals):
+    """An edit of a check showed as none, and the commit of the result was lost."""
+    repository.write("runevals.yaml", {"redact": {"patterns": ["[0-9a-f]{20,}", CARD]}})
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "settings")
+    tests = "".join(f'<testcase name="t{n}"/>' for n in range(9)) + f'<testcase name="{CARD}"/>'
+    repository.write("base.xml", f"<testsuite name='s'>{tests}</testsuite>")
+    lost = tests.replace('"t1"/>', f'"t1"><failure message="{CARD}"/></testcase>')
+    repository.write("head.xml", f"<testsuite name='s'>{lost}</testsuite>")
+    assert runevals("gate", "base.xml", "-o", "base.json")[0] == 0
+    stored = repository.document("base.json")
+    assert stored["run"]["commit"] == repository.git("rev-parse", "HEAD")
+    assert len({case["fingerprint"] for case in stored["cases"]}) == 10
+    for base in ("base.json", "base.xml"):
+        code, out, err = runevals("gate", "head.xml", "--deterministic", "--baseline", base, "-o", "out.json")
+        assert (code, "1 of 10 cases regressed" in out, CARD in out + err) == (1, True, False), err
+    assert CARD not in (repository.path / "out.json").read_text()
+
+
+def test_keys_of_another_tool_that_patterns_make_the_same_are_refused(repository, runevals):
+    repository.write("runevals.yaml", {"redact": {"patterns": [r"KB-\d+"]}})
+    repository.write("base.xml", "<testsuite name='s'><testcase name='KB-1'/><testcase name='KB-2'/></testsuite>")
+    code, _, err = runevals("gate", "base.xml", "-o", "base.json")
+    assert (code, "make the keys of several cases the same" in err) == (2, True), err
+
+
+def test_what_another_tool_calls_its_checks_is_without_what_a_pattern_matches(repository, runevals):
+    repository.write("runevals.yaml", {"redact": {"patterns": [PATTERN]}})
+    statement = {"text": f"The card {CARD} is named", "passed": False, "evidence": CARD}
+    run = {"eval_id": 1, "configuration": "with_skill", "result": {}, "expectations": [statement]}
+    repository.write("benchmark.json", {"metadata": {}, "runs": [run], "run_summary": {}})
+    _, out, err = runevals("gate", "benchmark.json", "-o", "out.json", "-o", "out.html")
+    assert CARD not in out + err
+    assert "The card [redacted] is named" in (repository.path / "out.json").read_text()
+    assert [name for name in ("out.json", "out.html") if CARD in (repository.path / name).read_text()] == []
+
+
 def test_an_answer_that_a_pattern_matches_is_not_kept_for_later(told, project, runevals):
     told(PATTERN)
     runevals("-o", "out.json")

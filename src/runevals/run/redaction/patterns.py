@@ -66,7 +66,10 @@ class PatternRedactor:
         return redacted(value, lambda text: replacements.get(text, text) if type(text) is str else text)
 
     def within_report(self, report: RunReport) -> RunReport:
-        """The same of a report, except hashes, codes and names of checks, which comparisons need."""
+        """The same of a report, except hashes, codes and names of checks, which comparisons need.
+
+        Names of checks in the results of another tool may be sentences of a suite: they are replaced, too.
+        """
         if not self._patterns:
             return report
         whole = replace(report, cases=tuple(map(_with_whole_name, report.cases)))
@@ -143,8 +146,7 @@ def _with_name_as_before(case: CaseReport, before: CaseReport) -> CaseReport:
 
 def _identifiers(report: RunReport) -> Iterator[str]:
     yield from ERROR_CODES
-    if report.run.commit is not None:
-        yield report.run.commit
+    yield from filter(None, (report.run.commit, report.run.uncommitted))
     for suite in report.run.suites:
         yield from (suite.fingerprint, suite.dialect)
     for identity in (report.run.target, report.run.judge):
@@ -152,7 +154,7 @@ def _identifiers(report: RunReport) -> Iterator[str]:
             yield from (identity.type, *([identity.prompt_hash] if identity.prompt_hash else []))
     for case in report.cases:
         yield from (case.fingerprint, case.content, *case.fetched.values())
-        for attempt in case.attempts:
+        for attempt in () if report.run.of_tool else case.attempts:
             for turn in attempt.turns:
                 for result in turn.results:
                     yield from (result.id, result.evaluator)
