@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -76,6 +77,42 @@ def test_a_change_cannot_name_the_program_itself(gated):
     text, calls = gated("-", "t3", 1, settings="version: 1\nrerun: ['true']\n")
     assert "rerun: the setting was changed" in text
     assert calls
+
+
+INSPECT = """
+import json, pathlib, sys
+key, folder = sys.argv[1:]
+head = pathlib.Path("side.txt").read_text() == "head"
+SCORES
+log = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}, "plan": {}}
+samples = [{"id": n, "epoch": 1, "input": "q", "target": "x", "scores": scores(n)} for n in range(10)]
+picked = [one for one in samples if key in ("all", str(one["id"]))]
+pathlib.Path(folder, "log.json").write_text(json.dumps({**log, "samples": picked}))
+"""
+SCORED = """
+def scores(n):
+    lost = head and n == 3
+    again = {"value": None} if WAY == "empty" else None
+    second = {"value": "I" if lost else "C"} if key == "all" or not lost else again
+    return {"first": {"value": "C"}, **({"second": second} if second else {})}
+"""
+
+
+@pytest.mark.parametrize("way", ["empty", "absent"])
+def test_a_fresh_run_without_the_score_that_is_lost_does_not_clear_the_case(repository, runevals, way):
+    """A judge of Inspect that is down gives no score, and the others pass."""
+    script = INSPECT.replace("SCORES", SCORED.replace("WAY", repr(way)))
+    for name, text in {"tool.py": script, "runevals.yaml": RERUN, "side.txt": "base"}.items():
+        repository.write(name, text)
+    repository.write(".gitignore", "*.json\n__pycache__\n")
+    for side in ("base", "head"):
+        repository.write("side.txt", side)
+        repository.git("add", "-A")
+        repository.git("commit", "-qm", side)
+        subprocess.run([sys.executable, "tool.py", "all", "."], cwd=repository.path, check=True)
+        stored = ["--baseline", "base.json"] if side == "head" else ["-o", "base.json"]
+        code, out, err = runevals("gate", "log.json", *stored)
+    assert (code, "3 may be lost (some fresh runs errored)" in out) == (3, True), out + err
 
 
 def test_a_name_is_no_option():

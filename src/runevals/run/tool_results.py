@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -203,17 +203,10 @@ def with_lost_scores(report: RunReport, base: RunReport) -> RunReport:
 
     Not of a scorer that was removed altogether: the cases are others then.
     """
-    from runevals.suites.importing.results import inspect_log
-
-    if report.run.target.type != inspect_log.NAME:
+    if not _is_of_inspect(report):
         return report
-    still = {name for case in report.cases for attempt in case.attempts for name in _scores(attempt)}
-    scored = {
-        (case.suite, case.key, case.fingerprint): {
-            name: result for name, result in _scored(case).items() if name in still
-        }
-        for case in base.cases
-    }
+    still = _names_of_scores(report)
+    scored = {(case.suite, case.key, case.fingerprint): _scored(case, still) for case in base.cases}
     cases = [
         _with_lost_scores(case, scored.get((case.suite, case.key, case.fingerprint), {})) for case in report.cases
     ]
@@ -221,10 +214,27 @@ def with_lost_scores(report: RunReport, base: RunReport) -> RunReport:
     return run_report(report.run, cases, complete=report.complete) if changed else report
 
 
-def _scored(case: CaseReport) -> Mapping[str, CheckResult]:
-    """The checks that were measured in every run, by their ids."""
-    runs = [_scores(attempt) for attempt in case.attempts]
-    return {name: result for name, result in runs[0].items() if all(name in run for run in runs)} if runs else {}
+def fresh_with_lost_scores(fresh: CaseReport, base: CaseReport, head: RunReport) -> CaseReport:
+    """The same of a case that was run again, on either side of the comparison of `head`."""
+    return _with_lost_scores(fresh, _scored(base, _names_of_scores(head))) if _is_of_inspect(head) else fresh
+
+
+def _is_of_inspect(report: RunReport) -> bool:
+    from runevals.suites.importing.results import inspect_log
+
+    return report.run.target.type == inspect_log.NAME
+
+
+def _names_of_scores(report: RunReport) -> frozenset[str]:
+    return frozenset(name for case in report.cases for attempt in case.attempts for name in _scores(attempt))
+
+
+def _scored(case: CaseReport, still: Collection[str]) -> Mapping[str, CheckResult]:
+    """The checks that were measured in every run and are `still` made, by their ids."""
+    first, *others = [_scores(attempt) for attempt in case.attempts] or [{}]
+    return {
+        name: result for name, result in first.items() if name in still and all(name in other for other in others)
+    }
 
 
 def _scores(attempt: AttemptReport) -> Mapping[str, CheckResult]:
