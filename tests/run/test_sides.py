@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from dataclasses import replace
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from runevals.run.sides import can_run_again, rerunnable
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.decide import Baseline
+from tests.against_base import AGAINST, on_main
 from tests.chat_server import Reply, chat_server
 from tests.sample_reports import report
 from tests.sample_suites import EXACT, SETTINGS, SUITE, numbered
@@ -103,3 +106,57 @@ def test_an_agent_works_in_a_folder_of_its_own_in_any_suite(project, runevals, m
     assert code == 0, out + err
     changes = project.document()["cases"][0]["attempts"][0]["turns"][0]["workspace"]["changes"]
     assert [change["path"] for change in changes] == ["made"]
+
+
+WORD = """import pathlib, sys
+print('no' if pathlib.Path('lost').read_text() in sys.stdin.read() else 'yes')"""
+IN_FOLDER = {
+    "samples": [
+        {
+            "sample_id": f"k{n}",
+            "prompt": f"Question {n}?",
+            "cwd": "app",
+            "assertions": [{"type": "contains", "value": "yes"}],
+        }
+        for n in range(10)
+    ]
+}
+OF_COMMIT = {
+    **EXACT,
+    "extensions": {"runevals": {"workspace": {"git": "HEAD"}}},
+    "items": numbered(10, "yes"),
+}
+
+
+@pytest.mark.parametrize("of", ["cwd", "git"])
+@pytest.mark.parametrize(
+    ("lost", "edited", "headline"), [("?", 10, "10 of 10 cases regressed"), (" 0?", 1, "1 case lost: k0")]
+)
+def test_the_base_s_cases_are_run_in_the_folder_and_on_the_commit_of_the_head(
+    repository, runevals, of, lost, edited, headline
+):
+    """What is there is under test: run in the base's folder, an edited case that was lost passed."""
+    name, suite = ("eval-samples.json", IN_FOLDER) if of == "cwd" else ("evals.json", OF_COMMIT)
+    file = "app/lost" if of == "cwd" else "lost"
+    target = {"type": "command", "command": [sys.executable, "-c", WORD], "deterministic": True}
+    repository.write("runevals.yaml", {"suites": [name], "target": target})
+    on_main(repository, file, "none is")
+    on_main(repository, name, suite)
+    repository.write(file, lost)
+    repository.write(name, json.loads(json.dumps(suite).replace("Question", "Which question", edited)))
+    repository.git("commit", "-qam", "change")
+    code, out, err = runevals(*AGAINST)
+    assert (code, headline in out) == (1, True), out + err
+
+
+def test_a_folder_that_only_the_base_has_leaves_what_cannot_be_compared_open(repository, runevals):
+    target = {"type": "command", "command": [sys.executable, "-c", "print('yes')"], "deterministic": True}
+    repository.write("runevals.yaml", {"suites": ["eval-samples.json"], "target": target})
+    on_main(repository, "app/lost", "")
+    on_main(repository, "eval-samples.json", IN_FOLDER)
+    repository.git("mv", "app", "new")
+    renamed = json.dumps(IN_FOLDER).replace("app", "new").replace("Question", "Which")
+    repository.write("eval-samples.json", json.loads(renamed))
+    repository.git("commit", "-qam", "change")
+    code, out, err = runevals(*AGAINST)
+    assert (code, "the head cannot be run on the suite of" in out) == (3, True), out + err

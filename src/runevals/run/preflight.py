@@ -40,7 +40,7 @@ def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
         missing += [
             f"{suite.path}: {case.key}: the folder {case.cwd}"
             for case in suite.cases
-            if case.cwd is not None and not _is_folder_inside(settings.repository, case.cwd)
+            if case.cwd is not None and not case.cwd.is_dir()
         ]
     calls = [suite.path for suite in suites if suite.dialect == skill_cases.NAME]
     if calls and settings.target is not None and settings.target.type not in ("skill", "recorded"):
@@ -83,10 +83,6 @@ def require_gates(rules: GateRules, suites: Sequence[Suite]) -> None:
     for name in sorted(gated - known):
         if name not in catalogue.names() and (guess := nearest(name, known, least=MISSPELT)) is not None:
             raise InvalidSettings(f"gates: no suite has the evaluator '{name}'; did you mean '{guess}'?")
-
-
-def _is_folder_inside(root: Path, path: Path) -> bool:
-    return path.is_dir() and path.resolve().is_relative_to(root.resolve())
 
 
 def require_present(settings: Settings) -> None:

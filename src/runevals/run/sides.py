@@ -6,9 +6,12 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from runevals.lib import git
+from runevals.lib.parsing.source import lies_inside
 from runevals.lib.text.numbers import plural
+from runevals.records import Case
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.run.baseline.checkout import base_checkout, base_suites, require_in_base
 from runevals.run.baseline.prepare import prepare
@@ -117,8 +120,27 @@ def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
         suites = base_suites(borrowed, settings, commit)
         if any(suite.dialect == prompt_yml.NAME for suite in suites.suites):
             raise InvalidSettings("its prompts are what is under test, and the base has others")
-        suites = replace(suites, quarantined=quarantine_of(borrowed, suites).cases)
+        quarantined = quarantine_of(borrowed, suites).cases
+        of_head = tuple(
+            replace(
+                suite, cases=tuple(_in_head(case, of_base.repository, settings.repository) for case in suite.cases)
+            )
+            for suite in suites.suites
+        )
+        suites = replace(suites, suites=of_head, quarantined=quarantined)
         yield replace(request, settings=borrowed, suites=suites, weakenings=(), notices=(), mark=None)
+
+
+def _in_head(case: Case, of_base: Path, of_head: Path) -> Case:
+    """The case in the head's checkout: what is in its folder, or in a commit, is under test as the target is."""
+    if case.cwd is not None:
+        folder = of_head / case.cwd.relative_to(of_base)
+        if not lies_inside(of_head, folder):
+            raise InvalidSettings(f"{case.suite}: {case.key}: the folder {folder} lies outside the repository")
+        case = replace(case, cwd=folder)
+    if case.workspace is not None and case.workspace.commit is not None:
+        case = replace(case, workspace=replace(case.workspace, repository=of_head))
+    return case
 
 
 def _with_patterns(settings: Settings, head: Settings) -> Settings:
