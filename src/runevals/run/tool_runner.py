@@ -19,7 +19,7 @@ from runevals.run.baseline.checkout import base_checkout
 from runevals.run.baseline.prepare import prepare
 from runevals.run.head import alike_earlier
 from runevals.run.redaction.omit_content import without_content
-from runevals.run.redaction.redactors import report_without_either
+from runevals.run.redaction.redactors import report_without_either, without_either
 from runevals.run.sides import commit_of_base
 from runevals.run.target_runner import lost_cases
 from runevals.run.tool_results import fresh_with_lost_scores, report_of
@@ -164,7 +164,8 @@ class ToolRunner:
                 run = read_results([Path(folder)], parameters_are_attempts=self.parameters_are_attempts)
                 report = report_of(run, written_at=datetime.now(UTC))
             except RunevalsError as error:
-                self.trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")
+                trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")
+                self.trouble = without_either(trouble, self.request.settings)
                 return None
         of_run = self.request.settings
         report = without_content(report_without_either(report, of_run), of_run.redaction.redact)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,31 @@ def test_what_another_tool_calls_its_checks_is_without_what_a_pattern_matches(re
     assert CARD not in out + err
     assert "The card [redacted] is named" in (repository.path / "out.json").read_text()
     assert [name for name in ("out.json", "out.html") if CARD in (repository.path / name).read_text()] == []
+
+
+FAILS = [sys.executable, "-c", f"import sys; sys.exit('no card {CARD}')"]
+
+
+def test_what_base_setup_prints_is_without_what_a_pattern_matches(repository, runevals):
+    repository.write("runevals.yaml", {"base_setup": FAILS, "redact": {"patterns": [PATTERN]}})
+    repository.write("evals.json", SUITE)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "settings")
+    code, out, err = runevals("--base", "HEAD", "--target", "command:true")
+    assert (code, "no card [redacted]" in err, CARD in out + err) == (3, True, False), err
+
+
+def test_what_rerun_prints_is_without_what_a_pattern_matches(repository, runevals):
+    repository.write("runevals.yaml", {"rerun": FAILS, "redact": {"patterns": [PATTERN]}})
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "settings")
+    for name, end in {"base.xml": "", "head.xml": "<failure/>"}.items():
+        tests = f"<testcase name='t'>{end}</testcase><testcase name='u'/>"
+        repository.write(name, f"<testsuite name='s'>{tests}</testsuite>")
+    assert runevals("gate", "base.xml", "-o", "base.json")[0] == 0
+    code, out, err = runevals("gate", "head.xml", "--baseline", "base.json", "-o", "out.json")
+    assert (code, "no card [redacted]" in out, CARD in out + err) == (3, True, False), out + err
+    assert CARD not in (repository.path / "out.json").read_text()
 
 
 def test_an_answer_that_a_pattern_matches_is_not_kept_for_later(told, project, runevals):

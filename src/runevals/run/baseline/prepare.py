@@ -9,6 +9,7 @@ from pathlib import Path
 from runevals.lib.programs import as_owner
 from runevals.lib.worktree import share
 from runevals.records.errors import ExternalError
+from runevals.run.redaction.redactors import without_either
 from runevals.run.world.budget import Stop
 from runevals.settings.resolve import Settings
 from runevals.targets.command import failure_of
@@ -28,7 +29,10 @@ def prepare(settings: Settings, base: Settings, stop: Stop) -> None:
         for path in says.compare.share:
             share(os.path.normpath(folder / path), settings.repository, base.repository)
     if says.compare.base_setup:
-        _set_up(says.compare.base_setup, base.repository / folder, base, stop)
+        try:
+            _set_up(says.compare.base_setup, base.repository / folder, base, stop)
+        except ExternalError as error:  # with what the program printed
+            raise ExternalError(without_either(str(error), settings)) from None
 
 
 def _folder(says: Settings) -> Path:
