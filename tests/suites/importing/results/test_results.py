@@ -71,6 +71,23 @@ def test_a_run_made_twice_has_the_attempts_of_both(tmp_path):
     assert [len(case.attempts) for case in twice.cases] == [2, 2]
 
 
+def of_model(folder, model, lost, name="log"):
+    samples = [{"id": n, "input": "q", "scores": {"s": {"value": "I" if n in lost else "C"}}} for n in range(9)]
+    log = {"version": 2, "status": "success", "plan": {}, "eval": {"task": "t", "model": model}}
+    path = folder / f"{name}-{model}.json"
+    path.write_text(json.dumps({**log, "samples": samples}))
+    return path
+
+
+def test_the_cases_of_several_models_are_apart(tmp_path):
+    """`inspect eval --model a,b` writes a log for each: what one lost looked flaky, as the other had it."""
+    found = read_results([of_model(tmp_path, "a", {3}), of_model(tmp_path, "b", set())])
+    assert {case.suite for case in found.cases} == {"t (a)", "t (b)"}
+    assert {len(case.attempts) for case in found.cases} == {1}
+    again = read_results([of_model(tmp_path, "a", {3}), of_model(tmp_path, "a", {3}, "again")])
+    assert {(case.suite, len(case.attempts)) for case in again.cases} == {("t", 2)}
+
+
 def test_parameters_are_attempts_if_the_user_says_so():
     path = HERE / "junit" / "valid" / "nested.xml"
     [case] = read_results([path], parameters_are_attempts=True).cases

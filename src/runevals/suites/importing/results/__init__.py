@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from runevals.suites.importing.results import (
     waza,
 )
 from runevals.suites.importing.results.opened import OpenedResults, opened, read_opened
-from runevals.suites.importing.results.records import ImportedRun, joined
+from runevals.suites.importing.results.records import ImportedCase, ImportedRun, joined
 
 AND = " + "
 GRADING = "grading.json"
@@ -124,14 +124,22 @@ def _results_format(path: Path) -> ResultFormat | None:
 
 
 def together(runs: Sequence[ImportedRun]) -> ImportedRun:
-    """Several files as one run. Raises InvalidDocument if two of them have different cases of one name."""
+    """Several files as one run. Raises InvalidDocument if two of them have different cases of one name.
+
+    What files of different models share are cases of each model: one model does not hide what another lost.
+    """
     if len(runs) == 1:
         return runs[0]
+    models: dict[tuple[str, str], set[frozenset[str]]] = {}
+    for run in runs:
+        for case in run.cases:
+            models.setdefault((case.suite, case.key), set()).add(frozenset(run.models))
+    of_several = {suite for (suite, _), of_case in models.items() if len(of_case) > 1}
     starts = [run.started_at for run in runs if run.started_at is not None]
     return ImportedRun(
         tool=AND.join(sorted({run.tool for run in runs})),
         path=_folder_of([run.path for run in runs]),
-        cases=joined(replace(case, file=case.file or run.path) for run in runs for case in run.cases),
+        cases=joined(_of_model(case, run, of_several) for run in runs for case in run.cases),
         models=tuple(dict.fromkeys(model for run in runs for model in run.models)),
         judges=tuple(dict.fromkeys(judge for run in runs for judge in run.judges)),
         started_at=min(starts, default=None),
@@ -139,6 +147,13 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
         notices=tuple(dict.fromkeys(notice for run in runs for notice in run.notices)),
         stopped="; ".join(filter(None, (run.stopped for run in runs))),
     )
+
+
+def _of_model(case: ImportedCase, run: ImportedRun, of_several: Collection[str]) -> ImportedCase:
+    """The case, with its file; if its suite is one `of_several` models, of the suite of its model."""
+    model = AND.join(sorted(run.models)) if case.suite in of_several else ""
+    suite = f"{case.suite} ({model})" if model else case.suite
+    return replace(case, suite=suite, file=case.file or run.path)
 
 
 def _folder_of(paths: Sequence[str]) -> str:
