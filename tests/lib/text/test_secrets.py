@@ -21,6 +21,13 @@ SHAPES = [
     "github_pat_" + "a1B2" * 6,
     "AKIA" + "A1B2" * 4,
     "glpat-" + "a1B2_" * 4,
+    "ASIA" + "A1B2" * 4,  # AWS, for a session
+    "ABSK" + "a1B2" * 20 + "=",  # Bedrock
+    "gsk_" + "a1B2" * 12,  # Groq
+    "xai-" + "a1B2" * 20,
+    "hf_" + "aBcD" * 8,
+    "npm_" + "a1B2" * 9,
+    "sk_live_" + "a1B2" * 6,
 ]
 
 
@@ -57,6 +64,11 @@ def test_short_values_and_values_of_other_names_are_not_redacted():
 @pytest.mark.parametrize("key", SHAPES)
 def test_texts_with_the_shape_of_a_key_are_redacted(key):
     assert redactor({})(f"key={key};") == "key=[redacted key];"
+
+
+@pytest.mark.parametrize("text", ["hf_model_with_a_rather_long_name_of_words", "ASIAPACIFIC", "gsk_short"])
+def test_words_that_only_begin_like_a_key_stay(text):
+    assert redactor({})(text) == text
 
 
 def test_records_without_secrets_are_returned_unchanged():

@@ -32,11 +32,15 @@ NAME = 64  # characters, at most
 SHORTEST = 8  # shorter values would eat ordinary words
 KEY_SHAPES = (
     r"\b(?:sk-[A-Za-z0-9_-]{16,}|gh[opusr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}"
-    r"|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,})"
+    r"|xox[abprs]-[\w-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{30,}|ABSK[A-Za-z0-9+/]{60,}={0,2}"
+    r"|gsk_[A-Za-z0-9]{32,}|xai-[A-Za-z0-9]{32,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|[sr]k_live_[A-Za-z0-9]{16,})"
 )
 
 
-KEY_BEGINNINGS = ("sk-", "gho_", "ghp_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "AKIA", "AIza")
+KEY_BEGINNINGS = (
+    *("sk-", "gho_", "ghp_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "AKIA", "ASIA", "AIza"),
+    *("ABSK", "gsk_", "xai-", "hf_", "npm_", "k_live_"),
+)
 # As `html.escape` does, whose module is slow to load.
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 _MARGIN = 10_000  # characters beside an excerpt in which secrets are looked for
