@@ -335,6 +335,26 @@ def test_what_was_not_copied_before_the_attempt_is_not_restored(workspaces, fixt
     assert "not known how they were" in answer.workspace.programs[0].problem
 
 
+def test_what_checks_of_a_turn_write_and_restore_is_no_change_of_the_next_turn(workspaces, fixture):
+    """A build of the check counted as the agent's, and a note that the check restored as untouched."""
+
+    def work(folder: Path) -> str:
+        with (folder / "src" / "app.py").open("a") as file:
+            file.write("more\n")
+        if not (folder / "later").exists():
+            (folder / "note").write_text("forged")
+        return "Done."
+
+    code = "import os; open('out.o', 'w').write('built'); open('later', 'w').close()"
+    probe = ProgramProbe(argv=(sys.executable, "-c", code), timeout_s=20, restore=("note",))
+    target = WorkspaceTarget(Worker(work), workspaces)
+    spec = Workspace(folder=fixture, files={"note": "mine"})
+    answers = [target.answer(turn(spec, turn=n, turns=3, probes=(probe,))) for n in (1, 2, 3)]
+    for answer in answers:
+        assert [one.path for one in answer.workspace.changes] == ["note", "src/app.py"]
+        assert "+more\n" in answer.workspace.diff
+
+
 def test_folders_of_an_attempt_that_are_too_deep_are_its_failure_and_removed(workspaces):
     def work(folder: Path) -> str:
         code = "import os\nfor _ in range(1100): os.mkdir('deep'); os.chdir('deep')"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import IO, Literal
 
@@ -39,6 +39,8 @@ class Attempt:
     spec: Workspace
     restorable: frozenset[str] = frozenset()  # paths that checks may restore
     packed: IO[bytes] | None = None  # an archive of them, which has no name that a program could find
+    # Path → its stamp after the checks of a turn wrote there, and what the attempt had changed before them.
+    by_checks: dict[str, tuple[Stamp | None, FileChange | None]] = field(default_factory=dict)
 
     @property
     def work(self) -> Path:
@@ -54,10 +56,13 @@ class Attempt:
 def changes(attempt: Attempt) -> WorkspaceChanges:
     """The changed paths. Raises CannotCopy for too many paths, OSError."""
     now = stamps(attempt.work)
-    paths = sorted(path for path in {*attempt.before, *now} if attempt.before.get(path) != now.get(path))
+    of_checks = {path: known for path, (stamp, known) in attempt.by_checks.items() if now.get(path) == stamp}
+    differing = {path for path in {*attempt.before, *now} if attempt.before.get(path) != now.get(path)}
+    paths = sorted(differing - of_checks.keys())
     if len(paths) > MOST_CHANGES:
         raise CannotCopy(f"the attempt changed {len(paths)} files, more than {MOST_CHANGES}")
-    changed, diffs, size, complete = [], [], 0, True
+    changed = [known for known in of_checks.values() if known is not None]
+    diffs, size, complete = [], 0, not changed
     for path in paths:
         change, diff = _change(attempt, path, now.get(path), with_diff=size <= MOST_DIFF_BYTES)
         if change is None:
@@ -68,7 +73,17 @@ def changes(attempt: Attempt) -> WorkspaceChanges:
             complete = False
         else:
             diffs.append(diff)
-    return WorkspaceChanges(changes=tuple(changed), diff="".join(diffs), diff_complete=complete)
+    in_order = tuple(sorted(changed, key=lambda change: change.path))
+    return WorkspaceChanges(changes=in_order, diff="".join(diffs), diff_complete=complete)
+
+
+def note_checks(attempt: Attempt, turn: WorkspaceChanges, before: Mapping[str, Stamp]) -> None:
+    """Later turns neither count what checks wrote since `before`, nor miss what they put back."""
+    own = {change.path: change for change in turn.changes}
+    after = stamps(attempt.work)
+    for path in {*before, *after}:
+        if before.get(path) != after.get(path):
+            attempt.by_checks[path] = (after.get(path), own.get(path))
 
 
 def _change(

@@ -50,7 +50,14 @@ from runevals.records import (
     WorkspaceChanges,
 )
 from runevals.records.errors import InvalidSettings
-from runevals.run.workspaces.changes import MOST_TEXT_BYTES, Attempt, changes, file_at, restore
+from runevals.run.workspaces.changes import (
+    MOST_TEXT_BYTES,
+    Attempt,
+    changes,
+    file_at,
+    note_checks,
+    restore,
+)
 from runevals.targets.environment import bare
 
 SETUP_TIMEOUT_S = 600.0
@@ -263,9 +270,14 @@ class Workspaces:
             files = tuple(
                 file_at(attempt.work, probe.path) for probe in conversation.probes if isinstance(probe, FileProbe)
             )
-        programs = tuple(
-            self._program(attempt, probe) for probe in conversation.probes if isinstance(probe, ProgramProbe)
-        )
+        probes = [probe for probe in conversation.probes if isinstance(probe, ProgramProbe)]
+        if not probes or conversation.turn >= conversation.turns:
+            return replace(changed, files=files, programs=tuple(self._program(attempt, one) for one in probes))
+        with as_program():
+            before = stamps(attempt.work)
+        programs = tuple(self._program(attempt, probe) for probe in probes)
+        with suppress(OSError, CannotCopy), as_program():  # if that is due to a check, the turn has its verdict
+            note_checks(attempt, changed, before)
         return replace(changed, files=files, programs=programs)
 
     def _program(self, attempt: Attempt, probe: ProgramProbe) -> ProgramEnded:
