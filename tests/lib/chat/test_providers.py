@@ -182,3 +182,25 @@ def test_an_error_body_with_status_200_is_an_error():
     refused = json.dumps({"error": {"code": 402, "message": "no credits"}})
     with chat_server(lambda body, n: Reply(raw=refused)) as server, pytest.raises(ChatFailed, match="no credits"):
         chat_with(server, "openrouter").ask(ASKED, {})
+
+
+@pytest.mark.parametrize(
+    ("choice", "calls", "says"),
+    [
+        ({"error": {"code": 502, "message": "the provider went away"}}, 2, None),
+        ({"error": {"code": 400, "message": "too long"}}, 1, "400: too long"),
+        ({"finish_reason": "error"}, 1, "the provider ended its answer with an error"),
+    ],
+)
+def test_an_answer_in_which_the_provider_failed_is_an_error(choice, calls, says):
+    """OpenRouter gives what came so far, or an empty text."""
+    broken = {"finish_reason": "error", "message": {"role": "assistant", "content": "The capital is"}, **choice}
+    upstream = json.dumps({"id": "gen-1", "model": "m", "choices": [broken]})
+    with chat_server(lambda body, n: Reply(raw=upstream) if n == 0 else Reply("Hi")) as server:
+        chat = chat_with(server, "openrouter")
+        if says is None:
+            assert chat.ask(ASKED, {}).text == "Hi"
+        else:
+            with pytest.raises(ChatFailed, match=says):
+                chat.ask(ASKED, {})
+    assert len(server.requests) == calls

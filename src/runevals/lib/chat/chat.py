@@ -275,14 +275,29 @@ def _reply(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
 
 def _require_no_error(completion: Any) -> None:
     """Raises what an error means that came with 200, as OpenRouter sends those of the providers behind it."""
-    error = completion.get("error") if isinstance(completion, Mapping) else None
-    if not isinstance(error, Mapping) or completion.get("choices"):
+    error = _error_within(completion)
+    if error is None:
         return
     message = beginning(str(error.get("message", "an error without a message")), _MOST_WORDS)
     code = error.get("code")
     if isinstance(code, int) and code >= 400:
         raise failure_of_status(code, message, None)
     raise ChatFailed("failed", message)
+
+
+def _error_within(completion: Any) -> Mapping[str, Any] | None:
+    """The error in place of an answer, or of a provider that failed before its answer was whole."""
+    if not isinstance(completion, Mapping):
+        return None
+    choices = completion.get("choices")
+    place = choices[0] if choices and isinstance(choices, list) else completion
+    if not isinstance(place, Mapping):
+        return None
+    error = place.get("error")
+    if isinstance(error, Mapping):
+        return error
+    is_cut = place.get("finish_reason") == "error"
+    return {"message": "the provider ended its answer with an error"} if is_cut else None
 
 
 def _output_tokens(usage: Mapping[str, Any]) -> int | None:
