@@ -248,6 +248,7 @@ def test_a_model_that_calls_tools_to_the_limit_without_text_gives_an_empty_respo
     [
         ({"finish_reason": "length"}, "the model gave no text (finish_reason: length)"),
         ({"finish_reason": "content_filter"}, "the model gave no text (finish_reason: content_filter)"),
+        ({"finish_reason": "model_length"}, "the model gave no text (finish_reason: model_length)"),
         ({"refusal": "I cannot help with that."}, "I cannot help with that."),
     ],
 )

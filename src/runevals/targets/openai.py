@@ -19,6 +19,7 @@ from runevals.targets.mocks import Mocks
 from runevals.targets.program_report import arguments, failed
 
 MOST_TURNS = 20
+ENDED_BY_MODEL = (None, "stop", "eos", "end_turn", "stop_sequence")  # finish reasons
 
 
 class OpenAITarget:
@@ -169,10 +170,10 @@ class OpenAITarget:
 
 
 def _has_no_answer(last: ChatReply) -> bool:
-    """Whether there is neither text nor a tool call; an empty text is an answer unless it was cut or refused."""
+    """Whether there is neither text nor a tool call; an empty text is an answer if the model ended it itself."""
     if last.tool_calls or (last.text or "").strip():
         return False
-    return last.text is None or bool(last.refusal) or last.finish_reason in ("length", "content_filter")
+    return last.text is None or bool(last.refusal) or last.finish_reason not in ENDED_BY_MODEL
 
 
 def _delivery(last: ChatReply) -> Delivery | None:

@@ -190,10 +190,11 @@ def test_an_error_body_with_status_200_is_an_error():
         ({"error": {"code": 502, "message": "the provider went away"}}, 2, None),
         ({"error": {"code": 400, "message": "too long"}}, 1, "400: too long"),
         ({"finish_reason": "error"}, 1, "the provider ended its answer with an error"),
+        ({"finish_reason": "insufficient_system_resource"}, 2, None),
     ],
 )
 def test_an_answer_in_which_the_provider_failed_is_an_error(choice, calls, says):
-    """OpenRouter gives what came so far, or an empty text."""
+    """OpenRouter and DeepSeek give what came so far, or an empty text."""
     broken = {"finish_reason": "error", "message": {"role": "assistant", "content": "The capital is"}, **choice}
     upstream = json.dumps({"id": "gen-1", "model": "m", "choices": [broken]})
     with chat_server(lambda body, n: Reply(raw=upstream) if n == 0 else Reply("Hi")) as server:

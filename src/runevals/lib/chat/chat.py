@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 ChatFailed = CallFailed
 _MOST_WORDS = 500  # characters of an error, in messages
+# Finish reasons of an answer that a failure cut short, as errors; DeepSeek has the second.
+_FAILED_REASONS: Mapping[str, Mapping[str, Any]] = {
+    "error": {"message": "the provider ended its answer with an error"},
+    "insufficient_system_resource": {"code": 503, "message": "the provider was overloaded in its answer"},
+}
 
 
 class ParameterRefused(Exception):
@@ -296,8 +301,8 @@ def _error_within(completion: Any) -> Mapping[str, Any] | None:
     error = place.get("error")
     if isinstance(error, Mapping):
         return error
-    is_cut = place.get("finish_reason") == "error"
-    return {"message": "the provider ended its answer with an error"} if is_cut else None
+    reason = place.get("finish_reason")
+    return _FAILED_REASONS.get(reason) if isinstance(reason, str) else None
 
 
 def _output_tokens(usage: Mapping[str, Any]) -> int | None:
