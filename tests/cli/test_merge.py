@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from runevals.run.shards import merge
+from runevals.run.shards.merge import IN_MEMORY
 from tests.ending import ended
 from tests.page_server import page_server
 from tests.sample_suites import AGENT, EXACT, SETTINGS, WORSE
@@ -34,7 +36,9 @@ def keys(document):
     return {(case["suite"], case["key"]) for case in document["cases"]}
 
 
-def test_merged_shards_are_the_whole_run_to_the_byte(zoo, runevals, shards):
+@pytest.mark.parametrize("most", [IN_MEMORY, 10], ids=["in memory", "on disk"])
+def test_merged_shards_are_the_whole_run_to_the_byte(zoo, runevals, shards, monkeypatch, most):
+    monkeypatch.setattr(merge, "IN_MEMORY", most)
     whole = runevals("-o", "whole.json")
     merged = runevals("merge", *reversed(shards), "-o", "merged.json")
     assert text(zoo, "merged.json") == text(zoo, "whole.json")
@@ -49,11 +53,12 @@ def test_each_case_is_in_one_part(zoo, runevals, shards):
     assert all(parts)
 
 
-@pytest.mark.parametrize("way", ["--baseline", "settings file"])
-def test_the_merge_compares_as_a_run_does(zoo, runevals, shards, way):
+@pytest.mark.parametrize("way", ["--baseline", "settings file", "on disk"])
+def test_the_merge_compares_as_a_run_does(zoo, runevals, shards, monkeypatch, way):
+    monkeypatch.setattr(merge, "IN_MEMORY", 10 if way == "on disk" else IN_MEMORY)
     (zoo.path / "whole.json").rename(zoo.path / "base.json")
     zoo.write("answers.jsonl", (zoo.path / "answers.jsonl").read_text().replace("animal 1", "wombat 1"))
-    flags = ["--baseline", "base.json"] if way == "--baseline" else []
+    flags = [] if way == "settings file" else ["--baseline", "base.json"]
     if not flags:
         settings = (zoo.path / "runevals.yaml").read_text()
         zoo.write("runevals.yaml", settings + "baseline: {path: base.json}\n")

@@ -59,7 +59,7 @@ def command(documents: tuple[str, ...], output: tuple[str, ...], base: str | Non
     require_own_code(words)
     with _read_from(documents) as files:
         outputs = outputs_of(output, [path for _, path in files], "shards")
-        report = merged([(name, read_conclusion(path, name).report) for name, path in files])
+        report = merged((name, read_conclusion(path, name).report) for name, path in files)
     event = change_event(words)
     side = protected_side(words, event, base)
     several = each_target(resolve(replace(words, base_side=side)), words)

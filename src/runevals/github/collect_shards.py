@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from runevals.lib import git
@@ -16,11 +16,11 @@ from runevals.settings.resolve import Settings
 MOST_NAMED = 5
 
 
-def collected(settings: Settings, name: str) -> list[tuple[str, RunReport]]:
-    """The shards in the workspace's folder of this name, each with its file's name.
+def collected(settings: Settings, name: str) -> Iterator[tuple[str, RunReport]]:
+    """The shards in the workspace's folder of this name, each with its file's name, read one by one.
 
     A change can commit any file there, but none that holds the sha of its own commit. Raises ExternalError if
-    there is nothing, or something that no job of this commit left.
+    there is nothing, or, when the last is read, something that no job of this commit left.
     """
     folder = (settings.cwd / name).resolve()
     files = documents_in(folder, deep=True)
@@ -35,10 +35,14 @@ def collected(settings: Settings, name: str) -> list[tuple[str, RunReport]]:
     planted = [path for path in files if not committed.isdisjoint((path, *path.parents))]
     _refuse(planted, folder, name, "in the repository itself")
     here = commit_here(settings)
-    reports = [(path, read(path)) for path in files]
-    others = [path for path, report in reports if report.run.commit != here]
+    others = []
+    for path in files:
+        report = read(path)
+        if report.run.commit != here:
+            others.append(path)
+        elif not others:
+            yield _display_path(path, folder, name), report
     _refuse(others, folder, name, "of another commit than this job")
-    return [(_display_path(path, folder, name), report) for path, report in reports]
 
 
 def _refuse(files: Sequence[Path], folder: Path, name: str, what: str) -> None:

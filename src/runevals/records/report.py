@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Literal
@@ -335,7 +335,7 @@ class RunReport:
 
     tool_version: str
     run: RunInfo
-    cases: tuple[CaseReport, ...]
+    cases: Sequence[CaseReport]  # a tuple, or those of the shards of a large run, which are on disk
     totals: Totals
     by_category: Mapping[str, Totals]
     by_evaluator: Mapping[str, Totals]  # counts of checks instead of cases; composite is None

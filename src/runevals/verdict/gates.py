@@ -75,7 +75,7 @@ def apply_gates(
         for gate in rules.gates
     ]
     replaced = {gate.name for gate in rules.gates}
-    gates = [*own, *(gate for gate in _gates(rules, report, comparison) if gate.name not in replaced)]
+    gates = [*own, *(gate for gate in _gates(rules, in_sight, comparison) if gate.name not in replaced)]
     if rules.fail_on is None:
         return tuple(gates)
     return tuple(_softened(gate, rules.fail_on) for gate in gates)
@@ -104,15 +104,17 @@ def _not_measured(cases: Sequence[CaseReport], of: int) -> str:
 
 
 def _without_quarantined(report: RunReport) -> RunReport:
+    if not any(case.quarantined for case in report.cases):
+        return report
     return replace(report, cases=tuple(case for case in report.cases if not case.quarantined))
 
 
-def _gates(rules: GateRules, report: RunReport, comparison: Comparison | None) -> Iterator[GateResult]:
+def _gates(rules: GateRules, in_sight: RunReport, comparison: Comparison | None) -> Iterator[GateResult]:
     if comparison is not None:
         yield _no_regression(comparison)
-    in_sight = _without_quarantined(report)
+    categories = {case.category for case in in_sight.cases}
     for category, limit in CATEGORY_GATES:
-        if any(case.category == category for case in in_sight.cases):
+        if category in categories:
             preset = replace(_PRESET, name=category, limit=limit, scope=Scope(category=category))
             gate = _of_groups(preset, in_sight, comparison)
             yield _by_chance(gate, in_scope(in_sight.cases, preset.scope), in_sight, comparison)

@@ -43,7 +43,7 @@ def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = Tr
     return RunReport(
         tool_version=__version__,
         run=run,
-        cases=tuple(cases),
+        cases=tuple(cases) if isinstance(cases, list) else cases,
         totals=summary.totals,
         by_category=summary.by_category,
         by_evaluator=summary.by_evaluator,

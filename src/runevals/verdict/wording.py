@@ -73,12 +73,12 @@ def alone(report: RunReport) -> str:
     if report.totals.pass_rate is None:
         return "No case was measured."
     rates = f"Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."
-    flaky = [case for case in report.cases if case.flaky]
+    flaky = sum(case.flaky for case in report.cases)
     if not flaky:
         return rates
     return (
         f"{rates} The pass rate counts every run; a case passes if at least half of its runs do, and "
-        f"{plural(len(flaky), 'case')} did not pass all."
+        f"{plural(flaky, 'case')} did not pass all."
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
@@ -14,6 +15,7 @@ from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport,
 from runevals.records.errors import ExternalError, InvalidDocument
 from runevals.records.quick_dataclass import dataclass
 from runevals.run.same_words import NOTICE as SAME_WORDS
+from runevals.run.shards.stored_cases import StoredCases
 from runevals.verdict.score import run_report
 
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured
@@ -21,6 +23,7 @@ WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of 
 )
 NAMED_BY_CASES = tuple(PROVIDERS)  # targets whose model may be the one that a case names
 NAMING = "prompt-yml"  # the dialect whose cases name theirs
+IN_MEMORY = 100_000  # cases: those of a larger run are stored while its shards are merged
 DIFFERENT_FILES = "the shards were made with different changes that are in no commit"
 
 
@@ -33,19 +36,25 @@ class ShardDocument:
     shard: ShardInfo
 
 
-def merged(documents: Sequence[tuple[str, RunReport]]) -> RunReport:
-    """The whole run's report; each document comes with its name.
+def merged(documents: Iterable[tuple[str, RunReport]]) -> RunReport:
+    """The whole run's report; each document comes with its name, and is read when the one before is done with.
 
     Raises InvalidDocument for documents that are not the shards of one run, or one of them twice; ExternalError
     where some are missing or were not finished.
     """
-    parts = sorted((_part(name, report) for name, report in documents), key=lambda part: part.shard.part)
+    parts: list[ShardDocument] = []
+    placed = _PlacedCases()
+    for name, report in documents:
+        part = _part(name, report)
+        placed.add(part)
+        parts.append(replace(part, report=replace(report, cases=()), shard=replace(part.shard, positions=())))
+    parts.sort(key=lambda part: part.shard.part)
     for part in parts[1:]:
         _require_same_run(parts[0], part)
     _require_same_models(parts)
     _require_each_once(parts)
     reports = [part.report for part in parts]
-    return run_report(_info([report.run for report in reports]), _cases(parts))
+    return run_report(_info([report.run for report in reports]), placed.in_order(parts[0].shard.plan_cases))
 
 
 def _part(display_name: str, report: RunReport) -> ShardDocument:
@@ -169,17 +178,35 @@ def _require_each_once(parts: Sequence[ShardDocument]) -> None:
         raise ExternalError(f"of {of} shards, these are missing: {numbers}; nothing is decided without them")
 
 
-def _cases(parts: Sequence[ShardDocument]) -> list[CaseReport]:
-    """All cases in the order of the plan."""
-    placed = {
-        position: case
-        for part in parts
-        for position, case in zip(part.shard.positions, part.report.cases, strict=True)
-    }
-    count, planned = sum(len(part.report.cases) for part in parts), parts[0].shard.plan_cases
-    if not len(placed) == count == planned or max(placed, default=0) >= max(planned, 1):
-        raise InvalidDocument("the shards together do not have each case of their plan once; run them again")
-    return [placed[position] for position in range(len(placed))]
+class _PlacedCases:
+    """The cases of all shards, with their positions in the plan; those of a large run are not in memory."""
+
+    def __init__(self) -> None:
+        self._positions = array("Q")
+        self._cases: list[CaseReport] | StoredCases = []
+
+    def add(self, part: ShardDocument) -> None:
+        """Those of one shard."""
+        if part.shard.plan_cases > IN_MEMORY and not self._positions:
+            self._cases = StoredCases()
+        try:
+            self._positions.extend(part.shard.positions)
+        except (OverflowError, TypeError):
+            raise InvalidDocument(f"{part.display_name} has positions that no case can have") from None
+        try:
+            self._cases.extend(part.report.cases)
+        except OSError:  # no room for the file
+            self._cases = [*self._cases, *part.report.cases]
+
+    def in_order(self, planned: int) -> Sequence[CaseReport]:
+        """All, in the order of the plan."""
+        order = sorted(range(len(self._positions)), key=self._positions.__getitem__)
+        if len(order) != planned or any(self._positions[number] != at for at, number in enumerate(order)):
+            raise InvalidDocument("the shards together do not have each case of their plan once; run them again")
+        if isinstance(self._cases, StoredCases):
+            self._cases.put_in_order(order)
+            return self._cases
+        return [self._cases[number] for number in order]
 
 
 def _info(runs: Sequence[RunInfo]) -> RunInfo:
