@@ -83,6 +83,12 @@ def test_hunks_that_cannot_run_without_each_other_are_not_named_beside_the_one_t
     assert (result.lost_by, result.put_back, result.why_not) == ({cause}, {cause}, None)
 
 
+def test_hunks_that_can_run_without_each_other_are_not_run_alone_to_the_limit():
+    model = StubModel(lambda put_back: not put_back >= {0, 1, 2, 3, 4})
+    result = search(model, 5, deterministic=True, limit=14)
+    assert (result.put_back, result.why_not) == ({0, 1, 2, 3, 4}, None)
+
+
 def test_a_single_hunk_takes_only_the_runs_of_both_sides():
     model = StubModel(lambda p: not p)
     assert (search(model, 1).lost_by, model.runs) == ({0}, 16)

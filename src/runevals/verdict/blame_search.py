@@ -122,6 +122,7 @@ class _Search:
     lost: list[float] = field(default_factory=list)  # runs of the head
     restored: list[float] = field(default_factory=list)  # runs with everything put back
     known: dict[HunkSet, bool] = field(default_factory=dict)
+    any_unrun: bool = False  # a set of hunks could not be run
 
     def result(self) -> _Steps[SearchResult]:
         yield from self._ends()
@@ -195,6 +196,7 @@ class _Search:
             number = 1 if values or self.deterministic else FIRST
             if not (yield from self._runs(put_back, number, values)):
                 self.known[put_back] = False
+                self.any_unrun = True
             elif (answer := self._answer(values)) is not None:
                 self.known[put_back] = answer
         return self.known[put_back]
@@ -241,7 +243,7 @@ class _Search:
 
     def _alone(self, put_back: HunkSet) -> _Steps[HunkSet]:
         """One of these that restores the case alone, which `_fewest` misses if two others cannot be parted."""
-        for hunk in sorted(put_back) if len(put_back) > 2 else ():
+        for hunk in sorted(put_back) if self.any_unrun and len(put_back) > 2 else ():
             if (yield from self._restores(frozenset({hunk}))):
                 return frozenset({hunk})
         return put_back
