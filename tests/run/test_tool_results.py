@@ -13,6 +13,7 @@ from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument
 from runevals.run.tool_results import parse_report, read_report, report_of
 from runevals.suites.importing.results import read_results
+from tests.ending import ended
 
 RESULTS = Path(__file__).parents[1] / "suites" / "importing" / "results"
 NOW = datetime.now(UTC)
@@ -140,3 +141,32 @@ def test_what_is_neither_ours_nor_of_a_tool_is_refused_as_a_results_document(tmp
         match="is not a results document that can be read: it has no 'format_version'; 1 is needed",
     ):
         read_report(path)
+
+
+def logs(folder, *models):
+    """A log of Inspect for each (model, how many of its nine cases it lost)."""
+    for model, lost in models:
+        samples = [
+            {"id": n, "input": f"{n}?", "scores": {"s": {"value": "I" if n < lost else "C"}}} for n in range(9)
+        ]
+        log = {"version": 2, "status": "success", "plan": {}, "eval": {"task": "t", "model": model}}
+        folder.mkdir(exist_ok=True)
+        (folder / f"{len(list(folder.iterdir()))}.json").write_text(json.dumps({**log, "samples": samples}))
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "code", "said"),
+    [
+        ([("m", 0)], [("a", 0), ("m", 9)], 1, "9 of 9 cases failed"),
+        ([("m", 0)], [("a", 9), ("m", 0)], 0, "No regression shown"),
+        ([("a", 9), ("m", 0)], [("m", 9)], 1, "9 of 9 cases failed"),
+        ([("a", 9), ("m", 9)], [("m", 9)], 3, "base's 9 cases in t (a) can be compared"),
+    ],
+)
+def test_each_model_is_compared_with_itself_however_many_there_are(tmp_path, runevals, base, head, code, said):
+    """Another model that was listed first hid what the one of the base had lost, or blocked in its place."""
+    stored = str(tmp_path / "base.json")
+    runevals("gate", logs(tmp_path / "base", *base), "-o", stored)
+    found, out, err = runevals("gate", logs(tmp_path / "head", *head), "--baseline", stored)
+    ended(found, code, out + err, said)

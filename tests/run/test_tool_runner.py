@@ -115,6 +115,35 @@ def test_a_fresh_run_without_the_score_that_is_lost_does_not_clear_the_case(repo
     assert (code, "3 may be lost (some fresh runs errored)" in out) == (3, True), out + err
 
 
+SEVERAL = """
+import json, pathlib, sys
+key, folder, model = sys.argv[1:]
+lost = [3] if pathlib.Path("side.txt").read_text() == "head" else []
+samples = [{"id": n, "input": "q", "scores": {"s": {"value": "I" if n in lost else "C"}}} for n in range(10)]
+log = {"version": 2, "status": "success", "eval": {"task": "t", "model": model}, "plan": {}}
+picked = [one for one in samples if key in ("all", str(one["id"]))]
+pathlib.Path(folder, model + ".json").write_text(json.dumps({**log, "samples": picked}))
+"""
+
+
+def test_a_case_of_one_of_several_models_is_run_again_with_that_model_alone(repository, runevals):
+    rerun = f"rerun: [sh, -c, '{sys.executable} tool.py \"$1\" \"$2\" m', sh, '{{key}}', '{{output}}']\n"
+    for name, text in {"tool.py": SEVERAL, "runevals.yaml": rerun}.items():
+        repository.write(name, text)
+    repository.write(".gitignore", "*.json\n__pycache__\n")
+    for side in ("base", "head"):
+        repository.write("side.txt", side)
+        repository.git("add", "-A")
+        repository.git("commit", "-qm", side)
+        for model, model_side in (("m", side), ("other", "base")):
+            repository.write("side.txt", model_side)
+            subprocess.run([sys.executable, "tool.py", "all", ".", model], cwd=repository.path, check=True)
+        repository.write("side.txt", side)
+        stored = ["--baseline", "base.json"] if side == "head" else ["-o", "base.json"]
+        code, out, err = runevals("gate", "m.json", "other.json", *stored)
+    ended(code, 1, out + err, "8/8 → 0/8 on fresh runs")
+
+
 def test_a_name_is_no_option():
     values = {"key": "--output=/etc", "name": "n", "suite": "s", "output": "/tmp/x"}
     with pytest.raises(ValueError, match="would be read as an option"):

@@ -30,7 +30,7 @@ from runevals.run.redaction.redactors import base_without_patterns, without_patt
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
 from runevals.run.shards.verdict import base_of_shards, conclude_shards, with_filters_of
-from runevals.run.tool_results import not_measured_here, with_lost_scores, with_promise
+from runevals.run.tool_results import in_suites_of, not_measured_here, with_lost_scores, with_promise
 from runevals.run.tool_runner import concluded
 from runevals.run.world.budget import Budget, Stop
 from runevals.verdict.decide import conclusion_of, decision, incomplete, since_mark
@@ -105,7 +105,9 @@ def _gate(report: RunReport, request: RunRequest, parameters_are_attempts: bool)
     report, request = prepared_results(report, request)
     base = with_promise(settled_base(known_base(request), request, not_measured_here), report)
     if base.baseline is not None:
-        report = with_lost_scores(report, base.baseline.report)
+        of_base = in_suites_of(base.baseline.report, report)
+        base = replace(base, baseline=replace(base.baseline, report=of_base))
+        report = with_lost_scores(report, of_base)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *base.notices)))
     conclusion = concluded(report, base.baseline, request, parameters_are_attempts=parameters_are_attempts)
     return remarked(conclusion, base, request)

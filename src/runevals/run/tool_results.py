@@ -257,6 +257,24 @@ def _with_lost_scores(case: CaseReport, scored: Mapping[str, CheckResult]) -> Ca
     return case if all(map(operator.is_, attempts, case.attempts)) else over_attempts(case, attempts)
 
 
+def in_suites_of(report: RunReport, other: RunReport) -> RunReport:
+    """`report` with its suites called as in `other`: with their model if that has several, without if it has one.
+
+    Otherwise the cases of one model would be compared with those of another.
+    """
+    from runevals.suites.importing.results import suite_of
+
+    own, there = ({case.suite: None for case in one.cases} for one in (report, other))
+    model, of_other = report.run.target.model, other.run.target.model
+    names = {suite: suite_of(suite, model) for suite in own if model}
+    names |= {suite_of(suite, of_other): suite for suite in there if of_other}
+    new = {suite: name for suite in own if suite not in there and (name := names.get(suite)) in there}
+    if not new or not own.keys().isdisjoint(new.values()):
+        return report
+    cases = [replace(case, suite=new.get(case.suite, case.suite)) for case in report.cases]
+    return replace(report, cases=tuple(cases))
+
+
 def with_promise(base: StoredBase, report: RunReport) -> StoredBase:
     """The base, which gives the same results each time if `report` is said to: it is of the same tool."""
     baseline = base.baseline

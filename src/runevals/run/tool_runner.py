@@ -22,7 +22,7 @@ from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import report_without_either, without_either
 from runevals.run.sides import commit_of_base
 from runevals.run.target_runner import lost_cases
-from runevals.run.tool_results import fresh_with_lost_scores, report_of
+from runevals.run.tool_results import fresh_with_lost_scores, in_suites_of, report_of
 from runevals.targets.command import failure_of
 from runevals.targets.environment import cleaned
 from runevals.verdict.decide import Baseline, conclusion_of, decision, since_mark, with_weakenings
@@ -169,6 +169,7 @@ class ToolRunner:
                 return None
         of_run = self.request.settings
         report = without_content(report_without_either(report, of_run), of_run.redaction.redact)
+        report = in_suites_of(report, self.head)
         fresh = next((one for one in report.cases if (one.suite, one.key) == (case.suite, case.key)), None)
         if fresh is None or not fresh.attempts:
             self.trouble = f"rerun wrote no result of {case.key}"

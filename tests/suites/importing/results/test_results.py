@@ -88,6 +88,11 @@ def test_the_cases_of_several_models_are_apart(tmp_path):
     assert {(case.suite, len(case.attempts)) for case in again.cases} == {("t", 2)}
 
 
+def test_a_file_that_names_no_model_does_not_part_the_attempts_of_one(tmp_path):
+    found = read_results([of_model(tmp_path, "a", {3}), of_model(tmp_path, "", {3})])
+    assert {(case.suite, len(case.attempts)) for case in found.cases} == {("t", 2)}
+
+
 def test_parameters_are_attempts_if_the_user_says_so():
     path = HERE / "junit" / "valid" / "nested.xml"
     [case] = read_results([path], parameters_are_attempts=True).cases

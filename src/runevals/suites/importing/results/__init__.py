@@ -132,7 +132,7 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
         return runs[0]
     models: dict[tuple[str, str], set[frozenset[str]]] = {}
     for run in runs:
-        for case in run.cases:
+        for case in run.cases if run.models else ():  # a file that names none may be of any
             models.setdefault((case.suite, case.key), set()).add(frozenset(run.models))
     of_several = {suite for (suite, _), of_case in models.items() if len(of_case) > 1}
     starts = [run.started_at for run in runs if run.started_at is not None]
@@ -152,8 +152,13 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
 def _of_model(case: ImportedCase, run: ImportedRun, of_several: Collection[str]) -> ImportedCase:
     """The case, with its file; if its suite is one `of_several` models, of the suite of its model."""
     model = AND.join(sorted(run.models)) if case.suite in of_several else ""
-    suite = f"{case.suite} ({model})" if model else case.suite
+    suite = suite_of(case.suite, model) if model else case.suite
     return replace(case, suite=suite, file=case.file or run.path)
+
+
+def suite_of(suite: str, model: str) -> str:
+    """What a suite is called that has the cases of one of several models."""
+    return f"{suite} ({model})"
 
 
 def _folder_of(paths: Sequence[str]) -> str:
