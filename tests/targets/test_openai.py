@@ -258,8 +258,9 @@ def test_an_answer_without_text_that_was_cut_or_refused_is_an_error(text, reply,
     assert (response.problem.code, response.problem.message) == ("empty_response", says)
 
 
-def test_an_empty_text_that_the_model_ended_itself_is_its_answer():
-    with chat_server(lambda body, n: Reply("")) as server:
+@pytest.mark.parametrize("reason", ["stop", "STOP", "eos", "eos_token", "end", "end_turn", "stop_sequence"])
+def test_an_empty_text_that_the_model_ended_itself_is_its_answer(reason):
+    with chat_server(lambda body, n: Reply("", finish_reason=reason)) as server:
         response = target(server).answer(asking())
     assert (response.problem, response.text) == (None, "")
 

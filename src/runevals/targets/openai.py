@@ -19,7 +19,8 @@ from runevals.targets.mocks import Mocks
 from runevals.targets.program_report import arguments, failed
 
 MOST_TURNS = 20
-ENDED_BY_MODEL = (None, "stop", "eos", "end_turn", "stop_sequence")  # finish reasons
+# Finish reasons, in lower case: watsonx and TGI have `eos_token`, gateways of Gemini `STOP`.
+ENDED_BY_MODEL = ("", "stop", "eos", "eos_token", "end", "end_turn", "stop_sequence")
 
 
 class OpenAITarget:
@@ -173,7 +174,7 @@ def _has_no_answer(last: ChatReply) -> bool:
     """Whether there is neither text nor a tool call; an empty text is an answer if the model ended it itself."""
     if last.tool_calls or (last.text or "").strip():
         return False
-    return last.text is None or bool(last.refusal) or last.finish_reason not in ENDED_BY_MODEL
+    return last.text is None or bool(last.refusal) or (last.finish_reason or "").lower() not in ENDED_BY_MODEL
 
 
 def _delivery(last: ChatReply) -> Delivery | None:
