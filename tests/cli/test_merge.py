@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from runevals.records import Acceptance, GateRules
+from runevals.reports.results_document import read, read_conclusion
+from runevals.run.acceptance import with_acceptance
 from runevals.run.shards import merge
 from runevals.run.shards.merge import IN_MEMORY
+from runevals.verdict.accepted import lost_cases
 from tests.ending import ended
 from tests.page_server import page_server
 from tests.sample_suites import AGENT, EXACT, SETTINGS, WORSE
@@ -331,3 +337,27 @@ def test_an_edited_case_that_fails_is_open_where_a_merge_cannot_run_its_old_form
     ended(code, 1, out + err, "1 case lost: a")
     code, out, err = runevals(*words, "--target", "command:true")
     ended(code, 3, out + err, "a may be lost (it was edited, and its old form could not be run)")
+
+
+def test_an_edited_case_is_open_beside_a_loss_where_a_merge_cannot_run_its_old_form(repository, runevals):
+    """The loss may be accepted: then the edited case passed with it."""
+    others = [{"testId": f"k{n}", "prompt": "Capital of Ecuador?", "expected_response": "Quito"} for n in range(9)]
+    lost = {**others.pop(), "prompt": "And of Ecuador?"}
+    worse = WORSE.replace("{", "{'And of Ecuador?': 'Lima', ")
+    for name, prompt, agent in (("base", "Capital of France?", AGENT), ("head", "The capital of France?", worse)):
+        case = {"testId": "a", "prompt": prompt, "expected_response": "Paris"}
+        repository.write("evals.json", {**EXACT, "items": [case, lost, *others]})
+        repository.write("agent.py", agent)
+        repository.git("commit", "-qam", name)
+        runevals("-o", f"{name}.json")
+    for part in (1, 2):
+        runevals("--shard", f"{part}/2", "-o", f"{part}.json")
+    words = ("merge", "1.json", "2.json", "--baseline", "base.json", "-o", "out.json")
+    code, out, err = runevals(*words, "--target", "command:true")
+    ended(code, 1, out + err, "1 of 9 cases regressed")
+    found = read_conclusion(Path("out.json"))  # without the base's cases
+    found = replace(found, comparison=replace(found.comparison, base=read(Path("base.json"))))
+    losses = lost_cases(found.comparison, found.report.run.target)
+    assert [loss.case for loss in losses] == ["k8"]
+    after = with_acceptance(found, Acceptance(by="ana", losses=losses), GateRules())
+    assert (after.verdict.exit_code, "a may be lost (it was edited" in after.verdict.headline) == (3, True)

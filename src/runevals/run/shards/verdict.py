@@ -130,10 +130,10 @@ def conclude_shards(report: RunReport, baseline: Baseline | None, request: RunRe
         return still_incomparable(final, f"the head was not run on the base's suite: {here}", rules)
     if isinstance(here, str):
         why = VERIFY_OFF if settings.compare.verify == "off" else here
+        comparison = _with_edited(report, baseline, comparison, rules.regression)
         if lost_places(comparison):
             comparison = unverified(comparison, why)
         else:
-            comparison = _with_edited(report, baseline, comparison, rules.regression)
             comparison = replace(comparison, caveats=(*comparison.caveats, f"nothing was run again: {why}"))
         return conclusion_of(report, comparison, rules, final.mark)
     if incomparable:
@@ -147,7 +147,7 @@ def _with_edited(
 ) -> Comparison:
     """The comparison in which an edited case that fails is open, as nothing can run its old form here."""
     changed = [pair for pair in edited(Sides.of(report, baseline.report).matched.both) if not pair.same_content]
-    if not changed or report.run.target.type == "recorded" or comparison.verdict is ComparisonVerdict.REGRESSION:
+    if not changed or report.run.target.type == "recorded":
         return comparison
     fresh = FreshRuns((*comparison.suspects, *(unrun(pair, NO_OLD_FORM) for pair in changed)))
     again = compare(report, baseline.report, baseline.source, rule=rule, fresh=fresh)
