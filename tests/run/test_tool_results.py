@@ -168,5 +168,8 @@ def test_each_model_is_compared_with_itself_however_many_there_are(tmp_path, run
     """Another model that was listed first hid what the one of the base had lost, or blocked in its place."""
     stored = str(tmp_path / "base.json")
     runevals("gate", logs(tmp_path / "base", *base), "-o", stored)
-    found, out, err = runevals("gate", logs(tmp_path / "head", *head), "--baseline", stored)
+    new = str(tmp_path / "head.json")
+    found, out, err = runevals("gate", logs(tmp_path / "head", *head), "--baseline", stored, "-o", new)
+    ended(found, code, out + err, said)
+    found, out, err = runevals("compare", stored, new)
     ended(found, code, out + err, said)

@@ -129,6 +129,8 @@ def _compare(base: Path, head: Path, request: RunRequest, rejudge: bool) -> Conc
         baseline = replace(baseline, report=rejudged(baseline.report, str(base), request))
         report = rejudged(report, str(head), request)
     report, baseline = without_patterns(report, settings), base_without_patterns(baseline, settings)
+    if baseline is not None:
+        baseline = replace(baseline, report=in_suites_of(baseline.report, report))
     return decision(report, baseline, settings.rules, weakenings=request.weakenings)
 
 
