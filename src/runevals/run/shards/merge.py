@@ -195,7 +195,7 @@ class _PlacedCases:
             raise InvalidDocument(f"{part.display_name} has positions that no case can have") from None
         try:
             self._cases.extend(part.report.cases)
-        except OSError:  # no room for the file
+        except (OSError, AttributeError):  # no room for the file, or a system without `pwrite`
             self._cases = [*self._cases, *part.report.cases]
 
     def in_order(self, planned: int) -> Sequence[CaseReport]:
