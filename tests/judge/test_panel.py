@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from runevals.judge.model import ModelJudge
 from runevals.judge.panel import Panel
 from runevals.lib.chat.chat import Chat, Endpoint
@@ -54,3 +56,28 @@ def test_if_half_of_the_votes_fail_there_is_no_score():
     assert found.score is None
     assert found.problem.code == "judge_failed"
     assert found.votes == ()
+
+
+@pytest.mark.parametrize(
+    ("scores", "score"),
+    [
+        pytest.param((3, 4, None), None, id="the failed judge may be the milder one: 4 with it, 3.5 without"),
+        pytest.param((None, 3, 5), None, id="the failed judge may be the stricter one"),
+        pytest.param((4, None, 4), 4.0, id="the others agree, so that it does not matter"),
+        pytest.param((2, 4, 4, 5, None), 4.0, id="the median is 4 whatever the failed judge says"),
+        pytest.param((3, 3, 4, 5, None), None, id="the median is 3 or 4"),
+        pytest.param((4, 4, 5, None), None, id="the median of four is 4 or 4.5"),
+    ],
+)
+def test_a_judge_of_several_that_fails_is_no_other_panel(scores, score):
+    def answer(body, _):
+        vote = scores[int(body["model"])]
+        return Reply(status=400) if vote is None else Reply(verdict(body, vote))
+
+    with chat_server(answer) as server:
+        throttle = Throttle(first_delay_s=0.01)
+        endpoints = [Endpoint(model=str(n), api_key="k", base_url=server.base_url) for n in range(len(scores))]
+        panel = Panel([ModelJudge(Chat(each, throttle), {}, prices=PRICES) for each in endpoints])
+        found = panel.ask(QUESTION, case="c", turn=1, attempt=1)
+    assert found.score == score
+    assert (found.problem is None) is (score is not None)

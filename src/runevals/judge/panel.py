@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from statistics import median
 
 from runevals.judge.model import Judge
@@ -15,7 +16,8 @@ from runevals.records.judgement import Judgement, Question, Vote
 class Panel:
     """Asks each voter in turn and takes the median of their scores.
 
-    If half of the voters or more fail, the judgement is the problem of the first failure.
+    If half of the voters or more fail, the judgement is the problem of the first failure. So it is if the votes of
+    different judges that failed could change the median: one judge is milder than another.
     """
 
     def __init__(self, voters: Sequence[Judge]) -> None:
@@ -36,10 +38,12 @@ class Panel:
             output_tokens=whole_total(judgement.output_tokens for judgement in replied),
             cached=all(judgement.cached for judgement in judgements),
         )
-        if 2 * len(scored) <= len(judgements):
+        scores = [judgement.score for judgement in judgements if judgement.score is not None]
+        failed = len(judgements) - len(scores)
+        if failed >= len(scores) or (len(set(self._names)) > 1 and not _is_settled(scores, failed)):
             problem = next(judgement.problem for judgement in judgements if judgement.problem is not None)
             return replace(spent, problem=problem)
-        middle = float(median(judgement.score for judgement in scored if judgement.score is not None))
+        middle = float(median(scores))
         nearest = min(scored, key=lambda judgement: abs((judgement.score or 0.0) - middle))
         return replace(
             spent,
@@ -66,6 +70,11 @@ class Panel:
                 **({"judges": votes} if len(votes) > 1 else {}),
             },
         )
+
+
+def _is_settled(scores: Sequence[float], failed: int) -> bool:
+    """Whether the median is the same, whatever the failed votes would have been."""
+    return median([*scores, *[-inf] * failed]) == median([*scores, *[inf] * failed])
 
 
 def _name(judge: ModelIdentity) -> str:
