@@ -256,6 +256,27 @@ def test_a_deterministic_target_is_asked_on_the_base_what_errored_there_and_fail
     assert found.deterministic is (head != "p")
 
 
+@pytest.mark.parametrize(
+    ("limit", "critical", "verdict", "state"),
+    [
+        (0.1, False, V.NO_CHANGE, "cleared"),
+        (0.1, True, V.INCONCLUSIVE, "open"),
+        (0.0, False, V.INCONCLUSIVE, "open"),
+    ],
+)
+def test_what_errors_on_the_base_of_a_deterministic_target_warns_if_the_settings_let_errors_pass(
+    limit, critical, verdict, state
+):
+    once = dict.fromkeys(SUITE, "p")
+    fresh = always("p", k7="e"), always("p", k7="f")
+    runner = ScriptedRunner({**once, "k7": "f"}, *fresh, deterministic=True, critical=critical)
+    cases = [case(key, letter, critical=critical) for key, letter in {**once, "k7": "e"}.items()]
+    base = report(cases, deterministic=True)
+    found = compare_in_rounds(runner, base, "stored", RegressionRule(max_errors=limit))[1]
+    assert (found.verdict, states(found)) == (verdict, {"k7": state})
+    assert found.suspects[0].reason == "errors hide what it was on the base"
+
+
 def test_what_errored_on_the_base_and_fails_now_is_open_if_nothing_can_be_run():
     once = dict.fromkeys(SUITE, "p")
     runner = ScriptedRunner({**once, "k7": "f"}, FINE, FINE, deterministic=True)

@@ -133,8 +133,22 @@ class SingleCases:
             self._settle(batch, len(pairs))
             return
         for suspect in [one for one in batch if one.state is None]:
-            suspect.state, suspect.reason = _by_promise(suspect)
+            suspect.state, suspect.reason = self._by_promise(suspect)
         self._left_out |= self._others(unknown, TOO_MANY)
+
+    def _by_promise(self, suspect: SuspectRuns) -> tuple[SuspectState, str]:
+        """The ending of a suspect on a deterministic target, whose fresh runs agree with the scored ones."""
+        fails = [attempt.status for attempt in suspect.head] == [Outcome.FAILED] * AGREEING_HEAD
+        unknown = singles.unknown_on_base(suspect.pair)
+        before = {attempt.status for attempt in suspect.base} if unknown else {Outcome.PASSED}
+        if fails and before == {Outcome.PASSED}:
+            return "confirmed", ""
+        if fails and before == {Outcome.FAILED}:
+            return "dropped", ""
+        if fails and unknown and (before == {Outcome.ERRORED} or self.runner.why_no_base):
+            suspect.stored = True  # its errors on the base are no fresh runs
+            return singles.ending_of_unknown(suspect.pair, self.rule)
+        return "open", "it could not be run again"
 
     def _chosen(self, cases: Sequence[Pair], pairs: Sequence[Pair]) -> Sequence[Pair]:
         """The cases to run again: a resumed run chooses those it chose before."""
@@ -261,13 +275,3 @@ def _disagrees(suspect: SuspectRuns) -> bool:
     head = any(attempt.status is Outcome.PASSED for attempt in suspect.head)
     known = not suspect.stored and not singles.unknown_on_base(suspect.pair)
     return head or (known and any(a.status is Outcome.FAILED for a in suspect.base))
-
-
-def _by_promise(suspect: SuspectRuns) -> tuple[SuspectState, str]:
-    """The ending of a suspect on a deterministic target, whose fresh runs agree with the scored ones."""
-    fails = [attempt.status for attempt in suspect.head] == [Outcome.FAILED] * AGREEING_HEAD
-    unknown = singles.unknown_on_base(suspect.pair)
-    before = {attempt.status for attempt in suspect.base} if unknown else {Outcome.PASSED}
-    if fails and before == {Outcome.PASSED}:
-        return "confirmed", ""
-    return ("dropped", "") if fails and before == {Outcome.FAILED} else ("open", "it could not be run again")

@@ -334,13 +334,18 @@ def _ending_without_base(suspect: SuspectRuns, rule: RegressionRule) -> tuple[Su
     if not suspect.decided:
         return "cleared" if too_few else "open", suspect.reason or "it could not be run again"
     if _unknown_before(suspect):
-        return "cleared" if _may_err(suspect.pair, rule) else "open", UNKNOWN
+        return ending_of_unknown(suspect.pair, rule)
     if not failed:
         return "cleared", ""
     if not too_few:
         return "open", "the base cannot be run to confirm it"
     stored, fresh = plural(suspect.pair.before.runs, "stored run"), plural(len(suspect.head), "fresh run")
     return "cleared", f"it passed {stored} of the base and none of {fresh}; more stored runs would settle it"
+
+
+def ending_of_unknown(pair: Pair, rule: RegressionRule) -> tuple[SuspectState, str]:
+    """The ending of a case that the base did not measure then nor now, and that fails all its runs."""
+    return "cleared" if _may_err(pair, rule) else "open", UNKNOWN
 
 
 def recorded(suspect: SuspectRuns) -> Suspect:
