@@ -513,6 +513,24 @@ def test_a_gate_that_fails_whatever_errored_goes_before_one_on_errors(rules):
     assert decided(gated, {"a": "e", "b": "f", "c": "p"}).verdict.exit_code == 1
 
 
+@pytest.mark.parametrize(
+    ("metric", "errored", "state", "exit_code"),
+    [
+        pytest.param("regressions", "k0", "not_applicable", 3, id="it passed on the base"),
+        pytest.param("new_failures", "k0", "not_applicable", 3, id="it would be new, too"),
+        pytest.param("regressions", "k1", "passed", 0, id="it failed on the base"),
+        pytest.param("regressions", "new", "passed", 0, id="the base does not have it"),
+        pytest.param("new_failures", "new", "not_applicable", 3, id="an added case may have failed"),
+    ],
+)
+def test_errors_within_the_limit_may_be_regressions_and_new_failures(rules, metric, errored, state, exit_code):
+    base = {"k0": "pfp", "k1": "fff", **{f"k{n}": "ppp" for n in range(2, 20)}}
+    allowed = replace(rules, errors_limit=0.2)
+    assert decided(allowed, {**base, errored: "eee"}, base).verdict.exit_code == 0  # the control: no such gate
+    found = decided(own(allowed, metric=metric, op="<=", limit=0), {**base, errored: "eee"}, base)
+    assert (states(found)["mine"], found.verdict.exit_code) == (state, exit_code)
+
+
 @pytest.mark.parametrize("metric", ["regressions", "new_failures"])
 @pytest.mark.parametrize(
     ("on_fresh_runs", "on_base", "state", "exit_code"),

@@ -198,7 +198,7 @@ def _regressions(comparison: Comparison, scope: Scope) -> MetricRange:
     """Cases that passed on the base and fail now, but for those whose loss fresh runs did not confirm.
 
     If the whole or a part is lost, these count too: its loss is theirs. A case that its fresh runs do not settle
-    may be lost.
+    may be lost, and so may one that errored.
     """
     if comparison.verdict is ComparisonVerdict.NOT_CONFIRMED:
         return MetricRange.exactly(0.0)
@@ -213,16 +213,27 @@ def _regressions(comparison: Comparison, scope: Scope) -> MetricRange:
     }
     heads = [change.head for change in comparison.of_kind("regressed") if change.head is not None]
     keys = {(case.suite, case.key) for case in in_scope(heads, scope)} - excluded
+    errored = {(case.suite, case.key) for case in in_scope(_errored_now(comparison), scope)} - excluded
     sure = float(len(keys - unsettled))
-    return MetricRange(sure, sure, float(len(keys)))
+    return MetricRange(sure, sure, float(len(keys | errored)))
+
+
+def _errored_now(comparison: Comparison) -> list[CaseReport]:
+    """The cases that passed on the base and could not be measured now."""
+    changes = comparison.of_kind("unmeasured")
+    passed = (
+        change.head for change in changes if change.base is not None and change.base.status is Outcome.PASSED
+    )
+    return [case for case in passed if case is not None and case.status is Outcome.ERRORED]
 
 
 def _new_failures(comparison: Comparison, scope: Scope) -> MetricRange:
-    """Regressed cases, and added ones that fail."""
+    """Regressed cases, and added ones that fail. What errored might have failed."""
     added = [change.head for change in comparison.of_kind("added") if change.head is not None]
-    failing = sum(case.status is Outcome.FAILED for case in in_scope(added, scope))
+    statuses = [case.status for case in in_scope(added, scope)]
+    failing, errored = statuses.count(Outcome.FAILED), statuses.count(Outcome.ERRORED)
     lost = _regressions(comparison, scope)
-    return MetricRange(lost.observed + failing, lost.lowest + failing, lost.highest + failing)
+    return MetricRange(lost.observed + failing, lost.lowest + failing, lost.highest + failing + errored)
 
 
 def _cost_change(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float | None:
