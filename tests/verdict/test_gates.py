@@ -455,6 +455,14 @@ def test_gates_about_the_difference(rules, metric, limit, state):
     assert states(found)["mine"] == state
 
 
+def test_an_added_case_that_the_base_quarantines_is_no_new_failure(rules):
+    base = [case(key, "p") for key in "abcdefgh"]
+    gated = own(rules, metric="new_failures", op="<=", limit=0)
+    for quarantined, state in ((True, "passed"), (False, "failed")):
+        head = [*base, case("new", "f", quarantined=quarantined)]
+        assert states(decided(gated, head, base))["mine"] == state
+
+
 @pytest.mark.parametrize(
     ("floor", "letters", "state", "exit_code"),
     [

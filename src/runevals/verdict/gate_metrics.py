@@ -230,7 +230,7 @@ def _errored_now(comparison: Comparison) -> list[CaseReport]:
 def _new_failures(comparison: Comparison, scope: Scope) -> MetricRange:
     """Regressed cases, and added ones that fail. What errored might have failed."""
     added = [change.head for change in comparison.of_kind("added") if change.head is not None]
-    statuses = [case.status for case in in_scope(added, scope)]
+    statuses = [case.status for case in in_scope(added, scope) if not case.quarantined]
     failing, errored = statuses.count(Outcome.FAILED), statuses.count(Outcome.ERRORED)
     lost = _regressions(comparison, scope)
     return MetricRange(lost.observed + failing, lost.lowest + failing, lost.highest + failing + errored)
