@@ -425,6 +425,27 @@ def test_errors_decide_no_gate_on_the_change_of_the_cost(rules, base, head, stat
     assert states(decided(gated, head, base))["mine"] == state
 
 
+@pytest.mark.parametrize(
+    ("letters", "limit", "state"),
+    [
+        pytest.param({"k0": "e", "k1": "e"}, 9, "not_applicable", id="8 without the errored ones, 10 with them"),
+        pytest.param({"k0": "e", "k1": "e"}, 10, "passed", id="enough for all"),
+        pytest.param({"k0": "e", "k1": "e"}, 7, "failed", id="too much without them"),
+        pytest.param({"k0": "pe", "k1": "s"}, 9, "passed", id="answered once, and skipped"),
+    ],
+)
+def test_a_case_that_errored_is_no_cheap_one(rules, letters, limit, state):
+    gated = replace(own(rules, metric="cost_usd", op="<=", limit=limit), errors_limit=0.2)
+    cases = at_cost(1.0, **letters)
+    dead = [
+        replace(c, attempts=tuple(replace(a, turns=()) for a in c.attempts))
+        if letters.get(c.key) in ("e", "s")
+        else c
+        for c in cases
+    ]
+    assert states(decided(gated, dead))["mine"] == state
+
+
 def test_a_cost_that_the_target_does_not_report_fails_its_gate_also_beside_an_error(rules):
     gated = replace(own(rules, metric="cost_usd", op="<=", limit=5), errors_limit=0.2)
     assert states(decided(gated, at_cost(None, k0="e")))["mine"] == "failed"

@@ -75,6 +75,8 @@ def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> Met
         return _evaluator(cases, gate.metric.removeprefix(EVALUATOR))
     if gate.metric == "pass_rate":
         return passed_share(cases)
+    if gate.metric in _AMOUNTS:
+        return _of_one_run(cases, _AMOUNTS[gate.metric])
     if comparison is not None and gate.metric in _OF_LOSSES:
         return _OF_LOSSES[gate.metric](comparison, gate.scope)
     if gate.metric in COMPARED:
@@ -167,26 +169,26 @@ def _errors(cases: Sequence[CaseReport]) -> float:
     return sum(case.unmeasured for case in cases) / len(cases)
 
 
-def _cost(cases: Sequence[CaseReport]) -> float | None:
-    return _of_one_run(cases, lambda turn: turn.cost_usd)
-
-
-def _tokens(cases: Sequence[CaseReport]) -> float | None:
-    return _of_one_run(cases, lambda turn: total((turn.input_tokens, turn.output_tokens)))
-
-
-def _of_one_run(cases: Sequence[CaseReport], amount: Callable[[TurnReport], float | None]) -> float | None:
+def _of_one_run(cases: Sequence[CaseReport], amount: Callable[[TurnReport], float | None]) -> MetricRange | None:
     """What running each case once takes, by the mean of its answered runs; None if unknown.
 
-    How many rounds are made, and which cases are run again, depends on chance.
+    How many rounds are made, and which cases are run again, depends on chance. A case that errored in all its runs
+    may take as much as the one that took most.
     """
     means: list[float | None] = []
+    errored = 0
     for case in cases:
         runs = [turns for each in case.attempts if (turns := [turn for turn in each.turns if turn.error is None])]
         if runs:
             whole = total(amount(turn) for turns in runs for turn in turns)
             means.append(None if whole is None else whole / len(runs))
-    return total(means)
+        else:
+            errored += case.status is Outcome.ERRORED
+    observed = total(means)
+    if observed is None:
+        return None
+    most = max(mean for mean in means if mean is not None)
+    return MetricRange(observed, observed, observed + errored * most)
 
 
 def _judge_coverage(cases: Sequence[CaseReport]) -> float | None:
@@ -279,10 +281,12 @@ _OF_CASES: Mapping[str, Callable[[Sequence[CaseReport]], float | None]] = {
     "composite": lambda cases: totals(cases).composite,
     "share": lambda cases: totals(cases).share,
     "errors": _errors,
-    "cost_usd": _cost,
     "latency_p95_s": lambda cases: totals(cases).latency_p95_s,
-    "tokens": _tokens,
     "judge_coverage": _judge_coverage,
+}
+_AMOUNTS: Mapping[str, Callable[[TurnReport], float | None]] = {
+    "cost_usd": lambda turn: turn.cost_usd,
+    "tokens": lambda turn: total((turn.input_tokens, turn.output_tokens)),
 }
 _SCALES = {
     "composite": (1.0, 5.0),
