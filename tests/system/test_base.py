@@ -285,6 +285,19 @@ def test_a_project_that_the_base_has_elsewhere_is_no_first_run(repository, runev
     ended(code, 3, err, "proj2/evals.json is proj/evals.json in the base")
 
 
+def test_settings_that_the_base_has_elsewhere_are_no_first_run(repository, runevals):
+    named_suites(repository, "p/evals/evals.json")
+    for words in (["checkout", "-q", "main"], ["mv", "runevals.yaml", "p/"], ["commit", "-qm", "a project"]):
+        repository.git(*words)
+    repository.git("checkout", "-qB", "change")
+    repository.git("rm", "-q", "p/runevals.yaml")
+    target = "{type: python, function: 'agent.py:answer', deterministic: true}"
+    repository.write("runevals.yaml", f"suites: [p/evals/*.json]\ntarget: {target}\n")
+    repository.write("agent.py", BAD)
+    code, _, err = runevals("run", "--base", "main", "-q")
+    ended(code, 3, err, "the base has its settings in p/runevals.yaml, which the change removes")
+
+
 def test_suites_that_git_ignores_are_no_first_run(repository, runevals):
     repository.write(".gitignore", "evals/\n")
     named_suites(repository, "evals/evals.json")

@@ -16,7 +16,7 @@ from runevals.records.rules import SuiteEntry
 from runevals.run.baseline.editable_installs import with_own_packages
 from runevals.run.baseline.relocate import rerooted
 from runevals.run.load import suites_of
-from runevals.settings.file import SettingsFile
+from runevals.settings.file import PLACES, SettingsFile
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.discover import SUFFIXES, discover
 from runevals.suites.load import LoadedSuites, is_suite
@@ -128,10 +128,12 @@ def require_in_base(files: Iterable[Path], there: Settings, head: Settings, *, a
     """The suites of the head that no checkout of the base can have, each with the reason: git does not have them.
 
     Raises ExternalError for one of a submodule, for a named path of which the base has nothing, and if it has no
-    suites at all (`alone`): nothing would be compared.
+    suites at all (`alone`): nothing would be compared. So it does if it has them, by settings at another place.
     """
     paths = dict.fromkeys(Path(os.path.normpath(file)) for file in files)
     names = [path.relative_to(head.repository) for path in paths if path.is_relative_to(head.repository)]
+    if alone:
+        _require_settings_in_place([name for name in names if (there.repository / name).exists()], there, head)
     names = [name for name in names if not (there.repository / name).exists()]
     ignored = {Path(name) for name in git.ignored_in(head.repository)} if names else set()
     lacking, reasons = list[Path](), dict[Path, str]()
@@ -152,6 +154,17 @@ def require_in_base(files: Iterable[Path], there: Settings, head: Settings, *, a
         how = "make it with `base_setup`, or compare with a stored result (--baseline)"
         raise ExternalError(f"{reasons[lacking[0]]}: {how}")
     return list(reasons.values())
+
+
+def _require_settings_in_place(suites: Iterable[Path], there: Settings, head: Settings) -> None:
+    """Raises ExternalError if the base has its settings for these suites in a file that the change removes."""
+    for folder in dict.fromkeys(folder for suite in suites for folder in suite.parents):
+        for place in PLACES:
+            if (there.repository / folder / place).is_file() and not (head.repository / folder / place).exists():
+                raise ExternalError(
+                    f"the base has its settings in {folder / place}, which the change removes, and finds no suite "
+                    "by the settings here; compare with a stored result of the base (--baseline)"
+                )
 
 
 def base_settings(words: RawSettings, settings: Settings, file: SettingsFile | None = None) -> Settings:
