@@ -25,7 +25,7 @@ class CheckStore:
         self._source = source.without_value
         self._shared = tuple(shared)
         self._numbers = {id(spec): number for number, spec in enumerate(self._shared)}
-        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}  # those of all turns, each once
         self._is_used = cases > IN_MEMORY
         self._file = SpoolFile()
         self._read = lru_cache(RECENT)(partial(_read, self._file, self._source, self._shared))
