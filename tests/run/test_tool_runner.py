@@ -89,6 +89,23 @@ samples = [{"id": n, "epoch": 1, "input": "q", "target": "x", "scores": scores(n
 picked = [one for one in samples if key in ("all", str(one["id"]))]
 pathlib.Path(folder, "log.json").write_text(json.dumps({**log, "samples": picked}))
 """
+
+
+def sides_of(repository, script, settings):
+    """Commits the base, then the head, with a tool that reads in `side.txt` which of them it runs for."""
+    for name, text in {
+        "tool.py": script,
+        "runevals.yaml": settings,
+        ".gitignore": "*.json\n__pycache__\n",
+    }.items():
+        repository.write(name, text)
+    for side in ("base", "head"):
+        repository.write("side.txt", side)
+        repository.git("add", "-A")
+        repository.git("commit", "-qm", side)
+        yield side
+
+
 SCORED = """
 def scores(n):
     lost = head and n == 3
@@ -102,13 +119,7 @@ def scores(n):
 def test_a_fresh_run_without_the_score_that_is_lost_does_not_clear_the_case(repository, runevals, way):
     """A judge of Inspect that is down gives no score, and the others pass."""
     script = INSPECT.replace("SCORES", SCORED.replace("WAY", repr(way)))
-    for name, text in {"tool.py": script, "runevals.yaml": RERUN, "side.txt": "base"}.items():
-        repository.write(name, text)
-    repository.write(".gitignore", "*.json\n__pycache__\n")
-    for side in ("base", "head"):
-        repository.write("side.txt", side)
-        repository.git("add", "-A")
-        repository.git("commit", "-qm", side)
+    for side in sides_of(repository, script, RERUN):
         subprocess.run([sys.executable, "tool.py", "all", "."], cwd=repository.path, check=True)
         stored = ["--baseline", "base.json"] if side == "head" else ["-o", "base.json"]
         code, out, err = runevals("gate", "log.json", *stored)
@@ -128,13 +139,7 @@ pathlib.Path(folder, model + ".json").write_text(json.dumps({**log, "samples": p
 
 def test_a_case_of_one_of_several_models_is_run_again_with_that_model_alone(repository, runevals):
     rerun = f"rerun: [sh, -c, '{sys.executable} tool.py \"$1\" \"$2\" m', sh, '{{key}}', '{{output}}']\n"
-    for name, text in {"tool.py": SEVERAL, "runevals.yaml": rerun}.items():
-        repository.write(name, text)
-    repository.write(".gitignore", "*.json\n__pycache__\n")
-    for side in ("base", "head"):
-        repository.write("side.txt", side)
-        repository.git("add", "-A")
-        repository.git("commit", "-qm", side)
+    for side in sides_of(repository, SEVERAL, rerun):
         for model, model_side in (("m", side), ("other", "base")):
             repository.write("side.txt", model_side)
             subprocess.run([sys.executable, "tool.py", "all", ".", model], cwd=repository.path, check=True)
