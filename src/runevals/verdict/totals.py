@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from math import ceil, fsum
+from math import ceil
 
-from runevals.lib.nullable import mean
+from runevals.lib.nullable import mean, total
 from runevals.records import LABELS, CaseReport, Coverage, Outcome, Totals, TurnReport, VoteAgreement
 from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.vote_agreement import Votes
@@ -90,12 +90,12 @@ class _Amounts:
 
     def total(self) -> float | None:
         """Unknown if one of them is, or if there are none."""
-        return fsum(self.known) if self.known and not self._unknown else None
+        return None if self._unknown else total(self.known)
 
     def whole_total(self) -> int | None:
         """The same of whole numbers."""
-        total = self.total()
-        return None if total is None else int(total)
+        whole = self.total()
+        return None if whole is None else int(whole)
 
 
 class _Sums:
