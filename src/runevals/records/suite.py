@@ -42,15 +42,6 @@ class EvaluatorSpec(Derived):
     location: Location | None = field(default=None, compare=False)
 
 
-class StoredChecks(StoredValue):
-    """The checks of a turn, stored elsewhere."""
-
-    __slots__ = ("evaluators",)
-
-    def __init__(self, evaluators: tuple[str, ...]) -> None:
-        self.evaluators = evaluators  # their names, in order
-
-
 @large("location", "checks")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
@@ -67,9 +58,10 @@ class Turn:
 
     @property
     def evaluators(self) -> tuple[str, ...]:
-        """Those that its checks name, in order; the checks themselves may not be in memory."""
+        """Those that its checks name, in order. Checks that are stored elsewhere are not read: they say it too."""
         checks = raw_value(self, "checks")
-        return checks.evaluators if isinstance(checks, StoredChecks) else tuple([spec.name for spec in checks])
+        is_stored = isinstance(checks, StoredValue)
+        return checks.evaluators if is_stored else tuple([spec.name for spec in checks])
 
 
 @large("location")

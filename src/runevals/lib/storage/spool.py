@@ -29,6 +29,7 @@ class Spool:
         self._stores_attempts = attempts > ATTEMPTS_IN_MEMORY
         self._file = SpoolFile()
         self._recent = lru_cache(RECENT)(partial(_value, self._file))
+        self._text = partial(_text, self._file)
         self._is_full = False
 
     def offload_record(self, record: T) -> T:
@@ -44,7 +45,7 @@ class Spool:
         if not self._is_full:
             try:
                 content = text.encode("utf-8", "surrogatepass")
-                attach_json(record, _OnDisk(partial(_text, self._file), self._file.append(content), len(content)))
+                attach_json(record, OnDisk(self._text, self._file.append(content), len(content)))
             except (OSError, AttributeError):  # no room, or a system without `pwrite`
                 self._is_full = True
 
@@ -71,7 +72,7 @@ class Spool:
 
         try:
             content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-            return _OnDisk(self._recent, self._file.append(content), len(content))
+            return OnDisk(self._recent, self._file.append(content), len(content))
         except (OSError, pickle.PicklingError, AttributeError, TypeError, RecursionError):
             return value  # disk full, not picklable, or nested too deep: it stays in memory
 
@@ -105,7 +106,7 @@ class SpoolFile:
             os.close(self._number)
 
 
-class _OnDisk(StoredValue):
+class OnDisk(StoredValue):
     """A value in the file, which `load` reads by its offset and length."""
 
     __slots__ = ("_length", "_load", "_offset")

@@ -9,10 +9,9 @@ from typing import Any
 
 from runevals.evaluators.catalogue import BuiltCheck, is_builtin
 from runevals.lib.parsing.source import Place, Source
-from runevals.lib.storage.spool import SpoolFile
+from runevals.lib.storage.spool import OnDisk, SpoolFile
 from runevals.records import WAS_DERIVED, EvaluatorSpec, Turn, attach_derived, derived_of, offload
 from runevals.records.quick_dataclass import restored, slots_of
-from runevals.records.suite import StoredChecks
 
 IN_MEMORY = 10_000  # cases: the checks of a suite with more are stored
 RECENT = 500  # of those that were read: they are looked at several times in turn
@@ -57,20 +56,14 @@ class CheckStore:
         return [name, options, threshold, weight, id_, negated, place.json_path, place.key]
 
 
-class _Stored(StoredChecks):
-    """The checks of one turn."""
+class _Stored(OnDisk):
+    """The checks of one turn, and the names of their evaluators, as `Turn.evaluators` reads them."""
 
-    __slots__ = ("_length", "_offset", "_read")
+    __slots__ = ("evaluators",)
 
     def __init__(self, read: Any, offset: int, length: int, evaluators: tuple[str, ...]) -> None:
-        super().__init__(evaluators)
-        self._read = read
-        self._offset = offset
-        self._length = length
-
-    def read(self) -> tuple[EvaluatorSpec, ...]:
-        checks: tuple[EvaluatorSpec, ...] = self._read(self._offset, self._length)
-        return checks
+        super().__init__(read, offset, length)
+        self.evaluators = evaluators
 
 
 def _read(
