@@ -72,7 +72,7 @@ from runevals.settings.resolve import RawSettings, ignored_changes, resolve
 if TYPE_CHECKING:
     from runevals.github.job import JobContext
     from runevals.records import Conclusion
-    from runevals.run.projects import Project
+    from runevals.run.project_folders import Project
     from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.file import BaseSide
     from runevals.settings.resolve import RawSettings, Settings

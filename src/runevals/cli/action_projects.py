@@ -15,7 +15,8 @@ from runevals.cli.terminal import tell
 from runevals.lib.terminal import say
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
 from runevals.run.nothing_measured import ended_by, nothing_measured, unmeasured
-from runevals.run.projects import Project, projects_in, require_apart, settings_of
+from runevals.run.project_folders import Project, projects_in
+from runevals.run.projects import require_apart, settings_of
 
 if TYPE_CHECKING:
     from runevals.cli.action_report import Runner

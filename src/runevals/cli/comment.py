@@ -23,7 +23,7 @@ from runevals.lib.terminal import say
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports import comment, unverified_comment
 from runevals.reports.results_document import parse, read_conclusion
-from runevals.run.projects import MOST_PROJECTS
+from runevals.run.project_folders import MOST_PROJECTS
 from runevals.settings.resolve import defaults
 
 if TYPE_CHECKING:

@@ -14,11 +14,12 @@ from runevals.github.job import change_event, require_own_code
 from runevals.lib.terminal import say
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.run.baseline.protected_side import protected_side
-from runevals.run.projects import in_words, projects_in, removed, require_apart, settings_of, worst
+from runevals.run.project_folders import projects_in
+from runevals.run.projects import in_words, removed, require_apart, settings_of, worst
 from runevals.settings.resolve import resolve
 
 if TYPE_CHECKING:
-    from runevals.run.projects import Project
+    from runevals.run.project_folders import Project
     from runevals.settings.resolve import RawSettings
 
     RunProject = Callable[[dict[str, Any], tuple[str, ...], RawSettings], int]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runevals.records.errors import NoSuiteFound
+from runevals.run.project_folders import way_to_projects
 from runevals.settings.file import PLACES
 from runevals.settings.resolve import Settings
 from runevals.suites import accepted, load
@@ -47,8 +48,6 @@ def suites_of(settings: Settings) -> LoadedSuites:
     try:
         return load.load_suites(load_request(settings))
     except NoSuiteFound as error:
-        from runevals.run.projects import way_to_projects
-
         way = "" if settings.load.suites else _way_up(settings) or way_to_projects(settings.cwd)
         raise NoSuiteFound(f"{error}{way}") from None
 

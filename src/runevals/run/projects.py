@@ -1,13 +1,9 @@
-"""The projects of a repository: the folders with a settings file of their own, each run as if inside it."""
+"""A run of each project, as if inside its folder."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path, PurePosixPath
 
-from runevals.lib import git
-from runevals.lib.git import repository_root
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records import Conclusion, FinalVerdict
 from runevals.records.errors import (
@@ -17,13 +13,12 @@ from runevals.records.errors import (
     INTERRUPTED,
     PASSED,
     USAGE_ERROR,
-    ExternalError,
     InvalidSettings,
     RunevalsError,
 )
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured, unmeasured
+from runevals.run.project_folders import Project
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, Settings, resolve
 
@@ -36,52 +31,6 @@ _WORST_FIRST = {
     COULD_NOT_MEASURE: "not measured",
     PASSED: "passed",
 }
-NAMES = ("runevals.yaml", "runevals.yml")  # the first of a folder is its settings file
-MOST_PROJECTS = 40  # in one comment, and in one artifact
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
-    """A folder, relative to where the command runs ("." for itself), and its settings file."""
-
-    name: str
-    config: str
-    removed: bool = False  # only the base has it
-
-
-def projects_in(cwd: Path, base: str | None = None) -> tuple[Project, ...]:
-    """The projects here, in the order of their names, and those that only the commit `base` has.
-
-    Raises InvalidSettings if there are none or too many, ExternalError if git does not say what the base has.
-    """
-    repository = repository_root(cwd)
-    here = _settings_files(_files_of(repository), cwd, repository)
-    before = {} if base is None else _settings_files(_files_at(repository, base), cwd, repository)
-    projects = tuple(
-        Project(name=name, config=here.get(name) or before[name], removed=name not in here)
-        for name in sorted({*here, *before})
-    )
-    if not projects:
-        raise InvalidSettings(f"--all-projects: no folder of {cwd} has a {NAMES[0]}")
-    if len(projects) > MOST_PROJECTS:
-        raise InvalidSettings(
-            f"--all-projects: {len(projects)} folders have a {NAMES[0]}, and one run has {MOST_PROJECTS} at most; "
-            "run each in a job of its own, with `config`"
-        )
-    return projects
-
-
-def way_to_projects(cwd: Path) -> str:
-    """What to do in a folder that is none of the projects below it; empty if git knows of none."""
-    if git.files_of(cwd) is None:
-        return ""  # the folder may be of any size, such as all of a user's
-    try:
-        names = [project.name for project in projects_in(cwd)]
-    except InvalidSettings:
-        return ""
-    if "." in names:
-        return ""
-    return f"\n{short_list(names, 5)} have settings of their own: run `runevals` there, or runevals --all-projects"
 
 
 def require_apart(projects: Iterable[Project], raw: RawSettings) -> None:
@@ -155,34 +104,3 @@ def _suites_of(project: Project, raw: RawSettings) -> set[str]:
     except RunevalsError:
         return set()
     return {suite.path for suite in loaded.suites}
-
-
-def _settings_files(files: Iterable[str], cwd: Path, repository: Path) -> Mapping[str, str]:
-    """Folder → its settings file, both relative to `cwd`."""
-    by_file: dict[str, str] = {}
-    above = PurePosixPath(os.path.relpath(cwd, repository).replace(os.sep, "/"))
-    for file in sorted(files):
-        path = PurePosixPath(file)
-        if path.name in NAMES and path.is_relative_to(above) and _is_source(path.relative_to(above).parent):
-            inside = path.relative_to(above)
-            by_file.setdefault(inside.parent.as_posix(), inside.as_posix())
-    return by_file
-
-
-def _is_source(folder: PurePosixPath) -> bool:
-    """Whether it is neither a hidden folder nor an installed package."""
-    return not any(part.startswith(".") or part == "node_modules" for part in folder.parts)
-
-
-def _files_of(repository: Path) -> list[str]:
-    files = git.files_of(repository)
-    if files is not None:
-        return [file for file in files if (repository / file).is_file()]
-    return [path.relative_to(repository).as_posix() for name in NAMES for path in repository.rglob(name)]
-
-
-def _files_at(repository: Path, commit: str) -> list[str]:
-    files = git.names(repository, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
-    if files is None:
-        raise ExternalError(f"git does not list the files of the base {commit[:7]}, so its projects are unknown")
-    return files

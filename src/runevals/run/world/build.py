@@ -22,6 +22,7 @@ from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Limits
 from runevals.reports import results_document
 from runevals.run.cluster.setup import cluster_target, on_cluster, recipe_of
+from runevals.run.project_folders import way_to_projects
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.journal import Journal, JournalledJudge, JournalledTarget
 from runevals.run.workspaces.folders import Workspaces
@@ -54,8 +55,6 @@ Or write `target:` into runevals.yaml."""
 
 def no_target(settings: Settings) -> InvalidSettings:
     """The error of what needs one target, for settings that name none, or several."""
-    from runevals.run.projects import way_to_projects
-
     if settings.targets:
         return InvalidSettings(choose_one(settings.targets))
     return InvalidSettings(NO_TARGET + way_to_projects(settings.cwd))
