@@ -11,6 +11,7 @@ SRC = Path(__file__).parents[1] / "src" / "runevals"
 
 STAGES = {"suites", "judge", "targets", "verdict", "reports"}
 MAY_IMPORT: Mapping[str, set[str]] = {
+    "version": set(),
     "records": set(),
     "lib": {"records"},
     "evaluators": {"records", "lib"},
@@ -111,7 +112,7 @@ def imported(place: str) -> Iterator[tuple[str, str]]:
     """The places of ours that a module imports from, with the names."""
     for module, name in imports(modules()[place]):
         target = ours().get(f"{module}.{name}") or ours().get(module)
-        if target is not None and name != "__version__":
+        if target is not None:
             yield target, name
 
 
@@ -128,7 +129,7 @@ def wrong_imports() -> Iterator[str]:
     for place in modules():
         package = package_of(place)
         for target, _ in imported(place):
-            if package_of(target) not in MAY_IMPORT[package] | {package}:
+            if package_of(target) not in MAY_IMPORT[package] | {package, "version"}:
                 yield f"{place} -> {target}"
 
 

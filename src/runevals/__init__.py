@@ -10,11 +10,12 @@ if TYPE_CHECKING:
     from runevals.run.request import RunRequest as RunRequest
     from runevals.run.request import load_suites as load_suites
     from runevals.verdict.decide import decide as decide
+    from runevals.version import __version__ as __version__
 
-__version__ = "0.1.0"
 __all__ = ["RunRequest", "case_blocked_test", "decide", "load_suites", "read_results", "run_suites"]
 
 _PLACES = {
+    "__version__": ("runevals.version", "__version__"),
     "RunRequest": ("runevals.run.request", "RunRequest"),
     "case_blocked_test": ("runevals.lib.statistics.permutation_test", "case_blocked_test"),
     "decide": ("runevals.verdict.decide", "decide"),

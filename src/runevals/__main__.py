@@ -9,7 +9,7 @@ import sys
 def main() -> None:
     """Runs the command line; `--version` is answered without loading anything else."""
     if sys.argv[1:] in (["--version"], ["-V"]):
-        from runevals import __version__
+        from runevals.version import __version__
 
         sys.stdout.write(f"runevals {__version__}\n")
         return

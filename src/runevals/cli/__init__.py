@@ -17,9 +17,9 @@ from typing import NoReturn
 import click
 from click.shell_completion import CompletionItem
 
-from runevals import __version__
 from runevals.cli.multi_word import split_multi_word_options
 from runevals.records.errors import INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR, RunevalsError, as_run_error
+from runevals.version import __version__
 
 REPORT_TO = "the issue tracker of runevals"
 LONGEST_LINE = 2000  # of a message

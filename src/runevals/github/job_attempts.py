@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from runevals import __version__
 from runevals.github.api import GitHubRefused, github_shape_errors
 from runevals.github.comments import slug
 from runevals.github.job import JobContext
@@ -19,6 +18,7 @@ from runevals.reports import results_document
 from runevals.run.resume.code_fingerprint import addresses
 from runevals.run.resume.unfinished import FILES, RUNS, UnfinishedRun, worth_a_journal
 from runevals.settings.resolve import Settings
+from runevals.version import __version__
 
 _CHANGE = ("INPUT_", "ACTIONS_", "GITHUB_", "GH_")  # with every attempt, or are set by others
 

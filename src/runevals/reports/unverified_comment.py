@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from runevals import __version__
 from runevals.lib.text.escape import code_cell
 from runevals.lib.text.numbers import plural
 from runevals.records import CaseReport, Links, Outcome, RunReport
 from runevals.reports.sections import line_link
 from runevals.verdict.score import over_attempts, over_turns
 from runevals.verdict.totals import totals
+from runevals.version import __version__
 
 MOST_CASES = 20
 LONGEST_FILE = 200  # characters of a path that is linked to

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from runevals import __version__
 from runevals.lib import git
 from runevals.records import Comparison, Conclusion, RunReport
 from runevals.records.errors import InvalidSettings
@@ -23,6 +22,7 @@ from runevals.settings.resolve import Settings
 from runevals.verdict.decide import Baseline, with_weakenings
 from runevals.verdict.procedure import compare_in_rounds
 from runevals.verdict.verification import VERIFY_OFF
+from runevals.version import __version__
 
 
 def measure_head(

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from runevals import __version__
 from runevals.lib.text.escape import visible
 from runevals.records import RULES, Suite, SuiteProblem
 from runevals.records.quick_dataclass import dataclass
+from runevals.version import __version__
 
 if TYPE_CHECKING:
     from runevals.suites.health import Hint

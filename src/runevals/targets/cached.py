@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from runevals import __version__
 from runevals.lib.storage.cache import Cache, SignedCache
 from runevals.lib.text.secrets import redacted
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.targets import Target
 from runevals.targets.answer_codec import read_response, response_text
+from runevals.version import __version__
 
 
 class Cacheable(Target, Protocol):

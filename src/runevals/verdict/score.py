@@ -10,7 +10,6 @@ from functools import lru_cache
 from math import fsum
 from typing import TypedDict
 
-from runevals import __version__
 from runevals.lib.nullable import mean
 from runevals.records import (
     NEVER_SENT_CODES,
@@ -33,6 +32,7 @@ from runevals.records import (
 from runevals.records.suite import labels_of, notes_of
 from runevals.verdict.cached_runs import copies
 from runevals.verdict.totals import summary_of
+from runevals.version import __version__
 
 _layers = lru_cache(1024)(Layers)  # most cases of a suite have the same few
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import version
 
-from runevals import __version__
 from runevals.cli.compared_results import base_command
 from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
 from runevals.cli.options import KEPT_RESULTS
@@ -29,6 +28,7 @@ from runevals.run.world.build import may_be_reduced
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.plan import RunPlan
+from runevals.version import __version__
 
 _GRADER = "def evaluate(input, output, expected, metadata):\n    return {'passed': True}\n"
 

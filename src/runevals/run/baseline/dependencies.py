@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from runevals import __version__
 from runevals.lib.git import commit_of, ignored_in, links_to, matches_in, names
 from runevals.lib.git_changes import PathsRead, changed_paths
 from runevals.lib.trees import CannotFollow, FolderTree, matching
@@ -18,6 +17,7 @@ from runevals.suites.discover import looked_at
 from runevals.suites.load import LoadedSuites
 from runevals.suites.urls.mcp_config import FILENAME
 from runevals.verdict.comparability import agent_version
+from runevals.version import __version__
 
 _PROGRAMS = tuple(
     f"*.{suffix}"

@@ -8,7 +8,6 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from runevals import __version__
 from runevals.lib.http.throttle import Throttles
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import RunevalsError
@@ -17,6 +16,7 @@ from runevals.run.cluster.repository_archive import PathMap, unpack
 from runevals.run.world.build_target import TargetSpec, build_target
 from runevals.targets import Target
 from runevals.targets.conversation_ids import ConversationIds
+from runevals.version import __version__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from runevals import __version__
 from runevals.records import Conversation, ModelIdentity
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.records.quick_dataclass import dataclass
 from runevals.run.cluster.node import Node, NodeAnswer, NodeReady, NodeSpec
+from runevals.version import __version__
 
 CPUS = 0.1  # of each node: a run that verifies a failing verdict has several sides, each with its own processes
 START_S = 3.0  # after the first, for the others that are free

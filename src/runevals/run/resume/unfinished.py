@@ -10,7 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from runevals import __version__
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.git import repository_root, tracked_in, why_unavailable
 from runevals.lib.sandbox import Sandbox
@@ -28,6 +27,7 @@ from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.code_fingerprint import MOST_FILES, Code, addresses, code_of, what_changed
 from runevals.run.resume.journal import Journal
 from runevals.settings.resolve import Settings
+from runevals.version import __version__
 
 RUNS = Path(".evals", "runs")
 OPTIONS = "options.json"

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
-from runevals import __version__
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.records.errors import ExternalError, InvalidDocument
@@ -17,6 +16,7 @@ from runevals.records.quick_dataclass import dataclass
 from runevals.run.same_words import NOTICE as SAME_WORDS
 from runevals.run.shards.stored_cases import StoredCases
 from runevals.verdict.score import run_report
+from runevals.version import __version__
 
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured
     {"concurrency", "judge_concurrency", "cache_target", "output_dir", "mode", "shards"}
