@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 SRC = Path(__file__).parents[1] / "src" / "runevals"
@@ -219,6 +220,11 @@ def test_stages_take_their_own_records_and_never_the_settings():
 
 def test_imports_and_touches_are_allowed():
     assert sorted(wrong() - KNOWN.keys()) == []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    below = {place: {target for target, _ in imported(place)} - {place} for place in modules()}
+    TopologicalSorter(below).prepare()  # CycleError names the circle
 
 
 def test_what_is_known_to_be_wrong_only_shrinks():
