@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged
@@ -54,7 +54,7 @@ def describe(cls: type[Evaluator]) -> EvaluatorDescription:
         name=cls.name,
         aliases=catalogue.aliases_of(cls.name),
         family=cls.__module__.rpartition(".")[0].rpartition(".")[2],
-        summary=_first_line(sys.modules[cls.__module__]),
+        summary=_first_line(import_module(cls.__module__)),
         prose=prose,
         options=tuple(_options(cls, _meanings(sections.get("Options", "")))),
         example=_ANSWER.sub("", example).strip(),
@@ -65,7 +65,7 @@ def describe(cls: type[Evaluator]) -> EvaluatorDescription:
 
 def family_title(cls: type[Evaluator]) -> str:
     """The title of an evaluator's family."""
-    return _first_line(sys.modules[cls.__module__.rpartition(".")[0]])
+    return _first_line(import_module(cls.__module__.rpartition(".")[0]))
 
 
 def _first_line(module: types.ModuleType) -> str:
