@@ -106,7 +106,7 @@ def _broken(text: str, duration_s: float) -> Answer:
     return Answer(error="evaluator_bad_result", reason=reason, duration_s=duration_s)
 
 
-def _evaluator(value: object) -> Answer | str:
+def _grade(value: object) -> Answer | str:
     """`{passed: true or false, score?: 0–1, reason?: text, details?: object}`."""
     if not isinstance(value, dict):
         return f"it must be an object with 'passed', not {_kind(value)}"
@@ -150,7 +150,7 @@ def _skill(value: object) -> Answer | str:
     return Answer(value=value)
 
 
-_CONTRACTS = {"evaluator": _evaluator, "assertion": _assertion, "skill": _skill}
+_CONTRACTS = {"evaluator": _grade, "assertion": _assertion, "skill": _skill}
 
 
 def _kind(value: object) -> str:
