@@ -12,14 +12,16 @@ from types import ModuleType
 import pytest
 import yaml
 
+from runevals import reports, targets
 from runevals.cli.schema import SCHEMAS
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.schema import schema
-from runevals.lib.plugins import GROUPS
 from runevals.settings.table import SETTINGS
+from runevals.suites import dialects
 from tests.docs.pages import ACTION, CONTAINER, PAGES, ROOT, blocks, spans
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+PLUGINS = {room.PLUGINS for room in (catalogue, dialects, targets, reports)}
 # What pages name of others: of JavaScript, of GitHub, of what examples make up.
 OTHERS = {
     "ReferenceError",
@@ -97,7 +99,7 @@ def test_python_names_can_be_imported(page):
     for span in spans(page):
         if (
             re.fullmatch(r"runevals(\.\w+)+", span)
-            and span not in GROUPS
+            and span not in PLUGINS
             and not span.endswith((".yaml", ".json"))
         ):
             module, _, name = span.rpartition(".")

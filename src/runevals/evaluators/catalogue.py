@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
-from runevals.lib.plugins import EVALUATORS, is_any_installed, package_of, plugins, unusable_plugin
+from runevals.lib.plugins import is_any_installed, package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import WAS_DERIVED, EvaluatorSpec, Layer, attach_derived, derived_of
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
@@ -32,6 +32,7 @@ class BuiltCheck:
     negated: bool
 
 
+PLUGINS = "runevals.evaluators"  # their entry points
 MOST_WEIGHT = 1e6
 FAMILIES = (
     "text", "structure", "retrieval", "tools", "workspace", "limits", "judged", "presets", "scripted", "combined",
@@ -111,7 +112,7 @@ def plugin_evaluators() -> Mapping[str, type[Evaluator]]:
     if not is_any_installed():
         return {}
     classes: dict[str, type[Evaluator]] = {}
-    for name, plugin in plugins(EVALUATORS, frozenset((*builtin_evaluators(), *_aliases))).items():
+    for name, plugin in plugins(PLUGINS, frozenset((*builtin_evaluators(), *_aliases))).items():
         kinds = (Check, Judged, Scripted, Composite)
         if not (isinstance(plugin, type) and issubclass(plugin, kinds)):
             reason = "it is not a class of one of the four kinds of evaluator"
@@ -120,7 +121,7 @@ def plugin_evaluators() -> Mapping[str, type[Evaluator]]:
         else:
             classes[name] = plugin
             continue
-        raise unusable_plugin(EVALUATORS, name, package_of(EVALUATORS, name), reason)
+        raise unusable_plugin(PLUGINS, name, package_of(PLUGINS, name), reason)
     return classes
 
 

@@ -1,4 +1,4 @@
-"""Plugins of installed packages: evaluators, dialects, targets and reporters, found by entry points."""
+"""Plugins of installed packages, found by entry points: each room names its group of them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-EVALUATORS = "runevals.evaluators"
-DIALECTS = "runevals.dialects"
-TARGETS = "runevals.targets"
-REPORTERS = "runevals.reporters"
-GROUPS = (EVALUATORS, DIALECTS, TARGETS, REPORTERS)
+GROUPS = "runevals."  # how the name of each group begins
+_SECTION = f"[{GROUPS}"
 
 
 def plugins(group: str, reserved: Collection[str] = ()) -> dict[str, object]:
@@ -102,14 +99,14 @@ def _entries() -> Mapping[str, tuple[tuple[EntryPoint, str], ...]]:
     groups: dict[str, list[tuple[EntryPoint, str]]] = {}
     packages: set[str] = set()
     for distribution in metadata.distributions(path=folders):
-        if "[runevals." not in (distribution.read_text("entry_points.txt") or ""):
+        if _SECTION not in (distribution.read_text("entry_points.txt") or ""):
             continue  # most of them: their metadata would take longer to read than all the rest
         name = distribution.metadata["Name"]
         if name in packages:
             continue  # the first on the path is imported
         packages.add(name)
         for entry in distribution.entry_points:
-            if entry.group in GROUPS:
+            if entry.group.startswith(GROUPS):
                 groups.setdefault(entry.group, []).append((entry, f"{name} {distribution.version}"))
     return {
         group: tuple(sorted(entries, key=lambda item: (item[0].name, item[1])))
@@ -130,7 +127,7 @@ def _may_hold_plugins(folder: str) -> bool:
 
 def _names_plugins(metadata: str) -> bool:
     with suppress(OSError):
-        return b"[runevals." in Path(metadata, "entry_points.txt").read_bytes()
+        return _SECTION.encode() in Path(metadata, "entry_points.txt").read_bytes()
     return False
 
 

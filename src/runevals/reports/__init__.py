@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol, cast, runtime_checkable
 
-from runevals.lib.plugins import REPORTERS as PLUGINS
 from runevals.lib.plugins import guarded, package_of, plugins, require, unusable_plugin
 from runevals.records import Conclusion
 from runevals.records.quick_dataclass import dataclass
@@ -35,6 +34,7 @@ class Streaming(Reporter, Protocol):
         """The text of `render`, piece by piece."""
 
 
+PLUGINS = "runevals.reporters"  # their entry points
 REPORTERS: tuple[Reporter, ...] = (results, html, junit, table, summary)
 PACKED = ".gz"
 # By `--format`: reporters selected by the complete name of a file.

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, cast
 
-from runevals.lib.plugins import TARGETS, package_of, plugins, unusable_plugin
+from runevals.lib.plugins import package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, RunevalsError
+
+PLUGINS = "runevals.targets"  # their entry points
 
 
 class Target(Protocol):
@@ -37,7 +39,7 @@ class TargetFactory(Protocol):
 
 def plugin_target(name: str, options: Mapping[str, object], *, base: Path, timeout_s: float) -> Target:
     """The target of a plugin. Raises UnusablePlugin, and InvalidSettings for options that it does not take."""
-    factories = plugins(TARGETS)
+    factories = plugins(PLUGINS)
     if name not in factories:
         names = ", ".join(factories) or "none is installed"
         raise InvalidSettings(f"there is no target plugin '{name}'{did_you_mean(name, factories)} ({names})")
@@ -46,10 +48,10 @@ def plugin_target(name: str, options: Mapping[str, object], *, base: Path, timeo
     except ValueError as error:
         raise InvalidSettings(f"target.options: {error}") from error
     except TypeError as error:
-        raise unusable_plugin(TARGETS, name, package_of(TARGETS, name), str(error)) from error
+        raise unusable_plugin(PLUGINS, name, package_of(PLUGINS, name), str(error)) from error
     missing = [part for part in ("answer", "identity", "close") if not hasattr(target, part)]
     if missing:
-        raise unusable_plugin(TARGETS, name, package_of(TARGETS, name), f"its target lacks {', '.join(missing)}")
+        raise unusable_plugin(PLUGINS, name, package_of(PLUGINS, name), f"its target lacks {', '.join(missing)}")
     return _Guarded(target)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from runevals.lib.parsing.source import Source, read_json, read_source, read_text
-from runevals.lib.plugins import DIALECTS as PLUGINS
 from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import Location, Suite, SuiteProblem
 from runevals.records.errors import UnrecognisedSuite
@@ -34,6 +33,7 @@ class Dialect(Protocol):
         """Document → suite; everything wrong with it is in the suite's problems."""
 
 
+PLUGINS = "runevals.dialects"  # their entry points
 DIALECTS: tuple[Dialect, ...] = (skill_cases, agent_skills, eval_samples, eval_document, prompt_yml, rows)
 _COMMENTS = re.compile(r"(?:\s*//[^\n]*)*")  # lines, before the document
 TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv, ".tsv": rows.read_csv}
