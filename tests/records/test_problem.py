@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runevals.records import Location, SuiteProblem
+from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite
 from runevals.records.problem import problem_lines
 
 
-def problems(number: int, file: str = "a.json", line: int | None = 1) -> list[SuiteProblem]:
+def problems(number: int, file: str = "a.json", line: int | None = 1) -> list[FileProblem]:
     return [
-        SuiteProblem(
+        FileProblem(
             location=Location(file=file, line=None if line is None else line + index),
             pointer=f"/items/{index}",
             message=f"'key{index}' is missing",
@@ -31,7 +31,7 @@ def test_more_than_ten_problems_of_one_kind_in_a_file_are_one_line_with_number_a
 
 
 def test_ten_problems_of_one_kind_in_a_file_are_listed_one_by_one_in_order():
-    other = SuiteProblem(location=Location(file="a.json", line=3), pointer="", message="is empty")
+    other = FileProblem(location=Location(file="a.json", line=3), pointer="", message="is empty")
     listed = [*problems(5), other, *problems(5)]
     assert str(InvalidSuite(listed)).splitlines() == list(map(str, listed))
 

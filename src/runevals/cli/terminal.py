@@ -11,7 +11,7 @@ import click
 from runevals.github.annotations import warning_command
 from runevals.lib.terminal import fitted, on_screen, say, terminal_text
 from runevals.lib.text.secrets import redactor
-from runevals.records import Conclusion, SuiteProblem
+from runevals.records import Conclusion, FileProblem
 from runevals.records.problem import errors_first
 from runevals.reports import console
 
@@ -30,7 +30,7 @@ def tell(conclusion: Conclusion) -> None:
         say(f"\n{first}", colour=colour)
 
 
-def warn(problems: Sequence[SuiteProblem]) -> None:
+def warn(problems: Sequence[FileProblem]) -> None:
     """Prints warnings and notices of suites to stderr, after the errors."""
     for problem in errors_first(problems)[:MOST_WARNINGS]:
         say(str(problem), err=True)

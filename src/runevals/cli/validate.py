@@ -16,7 +16,7 @@ from runevals.run.load import accepted_file, load_request, plan_of
 from runevals.suites import accepted
 
 if TYPE_CHECKING:
-    from runevals.records import RunReport, Suite, SuiteProblem
+    from runevals.records import FileProblem, RunReport, Suite
     from runevals.settings.resolve import Settings
     from runevals.suites.health import Hint
     from runevals.suites.health.server_tools import ServerTools
@@ -74,7 +74,7 @@ def command(
         raise InvalidSettings("--results is for --health; give both")
     findings: list[Hint] = []
     loaded: LoadedSuites | None = None
-    problems: Sequence[SuiteProblem]
+    problems: Sequence[FileProblem]
     try:
         settings = resolved_settings(options, paths=paths, evaluate_only=evaluate_only)
         loaded, findings = _looked(settings, results if health else None)
@@ -117,7 +117,7 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
         return loaded, findings(plan, sandbox, _past(past), _server_tools(settings))
 
 
-def _problems_of_lists(settings: Settings, read: LoadedSuites) -> Iterator[SuiteProblem]:
+def _problems_of_lists(settings: Settings, read: LoadedSuites) -> Iterator[FileProblem]:
     """Why the lists of quarantined cases and of accepted losses cannot be used."""
     from runevals.records.errors import InvalidSuite
 
@@ -172,7 +172,7 @@ def _written(result: ValidationResult, form: str) -> str:
             return log_json(as_sarif(plain))
 
 
-def _tell(problems: Sequence[SuiteProblem], loaded: LoadedSuites | None, hints: Sequence[str]) -> None:
+def _tell(problems: Sequence[FileProblem], loaded: LoadedSuites | None, hints: Sequence[str]) -> None:
     """The result as text: problems to stderr, the rest to stdout."""
     from runevals.lib.terminal import say
     from runevals.records.problem import problem_lines

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from runevals.lib.text.escape import log_text, one_line
-from runevals.records import SuiteProblem
+from runevals.records import FileProblem
 from runevals.records.quick_dataclass import dataclass
 from runevals.suites.problem_formats import ValidationResult
 
@@ -66,7 +66,7 @@ def as_annotations(result: ValidationResult) -> Iterator[str]:
     yield from map(annotation_command, map(problem_mark, result.problems))
 
 
-def problem_mark(problem: SuiteProblem) -> Mark:
+def problem_mark(problem: FileProblem) -> Mark:
     """A problem of a suite or settings file, at its place."""
     return Mark(
         file=problem.location.file,

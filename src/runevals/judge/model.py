@@ -17,7 +17,7 @@ from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import read_line, unique_keys
 from runevals.lib.text.escape import one_line, revealed
 from runevals.lib.text.secrets import beginning
-from runevals.records import Location, ModelIdentity, Problem, SuiteProblem
+from runevals.records import FileProblem, Location, ModelIdentity, Problem
 from runevals.records.errors import InvalidSuite, JudgeRefused
 from runevals.records.judgement import Judgement, Question
 
@@ -191,7 +191,7 @@ class RecordedJudge:
         """Reads a file's text. Raises InvalidSuite with every invalid line."""
         self._display_path = display_path
         self._scores: dict[tuple[str, str, int], Judgement] = {}
-        problems: list[SuiteProblem] = []
+        problems: list[FileProblem] = []
         for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
                 try:
@@ -201,7 +201,7 @@ class RecordedJudge:
                     self._scores[key] = judgement
                 except ValueError as error:
                     location = Location(file=display_path, line=number)
-                    problems.append(SuiteProblem(location=location, pointer="", message=str(error)))
+                    problems.append(FileProblem(location=location, pointer="", message=str(error)))
         if problems:
             raise InvalidSuite(problems)
 

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
         RULES,
         STOPPED_CODES,
         WORKSPACE_BROKEN,
+        FileProblem,
         Location,
         Problem,
-        SuiteProblem,
     )
     from runevals.records.prompt import PromptTemplate
     from runevals.records.report import (
@@ -157,6 +157,7 @@ __all__ = [
     "FileChange",
     "FileFound",
     "FileProbe",
+    "FileProblem",
     "FinalVerdict",
     "Finding",
     "FlakyCase",
@@ -204,7 +205,6 @@ __all__ = [
     "StoredValue",
     "Suite",
     "SuiteInfo",
-    "SuiteProblem",
     "Suspect",
     "SuspectState",
     "TextChange",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 
-from runevals.records.problem import SuiteProblem, problem_lines
+from runevals.records.problem import FileProblem, problem_lines
 
 PASSED = 0
 GATE_FAILED = 1
@@ -39,7 +39,7 @@ class InvalidSettings(UsageError):
 class InvalidSuite(UsageError):
     """One or more files have problems; `problems` has all of them, the message one line for many of a kind."""
 
-    def __init__(self, problems: Sequence[SuiteProblem]) -> None:
+    def __init__(self, problems: Sequence[FileProblem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(problem_lines(self.problems)))
 

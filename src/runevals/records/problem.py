@@ -48,7 +48,7 @@ class Location:
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
 
 
-# What can be wrong with a suite or settings file, by the name that tools know it by.
+# What can be wrong with a file, by the name that tools know it by.
 RULES = {
     "unreadable": "The file cannot be read: it is absent, too large, or no JSON, YAML or table.",
     "unknown-format": "The file is in no suite format.",
@@ -64,8 +64,8 @@ RULES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteProblem:
-    """One problem of a suite or settings file; a warning or a notice does not stop the run."""
+class FileProblem:
+    """What is wrong at a place in a file; a warning or a notice does not stop the run."""
 
     location: Location
     pointer: str
@@ -79,14 +79,14 @@ class SuiteProblem:
         return f"{self.location}:{pointer} {level}{self.message}"
 
 
-def errors_first(problems: Sequence[SuiteProblem]) -> list[SuiteProblem]:
+def errors_first(problems: Sequence[FileProblem]) -> list[FileProblem]:
     """Else in the order that they have."""
     return sorted(problems, key=lambda problem: problem.level != "error")
 
 
-def problem_lines(problems: Sequence[SuiteProblem]) -> list[str]:
+def problem_lines(problems: Sequence[FileProblem]) -> list[str]:
     """A line for each problem, errors first; more than MOST_ALIKE of one kind in a file are one line."""
-    groups: dict[tuple[str, ...], list[SuiteProblem]] = {}
+    groups: dict[tuple[str, ...], list[FileProblem]] = {}
     problems = errors_first(problems)
     for problem in problems:
         groups.setdefault(_kind(problem), []).append(problem)
@@ -100,11 +100,11 @@ def problem_lines(problems: Sequence[SuiteProblem]) -> list[str]:
     return lines
 
 
-def _kind(problem: SuiteProblem) -> tuple[str, ...]:
+def _kind(problem: FileProblem) -> tuple[str, ...]:
     return problem.location.file, problem.level, problem.rule, _VALUES.sub("", problem.message)
 
 
-def _group_line(group: Sequence[SuiteProblem]) -> str:
+def _group_line(group: Sequence[FileProblem]) -> str:
     first = group[:FIRST_ALIKE]
     lines = [str(problem.location.line) for problem in first if problem.location.line is not None]
     at = (

@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 
 from runevals.records.lazy_fields import Derived, StoredValue, large, nothing, raw_value
-from runevals.records.problem import Location, Problem, SuiteProblem
+from runevals.records.problem import FileProblem, Location, Problem
 from runevals.records.quick_dataclass import dataclass
 from runevals.records.trace import Message, Response, SimulatedUser
 from runevals.records.workspace import Workspace
@@ -115,13 +115,13 @@ class Suite:
     description: str | None = None
     requires: Requires | None = None
     legacy: bool = False  # in a shape that `upgrade` rewrites
-    problems: tuple[SuiteProblem, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
     files: tuple[Path, ...] = ()  # that it names and that were read into it
     skill: Path | None = None  # the folder of the skill that it is for
     skill_name: str | None = None  # as the file names that skill
 
     @property
-    def errors(self) -> tuple[SuiteProblem, ...]:
+    def errors(self) -> tuple[FileProblem, ...]:
         return tuple(problem for problem in self.problems if problem.level == "error")
 
 

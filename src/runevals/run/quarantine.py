@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from runevals.lib import git
-from runevals.records import Case, CaseReport, SuiteProblem, Weakening
+from runevals.records import Case, CaseReport, FileProblem, Weakening
 from runevals.records.errors import InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.settings.resolve import Settings
@@ -26,7 +26,7 @@ class QuarantineInForce:
     cases: frozenset[tuple[str, str]]
     notices: tuple[str, ...]
     weakenings: tuple[Weakening, ...]
-    problems: tuple[SuiteProblem, ...]
+    problems: tuple[FileProblem, ...]
 
 
 def quarantine_of(settings: Settings, loaded: LoadedSuites) -> QuarantineInForce:

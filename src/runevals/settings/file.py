@@ -11,7 +11,7 @@ from typing import Any
 
 from runevals.lib.parsing.source import JsonPath, Source, is_of_git, parse_source, read_source, resolved_path
 from runevals.lib.text.secrets import KEY_SHAPES
-from runevals.records import Location, SuiteProblem
+from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.settings.gates import check_names, gate_problems, gates_of
@@ -197,7 +197,7 @@ def _display_name(path: Path, cwd: Path) -> str:
     return path.relative_to(cwd).as_posix() if path.is_relative_to(cwd) else str(path)
 
 
-def _literal_keys(source: Source) -> Iterator[SuiteProblem]:
+def _literal_keys(source: Source) -> Iterator[FileProblem]:
     for place, value in _texts(source.value, ()):
         if "\0" in value:
             yield source.problem(place, "holds a NUL character, which no path or argument can")

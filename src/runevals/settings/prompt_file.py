@@ -8,7 +8,7 @@ from typing import Any
 
 from runevals.lib.parsing.source import Source, read_source, read_text
 from runevals.lib.text.variables import other_markup
-from runevals.records import Message, PromptTemplate, SuiteProblem
+from runevals.records import FileProblem, Message, PromptTemplate
 from runevals.records.errors import InvalidSuite
 
 _CHATS = (".json", ".yaml", ".yml")
@@ -32,7 +32,7 @@ def read_prompt_file(path: Path, display_path: str) -> PromptTemplate:
     return PromptTemplate(display_path=display_path, messages=tuple(Message(**message) for message in messages))
 
 
-def _chat_problems(source: Source) -> Iterator[SuiteProblem]:
+def _chat_problems(source: Source) -> Iterator[FileProblem]:
     if problems := source.schema_problems("runevals.settings", "prompt-file"):
         yield from problems
         return
@@ -46,13 +46,13 @@ def _chat_problems(source: Source) -> Iterator[SuiteProblem]:
             yield source.problem((number, "content"), _more_than_variables(message["content"], *markup))
 
 
-def _text_problems(source: Source) -> Iterator[SuiteProblem]:
+def _text_problems(source: Source) -> Iterator[FileProblem]:
     markup = other_markup(source.text, comments=False)
     if markup is not None:
         message = _more_than_variables(source.text, *markup)
-        yield SuiteProblem(location=source.at(markup[0]), pointer="", message=message)
+        yield FileProblem(location=source.at(markup[0]), pointer="", message=message)
     elif not source.text.strip():
-        yield SuiteProblem(location=source.at(0), pointer="", message="is empty: it must hold the prompt")
+        yield FileProblem(location=source.at(0), pointer="", message="is empty: it must hold the prompt")
 
 
 def _more_than_variables(text: str, offset: int, what: str) -> str:

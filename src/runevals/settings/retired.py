@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from runevals.lib.parsing.source import Source
-from runevals.records import SuiteProblem
+from runevals.records import FileProblem
 
 GITHUB_MODELS = "github-models"
 RETIRED = "GitHub Models was retired on 2026-07-30; name another endpoint, see docs/running.md#targets"
 _NAMING = ("target", "judge", "judges")
 
 
-def retired_in(source: Source) -> Iterator[SuiteProblem]:
+def retired_in(source: Source) -> Iterator[FileProblem]:
     """A problem for each retired target or judge of a settings file."""
     if not isinstance(source.value, dict):
         return

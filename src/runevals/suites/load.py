@@ -18,7 +18,7 @@ from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import first_of, plural
-from runevals.records import Case, EvaluatorSpec, Location, Problem, PromptTemplate, Suite, SuiteProblem, Turn
+from runevals.records import Case, EvaluatorSpec, FileProblem, Location, Problem, PromptTemplate, Suite, Turn
 from runevals.records.agent import AGENTS
 from runevals.records.errors import (
     InvalidOptions,
@@ -76,7 +76,7 @@ class LoadedSuites:
     files: tuple[Path, ...] = ()  # of the suites and what they name, as it was named: a link is not followed
 
     @property
-    def problems(self) -> tuple[SuiteProblem, ...]:
+    def problems(self) -> tuple[FileProblem, ...]:
         return tuple(problem for suite in self.suites for problem in suite.problems)
 
 
@@ -136,7 +136,7 @@ def is_suite(path: Path) -> bool:
         return False
 
 
-def require_suites(suites: LoadedSuites, problems: Sequence[SuiteProblem]) -> LoadedSuites:
+def require_suites(suites: LoadedSuites, problems: Sequence[FileProblem]) -> LoadedSuites:
     """Suites without an error, at least one. Raises InvalidSuite, NoSuiteFound."""
     if problems:
         raise InvalidSuite(problems)
@@ -145,11 +145,11 @@ def require_suites(suites: LoadedSuites, problems: Sequence[SuiteProblem]) -> Lo
     return suites
 
 
-def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[SuiteProblem]]:
+def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
     """What can be read of every file, and the problems of those with errors. Raises NoSuiteFound."""
     suites: list[Suite] = []
     notices: list[str] = []
-    broken: list[SuiteProblem] = []
+    broken: list[FileProblem] = []
     known_paths: set[Path] = set()
     files: list[Path] = []
     entries = request.entries or (None,)
@@ -203,9 +203,9 @@ def _not_measurable(suite: Suite, request: LoadRequest) -> str | None:
     return reason if agent_skills.is_trigger_suite(suite) else None
 
 
-def _with_target(suites: list[Suite], request: LoadRequest) -> tuple[list[Suite], list[SuiteProblem]]:
+def _with_target(suites: list[Suite], request: LoadRequest) -> tuple[list[Suite], list[FileProblem]]:
     """(the suites with warnings, the problems) that the target makes of what is in them."""
-    problems: list[SuiteProblem] = []
+    problems: list[FileProblem] = []
     if not request.evaluate_only and request.target_type not in ("recorded", *AGENTS):
         lacking = list(_without_workspace(suites))
         if request.target_type is None:  # it may be a coding agent yet
@@ -219,7 +219,7 @@ def _with_target(suites: list[Suite], request: LoadRequest) -> tuple[list[Suite]
     return suites, problems
 
 
-def _without_workspace(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
+def _without_workspace(suites: Sequence[Suite]) -> Iterator[FileProblem]:
     """The checks that look at a workspace of cases that have none, each with the first of these cases."""
     cases = [case for suite in suites for case in suite.cases if case.workspace is None and not case.files]
     checks = ((case, turn, spec) for case in cases for turn in case.turns for spec in turn.checks)
@@ -229,7 +229,7 @@ def _without_workspace(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
             continue
         location = spec.location or turn.location or case.location
         if location not in reported:
-            yield SuiteProblem(
+            yield FileProblem(
                 location=location,
                 pointer="" if spec.location is None else spec.location.pointer,
                 message=f"{spec.id or spec.name} looks at a workspace, and case '{case.key}' has none; "
@@ -238,16 +238,16 @@ def _without_workspace(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
         reported.add(location)
 
 
-def _without_cwd(suites: Sequence[Suite], target_type: str | None) -> Iterator[SuiteProblem]:
+def _without_cwd(suites: Sequence[Suite], target_type: str | None) -> Iterator[FileProblem]:
     """The first case of each suite whose `cwd` the target is not given."""
     for suite in suites:
         case = next((case for case in suite.cases if case.cwd is not None), None)
         if case is not None:
             message = f"cwd is for command targets; a {target_type} target does not get it"
-            yield SuiteProblem(location=case.location, pointer="", message=message)
+            yield FileProblem(location=case.location, pointer="", message=message)
 
 
-def _almost_gated(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
+def _almost_gated(suites: Sequence[Suite]) -> Iterator[FileProblem]:
     """The categories that are written otherwise than one with a gate, each with its first case."""
     gated = {name for name, _ in CATEGORY_GATES}
     for suite in suites:
@@ -256,10 +256,10 @@ def _almost_gated(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
             name = re.sub("[^a-z]", "", category.casefold())
             if (alike := next((each for each in gated if name in (each, f"{each}s")), None)) is not None:
                 message = f"the category '{category}' has no gate; did you mean '{alike}'?"
-                yield SuiteProblem(location=first[category].location, pointer="", message=message)
+                yield FileProblem(location=first[category].location, pointer="", message=message)
 
 
-def _placeholders(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
+def _placeholders(suites: Sequence[Suite]) -> Iterator[FileProblem]:
     """The first case of each suite that `init` wrote and nobody has replaced."""
     for suite in suites:
         marked = [case for case in suite.cases if _is_placeholder(case)]
@@ -267,7 +267,7 @@ def _placeholders(suites: Sequence[Suite]) -> Iterator[SuiteProblem]:
             message = (
                 f"{plural(len(marked), 'case')} of `runevals init` still marked “{PLACEHOLDER}”: write your own"
             )
-            yield SuiteProblem(location=marked[0].location, pointer="", message=message)
+            yield FileProblem(location=marked[0].location, pointer="", message=message)
 
 
 def _is_placeholder(case: Case) -> bool:
@@ -284,9 +284,9 @@ def _looks_at_workspace(spec: EvaluatorSpec) -> bool:
         return False
 
 
-def _with_warnings(suites: Sequence[Suite], problems: Sequence[SuiteProblem]) -> list[Suite]:
+def _with_warnings(suites: Sequence[Suite], problems: Sequence[FileProblem]) -> list[Suite]:
     """The suites, each with its own of these problems as warnings."""
-    warnings: dict[str, list[SuiteProblem]] = {}
+    warnings: dict[str, list[FileProblem]] = {}
     for problem in problems:
         warnings.setdefault(str(problem.location.file), []).append(replace(problem, level="warning"))
     return [replace(suite, problems=(*suite.problems, *warnings.get(suite.path, ()))) for suite in suites]
@@ -351,7 +351,7 @@ def _require_own(path: Path, request: LoadRequest) -> None:
         return
     reason = "leads to git's own files" if real.is_relative_to(root) else "leads out of the repository"
     reason = f"{reason} by a link; put the suite itself here"
-    raise InvalidSuite([SuiteProblem(location=Location(file=str(path)), pointer="", message=reason)])
+    raise InvalidSuite([FileProblem(location=Location(file=str(path)), pointer="", message=reason)])
 
 
 def _is_no_samples(suite: Suite, path: Path) -> bool:
@@ -422,7 +422,7 @@ def dry_run_evaluators(plan: RunPlan, sandbox: ScriptRunner) -> None:
         raise InvalidSuite(problems)
 
 
-def unusable_evaluators(suites: Sequence[Suite], sandbox: ScriptRunner) -> list[SuiteProblem]:
+def unusable_evaluators(suites: Sequence[Suite], sandbox: ScriptRunner) -> list[FileProblem]:
     """Definitions of evaluators that cannot be used; those that cannot be built are reported by their suite."""
     planned = (
         _PlannedCheck(case, turn, spec, evaluator)
@@ -451,8 +451,8 @@ def _build(spec: EvaluatorSpec) -> Scripted | None:
         return None
 
 
-def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[SuiteProblem]:
-    problems: dict[SuiteProblem, None] = {}
+def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[FileProblem]:
+    problems: dict[FileProblem, None] = {}
     reported: set[tuple[str, str, str]] = set()
     for check in checks:
         call = check.evaluator.rehearsal(check.turn.expected)
@@ -466,7 +466,7 @@ def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[Su
             own = check.spec.location
             location = own or check.turn.location or check.case.location
             message = f"{check.spec.id or check.spec.name} cannot be used: {answer.reason}"
-            problem = SuiteProblem(
+            problem = FileProblem(
                 location=location,
                 pointer="" if own is None else own.pointer,
                 message=message,

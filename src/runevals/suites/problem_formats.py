@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from runevals.lib.text.escape import visible
-from runevals.records import RULES, Suite, SuiteProblem
+from runevals.records import RULES, FileProblem, Suite
 from runevals.records.quick_dataclass import dataclass
 from runevals.version import __version__
 
@@ -25,7 +25,7 @@ HEALTH = "health/"  # prefix of a hint's kind as a rule
 class ValidationResult:
     """The suites and their problems; without suites if there was an error."""
 
-    problems: tuple[SuiteProblem, ...]
+    problems: tuple[FileProblem, ...]
     suites: tuple[Suite, ...] = ()
 
     @property
@@ -34,10 +34,10 @@ class ValidationResult:
         return sum(problem.level == "error" for problem in self.problems)
 
 
-def as_problem(finding: Hint) -> SuiteProblem:
+def as_problem(finding: Hint) -> FileProblem:
     """A hint for authors as a notice."""
     rule = HEALTH + finding.kind.replace(" ", "-")
-    return SuiteProblem(location=finding.location, pointer="", message=finding.message, level="notice", rule=rule)
+    return FileProblem(location=finding.location, pointer="", message=finding.message, level="notice", rule=rule)
 
 
 def checks_of(suite: Suite) -> int:
@@ -89,7 +89,7 @@ def _meaning(rule: str) -> str:
     return RULES.get(rule) or f"A hint for the suite's author: {rule.removeprefix(HEALTH).replace('-', ' ')}."
 
 
-def _result(problem: SuiteProblem, rules: Sequence[str]) -> dict[str, Any]:
+def _result(problem: FileProblem, rules: Sequence[str]) -> dict[str, Any]:
     location = problem.location
     path = Path(location.file)
     artifact: dict[str, Any] = (

@@ -13,7 +13,7 @@ from dataclasses import replace
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables, variables_in
-from runevals.records import Case, Message, PromptTemplate, Suite, SuiteProblem
+from runevals.records import Case, FileProblem, Message, PromptTemplate, Suite
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import eval_samples, prompt_yml, rows, skill_cases
 from runevals.suites.dialects.variables import texts_of
@@ -48,7 +48,7 @@ def with_prompts(
 
 def prompt_problems(
     suites: Sequence[Suite], template: PromptTemplate | None, runs: Callable[[Case], bool]
-) -> list[SuiteProblem]:
+) -> list[FileProblem]:
     """Why cases cannot be run: one problem for all cases of a suite with the same reason."""
     if template is not None and (too_much := _too_much(suites, template, runs)) is not None:
         return [too_much]
@@ -57,7 +57,7 @@ def prompt_problems(
 
 def _too_much(
     suites: Sequence[Suite], template: PromptTemplate, runs: Callable[[Case], bool]
-) -> SuiteProblem | None:
+) -> FileProblem | None:
     """The first case with which the prompts are too long: a template may have a variable ten thousand times."""
     counts = Counter(name for message in template.messages for name in VARIABLE.findall(message.content))
     own, total = sum(len(message.content) for message in template.messages), 0
@@ -68,13 +68,13 @@ def _too_much(
             if total > MOST_CHARACTERS:
                 most = f"{MOST_CHARACTERS // 1024**2} MiB"
                 message = f"with case '{case.key}', the prompts that {template.display_path} makes exceed {most}"
-                return SuiteProblem(location=case.location, pointer="", message=message)
+                return FileProblem(location=case.location, pointer="", message=message)
     return None
 
 
 def _of_suite(
     suite: Suite, template: PromptTemplate | None, runs: Callable[[Case], bool]
-) -> Iterator[SuiteProblem]:
+) -> Iterator[FileProblem]:
     problems_by_kind: dict[str, list[tuple[Case, str]]] = {}
     if template is None and suite.dialect != eval_samples.NAME:
         return  # the other formats require a prompt
@@ -91,7 +91,7 @@ def _of_suite(
     for alike in problems_by_kind.values():
         case, message = alike[0]
         rest = "" if len(alike) == 1 else f" (and {plural(len(alike) - 1, 'more case')})"
-        yield SuiteProblem(location=case.location, pointer="", message=f"{message}{rest}")
+        yield FileProblem(location=case.location, pointer="", message=f"{message}{rest}")
 
 
 def variables_of(template: PromptTemplate) -> tuple[str, ...]:

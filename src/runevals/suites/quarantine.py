@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from runevals.lib.parsing.source import Source, parse_source
-from runevals.records import Case, CaseReport, Location, SuiteProblem, Weakening
+from runevals.records import Case, CaseReport, FileProblem, Location, Weakening
 from runevals.records.errors import InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import CRITICAL_CATEGORIES
@@ -34,7 +34,7 @@ class Quarantine:
 
     cases: frozenset[tuple[str, str]] = frozenset()
     notices: tuple[str, ...] = ()
-    problems: tuple[SuiteProblem, ...] = ()  # entries that no list should have; a run says so, and ignores them
+    problems: tuple[FileProblem, ...] = ()  # entries that no list should have; a run says so, and ignores them
 
 
 def read_entries(content: bytes, suffix: str, display_path: str) -> tuple[QuarantineEntry, ...]:
@@ -67,7 +67,7 @@ def active_entries(
 ) -> Quarantine:
     """The entries that apply to these cases: not expired, not critical, and at most a tenth of a suite."""
     notices: list[str] = []
-    problems: list[SuiteProblem] = []
+    problems: list[FileProblem] = []
     active: dict[tuple[str, str], QuarantineEntry] = {}
     for entry in entries:
         of_key = [c for c in cases if c.key == entry.key and entry.suite in (None, c.suite)]
@@ -75,7 +75,7 @@ def active_entries(
         if len(matches) < len(of_key):
             message = f"{entry.key} is critical, so it counts; remove it from the list"
             notices.append(f"quarantine: {message}")
-            problems.append(SuiteProblem(location=entry.location, pointer=entry.location.pointer, message=message))
+            problems.append(FileProblem(location=entry.location, pointer=entry.location.pointer, message=message))
         if not of_key:
             notices.append(f"quarantine: there is no case {entry.key}; remove it from the list")
         elif entry.expires < today:

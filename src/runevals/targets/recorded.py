@@ -13,11 +13,11 @@ from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import (
     ERROR_CODES,
     Conversation,
+    FileProblem,
     Location,
     ModelIdentity,
     Response,
     RunReport,
-    SuiteProblem,
     WorkspaceChanges,
     in_memory,
 )
@@ -94,7 +94,7 @@ class RecordedTarget:
 def _read(path: Path, display_path: str) -> dict[Key, Response]:
     answers: dict[Key, Response] = {}
     spool = Spool()
-    problems: list[SuiteProblem] = []
+    problems: list[FileProblem] = []
     for line_number, line in enumerate(read_lines(path, display_path), start=1):
         if not line.strip():
             continue
@@ -105,7 +105,7 @@ def _read(path: Path, display_path: str) -> dict[Key, Response]:
         except (ValueError, TypeError, KeyError) as error:
             location = Location(file=display_path, line=line_number)
             message = f"is not a recorded answer: {error}"
-            problems.append(SuiteProblem(location=location, pointer="", message=message))
+            problems.append(FileProblem(location=location, pointer="", message=message))
         else:
             answers[key] = spool.offload_record(response)
     if problems:

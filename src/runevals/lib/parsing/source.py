@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, cast
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.lib.text.suggest import MISSPELT, nearest
-from runevals.records import Location, StoredValue, SuiteProblem
+from runevals.records import FileProblem, Location, StoredValue
 from runevals.records.errors import InvalidSuite, UsageError
 
 if TYPE_CHECKING:
@@ -90,18 +90,18 @@ class Source:
 
     def problem(
         self, json_path: JsonPath, message: str, *, key: bool = False, rule: str = "meaning"
-    ) -> SuiteProblem:
+    ) -> FileProblem:
         """Something wrong at `json_path`."""
         location = self.locate(json_path, key=key)
-        return SuiteProblem(location=location, pointer=location.pointer, message=message, rule=rule)
+        return FileProblem(location=location, pointer=location.pointer, message=message, rule=rule)
 
     def warning(
         self, json_path: JsonPath, message: str, *, key: bool = False, rule: str = "meaning"
-    ) -> SuiteProblem:
+    ) -> FileProblem:
         """What a reader of the file should know of `json_path`, and does not stop the run."""
         return replace(self.problem(json_path, message, key=key, rule=rule), level="warning")
 
-    def schema_problems(self, package: str, name: str) -> list[SuiteProblem]:
+    def schema_problems(self, package: str, name: str) -> list[FileProblem]:
         """All violations of a schema that we ship: `schema_problems("runevals.suites", "quarantine-1")`."""
         return [
             self.problem(complaint.json_path, complaint.message, key=complaint.key, rule=complaint.rule)
@@ -213,7 +213,7 @@ def read_json(text: str, display_path: str) -> Source:
     if has_duplicates:
         raise InvalidSuite(
             [
-                SuiteProblem(
+                FileProblem(
                     location=source.at(offset),
                     pointer=pointer(json_path),
                     message=f"duplicate key '{json_path[-1]}'; remove one of them",
@@ -404,7 +404,7 @@ def read_yaml(text: str, display_path: str) -> Source:
     if problems:
         raise InvalidSuite(
             [
-                SuiteProblem(
+                FileProblem(
                     location=source.at(offset), pointer=pointer(json_path), message=message, rule="unreadable"
                 )
                 for json_path, offset, message in problems
@@ -521,4 +521,4 @@ def code_file(root: Path, reference: str, *, base: Path, what: str) -> tuple[str
 
 
 def _stop(location: Location, message: str) -> InvalidSuite:
-    return InvalidSuite([SuiteProblem(location=location, pointer="", message=message, rule="unreadable")])
+    return InvalidSuite([FileProblem(location=location, pointer="", message=message, rule="unreadable")])

@@ -11,7 +11,7 @@ from typing import Protocol, cast
 
 from runevals.lib.parsing.source import Source, read_json, read_source, read_text
 from runevals.lib.plugins import guarded, plugins, require
-from runevals.records import Location, Suite, SuiteProblem
+from runevals.records import FileProblem, Location, Suite
 from runevals.records.errors import UnrecognisedSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import agent_skills, eval_document, eval_samples, prompt_yml, rows, skill_cases
@@ -69,7 +69,7 @@ def _load(path: Path, display_path: str, options: LoadOptions) -> Suite:
         "'evals' of {prompt, expected_output, assertions} (Agent Skills)"
     )
     location = Location(file=display_path, line=1)
-    raise UnrecognisedSuite([SuiteProblem(location=location, pointer="", message=message, rule="unknown-format")])
+    raise UnrecognisedSuite([FileProblem(location=location, pointer="", message=message, rule="unknown-format")])
 
 
 @dataclass(slots=True)  # as modules, its protocol is not frozen

@@ -15,7 +15,7 @@ from typing import Any
 
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import MISSPELT, nearest
-from runevals.records import Case, EvaluatorSpec, Problem, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.records import Case, EvaluatorSpec, FileProblem, Problem, Suite, Turn, cut_name, one_line
 from runevals.records.agent import SKILL_TRIGGERS
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.agent_skills_checks import (
@@ -149,11 +149,11 @@ class _Reader:
     source: Source
     options: LoadOptions
     skill: SkillFolder
-    problems: list[SuiteProblem] = field(default_factory=list)
+    problems: list[FileProblem] = field(default_factory=list)
     places: list[JsonPath] = field(default_factory=list)  # of the cases
     unread: dict[str, list[tuple[JsonPath, str]]] = field(default_factory=dict)
 
-    def unusable(self, document: Mapping[str, Any]) -> Iterator[SuiteProblem]:
+    def unusable(self, document: Mapping[str, Any]) -> Iterator[FileProblem]:
         """Why the file is not a suite: no cases, or cases under a key that is not read."""
         if not any(document.get(key) for key in ("", *_LISTS) if isinstance(document.get(key), list)):
             guess = None if "evals" in document else nearest("evals", document)
@@ -183,7 +183,7 @@ class _Reader:
 
     def remarks(
         self, document: Mapping[str, Any], skill_name: str | None, *, triggers: bool
-    ) -> Iterator[SuiteProblem]:
+    ) -> Iterator[FileProblem]:
         """What the author should know of how the file was read."""
         if "" in document and triggers:
             pass  # a list of queries is what is usual
@@ -332,7 +332,7 @@ class _Reader:
     def _bases(self) -> Sequence[Path]:
         return [path for path in (self.skill.folder, self.options.folder, self.options.root) if path is not None]
 
-    def _notice(self, place: JsonPath, message: str, *, key: bool = False) -> SuiteProblem:
+    def _notice(self, place: JsonPath, message: str, *, key: bool = False) -> FileProblem:
         return replace(self.source.problem(place, message, key=key), level="notice")
 
 

@@ -15,7 +15,7 @@ from runevals.evaluators import catalogue
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import nearest
-from runevals.records import EvaluatorSpec, SuiteProblem, cut_name, one_line
+from runevals.records import EvaluatorSpec, FileProblem, cut_name, one_line
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.assertions import numbered
 
@@ -69,7 +69,7 @@ class AgentSkillChecks:
     """Reads the checks of one case; what is wrong is collected in `problems`."""
 
     source: Source
-    problems: list[SuiteProblem] = field(default_factory=list)
+    problems: list[FileProblem] = field(default_factory=list)
 
     def specs(self, case: Mapping[str, Any], place: JsonPath) -> list[EvaluatorSpec]:
         """Everything that must hold, and must not, each with an id of its own."""

@@ -12,7 +12,7 @@ from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.evaluators.text.numbers import number_text
 from runevals.lib.parsing.source import LANGUAGES, JsonPath, Source, code_file, path_inside
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import EvaluatorSpec, SuiteProblem
+from runevals.records import EvaluatorSpec, FileProblem
 from runevals.records.errors import InvalidOptions, UsageError
 
 MOST_NESTED, MOST_COMBINED = 16, 1000
@@ -30,7 +30,7 @@ class Assertions:
     folder: Path | None  # of the suite file, for relative `fn`; None if it has none
     root: Path
     definitions: Mapping[str, EvaluatorSpec]
-    problems: list[SuiteProblem] = field(default_factory=list)
+    problems: list[FileProblem] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)  # that were read
 
     def specs(self, json_path: JsonPath) -> tuple[EvaluatorSpec, ...]:

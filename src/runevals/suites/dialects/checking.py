@@ -15,7 +15,7 @@ from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.numbers import first_of, plural
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
-from runevals.records import Case, EvaluatorSpec, Location, Suite, SuiteProblem
+from runevals.records import Case, EvaluatorSpec, FileProblem, Location, Suite
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
 from runevals.records.quick_dataclass import dataclass
 
@@ -64,7 +64,7 @@ def evaluator_problems(
     options: Mapping[str, object],
     definitions: Definitions,
     spec: EvaluatorSpec | None = None,
-) -> Iterable[SuiteProblem]:
+) -> Iterable[FileProblem]:
     """Why the evaluator entry at `json_path` cannot be built; `spec` is that entry, if it was read before."""
     if name in definitions:
         for key in options.keys() - {"threshold", "weight"}:
@@ -95,7 +95,7 @@ def needs_expected(spec: EvaluatorSpec) -> bool:
         return False  # reported as another problem
 
 
-def without_expected(cases: Sequence[Case], noun: str) -> Iterable[SuiteProblem]:
+def without_expected(cases: Sequence[Case], noun: str) -> Iterable[FileProblem]:
     """A warning for checks that are skipped in cases without an expected text."""
     skipped: dict[str, dict[int, Case]] = {}
     for case in cases:
@@ -110,10 +110,10 @@ def without_expected(cases: Sequence[Case], noun: str) -> Iterable[SuiteProblem]
             f"{', '.join(names)}: skipped in {len(locations)} of {plural(len(cases), noun)}, "
             f"as {'it has' if len(locations) == 1 else 'they have'} no expected text{_in_lines(locations)}"
         )
-        yield SuiteProblem(location=locations[0], pointer="", message=message, level="warning")
+        yield FileProblem(location=locations[0], pointer="", message=message, level="warning")
 
 
-def misspelt_expected(source: Source, json_path: JsonPath, fields: Mapping[str, Any]) -> Iterable[SuiteProblem]:
+def misspelt_expected(source: Source, json_path: JsonPath, fields: Mapping[str, Any]) -> Iterable[FileProblem]:
     """A key that is probably a misspelt `expected`, if a check needs that text."""
     if "expected" not in fields and (key := nearest("expected", fields, least=MISSPELT)) is not None:
         message = f"'{key}' is not read as the expected text; did you mean 'expected'?"
@@ -126,7 +126,7 @@ def unread_keys(
     fields: Mapping[str, Any],
     keys: Collection[str],
     checks: Collection[str] = (),
-) -> Iterable[SuiteProblem]:
+) -> Iterable[FileProblem]:
     """Keys of a case that are kept and not read, but are likely `keys` ones written wrongly.
 
     A warning each; an error where one of `checks` would be lost by it, the keys that say what is looked at.
@@ -148,7 +148,7 @@ def is_misspelt(word: str, *keys: str) -> bool:
 
 def expected_problems(
     source: Source, json_path: JsonPath, expected: str | None, specs: Iterable[EvaluatorSpec]
-) -> Iterable[SuiteProblem]:
+) -> Iterable[FileProblem]:
     """The checks whose expected text, at `json_path`, can never make them fail."""
     if expected is None or expected.strip():
         return
@@ -175,7 +175,7 @@ def without_checks(suite: Suite) -> Suite:
         return suite
     which = "this case has" if len(locations) == 1 else f"{len(locations)} cases have"
     message = f"{which} no check{_in_lines(locations)}, so nothing is measured; add one, or remove the case"
-    warning = SuiteProblem(location=locations[0], pointer="", message=message, level="warning", rule="no-checks")
+    warning = FileProblem(location=locations[0], pointer="", message=message, level="warning", rule="no-checks")
     return replace(suite, problems=sorted_by_position((*suite.problems, warning)))
 
 
@@ -199,13 +199,13 @@ def numbered_keys(keys: Iterable[str]) -> list[str]:
 
 def with_numbered_keys(
     cases: Sequence[Case], pointer_of: Callable[[int], str], id_name: str
-) -> tuple[list[Case], list[SuiteProblem]]:
+) -> tuple[list[Case], list[FileProblem]]:
     """(the cases, a warning for each whose prompts an earlier one has too, and an error for each of the same key).
 
     Cases with an id or name of their own keep their key.
     """
     numbered: list[Case] = []
-    warnings: list[SuiteProblem] = []
+    warnings: list[FileProblem] = []
     first: dict[str, Case] = {}
     for index, (case, key) in enumerate(zip(cases, numbered_keys(case.key for case in cases), strict=True)):
         numbered.append(case if key == case.key else replace(case, key=key))
@@ -215,14 +215,14 @@ def with_numbered_keys(
                 f"has the same prompt as the case at line {earlier.location.line}; its key is '{key}', which "
                 f"changes if one of them is moved or removed, so give it '{id_name}'"
             )
-            warning = SuiteProblem(
+            warning = FileProblem(
                 location=case.location, pointer=pointer_of(index), message=message, rule="duplicate-case"
             )
             warnings.append(replace(warning, level="warning"))
     return numbered, [*warnings, *duplicate_keys(numbered, pointer_of)]
 
 
-def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> Iterable[SuiteProblem]:
+def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> Iterable[FileProblem]:
     """Cases of one suite that share a key; `pointer_of` gives the JSON pointer of the case at an index."""
     first: dict[str, Case] = {}
     for index, case in enumerate(cases):
@@ -232,7 +232,7 @@ def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> I
             if earlier.location.file != case.location.file:
                 line = f"{earlier.location.file}, {line}"
             message = f"the key '{case.key}' is already used by the case at {line}; give one of them another id"
-            yield SuiteProblem(
+            yield FileProblem(
                 location=case.location, pointer=pointer_of(index), message=message, rule="duplicate-case"
             )
 
@@ -246,7 +246,7 @@ class WrappedList:
 
     document: dict[str, Any]
     root: JsonPath
-    problems: list[SuiteProblem]
+    problems: list[FileProblem]
     valid_entries: Sequence[int]
 
     def pointer_of(self, number: int) -> str:
@@ -268,7 +268,7 @@ def wrapped_list(source: Source, dialect: str, key: str) -> WrappedList:
     )
 
 
-def schema_problems(source: Source, dialect: str) -> tuple[list[SuiteProblem], Sequence[JsonPath]]:
+def schema_problems(source: Source, dialect: str) -> tuple[list[FileProblem], Sequence[JsonPath]]:
     """All violations of the schema of the file's format, and their paths."""
     violations = list(complaints("runevals.suites.dialects", dialect, source.value))
     problems = [source.problem(each.json_path, each.message, key=each.key, rule=each.rule) for each in violations]
@@ -286,7 +286,7 @@ def valid_entries(json_paths: Iterable[JsonPath], under: JsonPath, entries: obje
 
 
 def suite_of(
-    path: str, dialect: str, cases: Sequence[Case], problems: Iterable[SuiteProblem], **others: Any
+    path: str, dialect: str, cases: Sequence[Case], problems: Iterable[FileProblem], **others: Any
 ) -> Suite:
     """The suite of a file or folder: its name is its path, and its fingerprint that of its cases."""
     return Suite(
@@ -299,7 +299,7 @@ def suite_of(
     )
 
 
-def sorted_by_position(problems: Iterable[SuiteProblem]) -> tuple[SuiteProblem, ...]:
+def sorted_by_position(problems: Iterable[FileProblem]) -> tuple[FileProblem, ...]:
     """Problems as a reader of the file meets them."""
     return tuple(sorted(problems, key=lambda problem: (problem.location.line or 0, problem.location.column or 0)))
 

@@ -17,11 +17,11 @@ from runevals.records import (
     Case,
     Citation,
     EvaluatorSpec,
+    FileProblem,
     Location,
     Response,
     SimulatedUser,
     Suite,
-    SuiteProblem,
     Turn,
     Workspace,
     cut_name,
@@ -145,7 +145,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
 class _Loader:
     source: Source
     options: LoadOptions
-    problems: list[SuiteProblem] = field(default_factory=list)
+    problems: list[FileProblem] = field(default_factory=list)
     defaults: Checks | None = None
     context: str | None = None
 
@@ -377,7 +377,7 @@ class _Loader:
 
     def _problem(
         self, json_path: JsonPath, message: str, level: Literal["error", "warning", "notice"], *, key: bool = False
-    ) -> SuiteProblem:
+    ) -> FileProblem:
         problem = self.source.problem(self._in_file(json_path), message, key=key)
         return replace(problem, level=level)
 
@@ -417,5 +417,5 @@ def _zipped(value: Mapping[str, Any]) -> list[object]:
     ]
 
 
-def _has_error(problems: Iterable[SuiteProblem]) -> bool:
+def _has_error(problems: Iterable[FileProblem]) -> bool:
     return any(problem.level == "error" for problem in problems)

@@ -10,7 +10,7 @@ from typing import Any
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source, lies_inside
 from runevals.lib.text.escape import in_fence
-from runevals.records import LABELS, Case, EvaluatorSpec, Requires, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.records import LABELS, Case, EvaluatorSpec, FileProblem, Requires, Suite, Turn, cut_name, one_line
 from runevals.suites.dialects.assertions import Assertions
 from runevals.suites.dialects.checking import (
     duplicate_keys,
@@ -105,7 +105,7 @@ def _union(requirements: Sequence[Requires]) -> Requires:
     return Requires(**{name: tuple(items) for name, items in every.items()})
 
 
-def _unknown(source: Source, json_path: JsonPath, sample: Mapping[str, Any]) -> Iterator[SuiteProblem]:
+def _unknown(source: Source, json_path: JsonPath, sample: Mapping[str, Any]) -> Iterator[FileProblem]:
     """Problems of keys that are not read."""
     keys = schema("runevals.suites.dialects", NAME)["$defs"]["sample"]["properties"]
     yield from unread_keys(source, json_path, sample, keys, _CHECKS)
@@ -116,7 +116,7 @@ def _unknown(source: Source, json_path: JsonPath, sample: Mapping[str, Any]) -> 
 
 def _cwd_problems(
     source: Source, json_path: JsonPath, sample: Mapping[str, Any], root: Path
-) -> Iterator[SuiteProblem]:
+) -> Iterator[FileProblem]:
     if "cwd" in sample and not lies_inside(root, root / sample["cwd"]):
         yield source.problem((*json_path, "cwd"), f"'{sample['cwd']}' lies outside the repository")
 

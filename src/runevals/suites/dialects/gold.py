@@ -9,7 +9,7 @@ from typing import Any
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Judged
 from runevals.lib.parsing.source import JsonPath, Source, read_source, read_text
-from runevals.records import Case, Response, Suite, SuiteProblem, Turn
+from runevals.records import Case, FileProblem, Response, Suite, Turn
 from runevals.records.errors import InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import TABLES
@@ -93,7 +93,7 @@ class _Row:
     def options(self) -> dict[str, object]:
         return {"rubric": self.values["rubric"]} if "rubric" in self.values else {}
 
-    def problems(self, definitions: Definitions) -> Iterator[SuiteProblem]:
+    def problems(self, definitions: Definitions) -> Iterator[FileProblem]:
         """Why this answer cannot be compared with its human scores."""
         name = self.values["evaluator"]
         if name is None:

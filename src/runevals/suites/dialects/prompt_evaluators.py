@@ -10,7 +10,7 @@ from runevals.evaluators import catalogue
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables, variables_in
-from runevals.records import EvaluatorSpec, SuiteProblem
+from runevals.records import EvaluatorSpec, FileProblem
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.assertions import numbered
 from runevals.suites.dialects.variables import as_text
@@ -33,7 +33,7 @@ class Evaluators:
     source: Source
     declared: Sequence[Mapping[str, Any]]
     names: Sequence[str]  # the fields that the test data has, in any entry
-    problems: dict[SuiteProblem, None] = field(default_factory=dict)
+    problems: dict[FileProblem, None] = field(default_factory=dict)
 
     def specs(self, values: Mapping[str, str], entry: JsonPath) -> tuple[EvaluatorSpec, ...]:
         """The checks of one case with the fields `values`, at `entry`."""

@@ -18,7 +18,7 @@ from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables
-from runevals.records import LABELS, Case, Message, Suite, SuiteProblem, Turn
+from runevals.records import LABELS, Case, FileProblem, Message, Suite, Turn
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.checking import (
     misspelt_expected,
@@ -68,7 +68,7 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
     return suite_of(source.path, NAME, cases, sorted_by_position(problems), description=description)
 
 
-def _expected_problems(source: Source, cases: Sequence[Case], entries: Sequence[Any]) -> Iterator[SuiteProblem]:
+def _expected_problems(source: Source, cases: Sequence[Case], entries: Sequence[Any]) -> Iterator[FileProblem]:
     """What is wrong with the expected texts that checks need."""
     missing = list(without_expected(cases, "case"))
     yield from missing
@@ -76,7 +76,7 @@ def _expected_problems(source: Source, cases: Sequence[Case], entries: Sequence[
         yield from misspelt_expected(source, ("testData", index), entry)
 
 
-def _unknown(source: Source, document: Mapping[str, Any]) -> Iterator[SuiteProblem]:
+def _unknown(source: Source, document: Mapping[str, Any]) -> Iterator[FileProblem]:
     keys = schema("runevals.suites.dialects", NAME)["properties"]
     for key in document.keys() - keys.keys():
         message = f"'{key}' is not read{did_you_mean(key, keys)}"
@@ -92,12 +92,12 @@ class _Reader:
     parameters: Mapping[str, object]
     variables: frozenset[str]  # that a message or an evaluator names
     evaluators: Evaluators
-    problems: dict[SuiteProblem, None]
+    problems: dict[FileProblem, None]
 
     @classmethod
     def of(cls, source: Source, document: Mapping[str, Any]) -> _Reader:
         names = tuple(dict.fromkeys(name for entry in document["testData"] for name in entry))
-        problems: dict[SuiteProblem, None] = {}
+        problems: dict[FileProblem, None] = {}
         if document["messages"][-1]["role"] != "user":
             json_path: JsonPath = ("messages", len(document["messages"]) - 1, "role")
             message = "the last message must be the user's: it is the prompt that is answered"
@@ -161,7 +161,7 @@ def _is_id(value: object) -> bool:
 
 
 def _parameters(
-    source: Source, document: Mapping[str, Any], problems: dict[SuiteProblem, None]
+    source: Source, document: Mapping[str, Any], problems: dict[FileProblem, None]
 ) -> Mapping[str, object]:
     """`modelParameters` and the format of the answer, as the chat API calls them."""
     parameters: dict[str, object] = {}
@@ -179,7 +179,7 @@ def _parameters(
     return parameters
 
 
-def _json_schema(source: Source, document: Mapping[str, Any], problems: dict[SuiteProblem, None]) -> object:
+def _json_schema(source: Source, document: Mapping[str, Any], problems: dict[FileProblem, None]) -> object:
     """`jsonSchema` as the chat API wants it: `{name, schema}`; a bare schema gets a name."""
     value: Any = document.get("jsonSchema")
     if isinstance(value, str):

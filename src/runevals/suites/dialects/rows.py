@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from runevals.evaluators.format_names import PRESETS
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
-from runevals.records import LABELS, Case, EvaluatorSpec, Location, Suite, SuiteProblem, Turn, cut_name, one_line
+from runevals.records import LABELS, Case, EvaluatorSpec, FileProblem, Location, Suite, Turn, cut_name, one_line
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects.checking import (
     evaluator_problems,
@@ -45,7 +45,7 @@ def read_lines(text: str, display_path: str) -> Source:
     """JSON Lines → rows; blank lines are skipped. Raises InvalidSuite with every invalid line."""
     rows: list[object] = []
     marks: dict[JsonPath, tuple[int, int]] = {}
-    problems: list[SuiteProblem] = []
+    problems: list[FileProblem] = []
     offset = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -56,7 +56,7 @@ def read_lines(text: str, display_path: str) -> Source:
                 column = getattr(error, "colno", 1)
                 location = Location(file=display_path, line=number, column=column)
                 message = f"is not JSON: {why_no_json(error)}"
-                problems.append(SuiteProblem(location=location, pointer="", message=message, rule="unreadable"))
+                problems.append(FileProblem(location=location, pointer="", message=message, rule="unreadable"))
         offset += len(line) + 1
     if problems:
         raise InvalidSuite(problems)
@@ -77,7 +77,7 @@ def read_csv(text: str, display_path: str) -> Source:
         starts.append(starts[-1] + len(line) + 1)
     rows: list[object] = []
     marks: dict[JsonPath, tuple[int, int]] = {}
-    problems: list[SuiteProblem] = []
+    problems: list[FileProblem] = []
     line_before = 1
     try:
         names = reader.fieldnames or []
@@ -135,7 +135,7 @@ def fill_input(source: Source, variables: Collection[str]) -> None:
             row["input"] = row.get(column)
 
 
-def no_input(source: Source, variables: Collection[str]) -> SuiteProblem | None:
+def no_input(source: Source, variables: Collection[str]) -> FileProblem | None:
     """The problem of a table without any `input`, or variable of the prompt file, which is not a suite."""
     value: Any = source.value
     if any(isinstance(row, dict) and "input" in row for row in value):
@@ -176,7 +176,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
 
 def _without_expected(
     source: Source, root: JsonPath, cases: Sequence[Case], rows: Sequence[tuple[int, Mapping[str, Any]]]
-) -> list[SuiteProblem]:
+) -> list[FileProblem]:
     """What is wrong with rows that lack a text which checks need; if all do, that is an error by itself."""
     if not any("expected" in row for _, row in rows):
         return []
@@ -191,7 +191,7 @@ def _evaluator_problems(
     names: tuple[str, ...],
     rows: list[dict[str, Any]],
     options: LoadOptions,
-) -> list[SuiteProblem]:
+) -> list[FileProblem]:
     if not names:
         return [
             source.problem(
@@ -200,7 +200,7 @@ def _evaluator_problems(
                 "--evaluators preset-exact-match",
             )
         ]
-    problems: list[SuiteProblem] = []
+    problems: list[FileProblem] = []
     for index, name in enumerate(names):
         json_path: JsonPath = () if options.evaluators else ("evaluators", index)
         problems += evaluator_problems(source, json_path, name, {}, options.definitions)
@@ -249,6 +249,6 @@ def _empty_place(marks: dict[JsonPath, tuple[int, int]]) -> dict[JsonPath, tuple
     return {(): (0, 0), **marks}
 
 
-def _in_line(display_path: str, line: int, message: str) -> SuiteProblem:
+def _in_line(display_path: str, line: int, message: str) -> FileProblem:
     location = Location(file=display_path, line=line)
-    return SuiteProblem(location=location, pointer="", message=message, rule="unreadable")
+    return FileProblem(location=location, pointer="", message=message, rule="unreadable")

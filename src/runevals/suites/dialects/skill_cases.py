@@ -11,7 +11,7 @@ from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import Case, EvaluatorSpec, Suite, SuiteProblem, Turn
+from runevals.records import Case, EvaluatorSpec, FileProblem, Suite, Turn
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.checking import (
     duplicate_keys,
@@ -72,7 +72,7 @@ def together(suites: Sequence[Suite], name: str) -> Suite:
 
 
 def _expected(
-    source: Source, json_path: JsonPath, raw: Mapping[str, Any], problems: list[SuiteProblem]
+    source: Source, json_path: JsonPath, raw: Mapping[str, Any], problems: list[FileProblem]
 ) -> tuple[EvaluatorSpec, ...]:
     expected, at = raw["expected"], (*json_path, "expected")
     name = EXPECTED.get(expected["type"])
@@ -94,7 +94,7 @@ def _expected(
 
 def _elsewhere(
     source: Source, json_path: JsonPath, raw: Mapping[str, Any], category: str | None
-) -> Iterator[SuiteProblem]:
+) -> Iterator[FileProblem]:
     """A warning if the category of a case differs from its gated folder, which decides."""
     own = raw.get("category")
     if category is not None and own not in (None, category):

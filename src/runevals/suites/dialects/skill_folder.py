@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runevals.lib.parsing.source import lies_inside, read_text, read_yaml
-from runevals.records import Location, SuiteProblem
+from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.suites.skill_suites import skill_folders
@@ -23,7 +23,7 @@ class SkillFolder:
 
     name: str
     folder: Path | None = None
-    problems: tuple[SuiteProblem, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -70,7 +70,7 @@ def _name_of(folder: Path) -> str:
     return next((place.name for place in (folder, *folder.parents) if place.name not in _NOT_SKILLS), "skill")
 
 
-def _front_matter(path: Path, root: Path) -> tuple[str | None, Sequence[SuiteProblem]]:
+def _front_matter(path: Path, root: Path) -> tuple[str | None, Sequence[FileProblem]]:
     """(its name, the problem with it)."""
     display_path = path.resolve().relative_to(root.resolve()).as_posix()
     try:
@@ -93,6 +93,6 @@ def _front_matter(path: Path, root: Path) -> tuple[str | None, Sequence[SuitePro
     return name, [_warning(display_path, message)] if missing else []
 
 
-def _warning(display_path: str, message: str, problem: SuiteProblem | None = None) -> SuiteProblem:
+def _warning(display_path: str, message: str, problem: FileProblem | None = None) -> FileProblem:
     location = Location(file=display_path, line=1) if problem is None else problem.location
-    return SuiteProblem(location=location, pointer="", message=message, level="warning")
+    return FileProblem(location=location, pointer="", message=message, level="warning")

@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from runevals.lib.parsing.source import Source, parse_source
-from runevals.records import SuiteProblem
+from runevals.records import FileProblem
 from runevals.records.errors import InvalidSuite
 from runevals.records.quick_dataclass import dataclass
 
@@ -88,7 +88,7 @@ def _fetching_ones(document: Any) -> Any:
     }
 
 
-def _misplaced(source: Source, entries: Mapping[str, Any]) -> Iterator[SuiteProblem]:
+def _misplaced(source: Source, entries: Mapping[str, Any]) -> Iterator[FileProblem]:
     for key, servers in entries.items():
         for name, server in servers.items():
             for word in server.keys() & _OF_THE_TOOL:
