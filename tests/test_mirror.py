@@ -50,7 +50,6 @@ WITHOUT: frozenset[str] = frozenset(
         "lib/line_process",
         "lib/parsing/json_path",
         "lib/parsing/json_template",
-        "lib/parsing/schema",
         "lib/parsing/source",
         "lib/parsing/yaml12",
         "lib/plugins",

@@ -43,7 +43,7 @@ def test_what_is_slow_to_import_is_imported_where_it_is_used():
 def test_validate_loads_only_what_a_small_suite_needs(project):
     """Of evaluators its own; no reporters, YAML, or metadata of packages."""
     project.write("evals.json", SUITE)
-    needless = ("yaml", "importlib.metadata", "email", "runevals.reports", "runevals.records.report")
+    needless = ("yaml", "importlib.metadata", "jsonschema", "runevals.reports", "runevals.records.report")
     script = (
         "import sys; from runevals.cli import call; code = call(['validate', 'evals.json']); "
         "evaluators = [name for name in sys.modules if name.startswith('runevals.evaluators.text.')]; "

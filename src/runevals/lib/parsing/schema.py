@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from functools import cache, reduce
 from importlib.resources import files
-from typing import Any, Literal
+from operator import getitem
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.quick_dataclass import dataclass
 
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator, ValidationError
+
 MOST_KNOWN_KEYS = 8  # known keys
 
 JsonPath = tuple[str | int, ...]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,123 +37,126 @@ class Complaint:
 
 
 @cache
-def schema(package: str, name: str) -> Mapping[str, Any]:
+def schema(package: str, name: str) -> dict[str, Any]:
     """A schema that we ship: `schema("runevals.suites.dialects", "rows")`."""
     text = files(package).joinpath("schemas", f"{name}.schema.json").read_text(encoding="utf-8")
-    document: Mapping[str, Any] = json.loads(text)
+    document: dict[str, Any] = json.loads(text)
     return document
 
 
 @cache
-def _quick(package: str, name: str, part: str | None, without: tuple[str, ...]) -> Callable[[object], object]:
-    import fastjsonschema
+def _validator(
+    package: str, name: str, part: str | None = None, without: tuple[str, ...] = ()
+) -> Draft202012Validator:
+    from jsonschema_rs import Draft202012Validator  # 15 ms that `--version` need not pay
 
-    document = schema(package, name)
-    # It supports drafts up to 7, without `const`; our schemas use no keyword with another meaning in newer drafts.
-    rules = {key: value for key, value in document.items() if key not in ("$schema", "$id")}
+    rules = document = schema(package, name)
     if part is not None:
         rules = {**document["properties"][part], "$defs": document["$defs"]}
-    if without:  # what is not compiled takes no time
-        rules["properties"] = {key: rule for key, rule in rules["properties"].items() if key not in without}
-        rules["required"] = [key for key in rules["required"] if key not in without]
-    compiled: Callable[[object], object] = fastjsonschema.compile(rules, detailed_exceptions=False)
-    return compiled
+    if without:
+        rules = {
+            **rules,
+            "properties": {key: rule for key, rule in rules["properties"].items() if key not in without},
+            "required": [key for key in rules["required"] if key not in without],
+        }
+    return Draft202012Validator(rules)
 
 
 def fits(
     package: str, name: str, document: object, part: str | None = None, *, without: tuple[str, ...] = ()
 ) -> bool:
-    """Whether `document` is valid by a schema of runevals; 20 times as fast as listing the violations.
+    """Whether `document` is valid by a schema of runevals.
 
     With `part`, `document` is the value of that key. The keys in `without` are not looked at.
     """
-    from fastjsonschema import JsonSchemaValueException
-
-    try:
-        _quick(package, name, part, without)(document)
-    except JsonSchemaValueException:
-        return False
-    return True
-
-
-@cache
-def _validator(package: str, name: str) -> Any:
-    import jsonschema  # 100 ms that `--version` need not pay
-
-    return jsonschema.Draft202012Validator(schema(package, name))
+    return _ask(_validator(package, name, part, without).is_valid, document)
 
 
 def complaints(package: str, name: str, document: object) -> Iterator[Complaint]:
     """Everything the schema has against `document`, in the order of the document."""
-    if fits(package, name, document):
-        return
-    errors = _validator(package, name).iter_errors(document)
-    for error in sorted(errors, key=lambda error: [(str(type(s)), s) for s in error.absolute_path]):
-        yield from _words(error, schema(package, name).get("properties", {}))
+    rules: Any = schema(package, name)
+    validator = _validator(package, name)
+    errors = _ask(lambda document: list(validator.iter_errors(document)), document)
+    for error in sorted(errors, key=_place):
+        yield from _words(error, reduce(getitem, error.schema_path[:-1], rules), rules.get("properties", {}))
 
 
-def _words(error: Any, top: Mapping[str, Any]) -> Iterator[Complaint]:
-    """`top` are the keys of the document itself, with their schemas."""
-    json_path: JsonPath = tuple(error.absolute_path)
-    match error.validator:
-        case "additionalProperties":
-            properties = error.schema.get("properties", {})
-            for name in error.instance:
-                if name not in properties:
-                    yield Complaint(
-                        json_path=(*json_path, name),
-                        message=f"unknown key '{name}'{_hint(name, properties, json_path, top)}",
-                        kind="unknown_key",
-                        key=True,
-                    )
-        case "required":
-            missing = [name for name in error.validator_value if name not in error.instance]
-            # One error per missing name, each with all required names: its message begins with the missing one.
-            name = next(name for name in missing if error.message.startswith(repr(name)))
-            yield Complaint(json_path=json_path, message=f"'{name}' is missing")
-        case "type":
-            types = error.validator_value
-            message = f"must be {_types(types)}, but is {_kind(error.instance, types)}"
-            yield Complaint(json_path=json_path, message=message)
-        case "enum" | "const":
-            allowed = error.validator_value if error.validator == "enum" else [error.validator_value]
-            options = ", ".join(json.dumps(value) for value in allowed)
-            either = options if len(allowed) == 1 else f"one of {options}"
-            yield Complaint(
-                json_path=json_path,
-                message=f"must be {either}, but is {_short(error.instance)}{_quotes(error.instance, allowed)}",
-            )
-        case "minItems":
-            number, least = len(error.instance), error.validator_value
-            has = f"has {number or 'no'} {'entry' if number < 2 else 'entries'}"
-            needed = "is needed" if least == 1 else "are needed"
-            yield Complaint(json_path=json_path, message=f"{has}; at least {least} {needed}")
-        case "maxItems":
-            number = len(error.instance)
-            yield Complaint(
-                json_path=json_path, message=f"has {number} entries; at most {error.validator_value} are allowed"
-            )
-        case "minLength":
-            yield Complaint(json_path=json_path, message="must not be empty")
-        case "maximum" if error.validator_value == 1 and 5 < error.instance <= 100:  # below, a score may be meant
-            number, share = error.instance, f"{error.instance / 100:g}"
-            yield Complaint(
-                json_path=json_path,
-                message=f"{number} is greater than 1: it is a share; write {share} for {number} %",
-            )
-        case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum":
-            limit, number = f"{_LIMITS[error.validator]} {json.dumps(error.validator_value)}", error.instance
-            yield Complaint(json_path=json_path, message=f"must be {limit}, but is {json.dumps(number)}")
-        case _:
-            own = error.schema.get("errorMessage") if isinstance(error.schema, Mapping) else None
-            yield Complaint(json_path=json_path, message=own or error.message[:300])
+def _place(error: ValidationError) -> tuple[list[tuple[str, str | int]], bool]:
+    """Of a place, what is unknown comes last: the nearest right word may be what is missing."""
+    return [(str(type(step)), step) for step in error.instance_path], error.kind.name == "additionalProperties"
 
 
-_LIMITS = {
-    "minimum": "at least",
-    "exclusiveMinimum": "above",
-    "maximum": "at most",
-    "exclusiveMaximum": "below",
+def _ask(validator: Callable[[object], T], document: object) -> T:
+    """What a validator says of `document`: half of a character, which JSON can escape, is `?` for it."""
+    try:
+        return validator(document)
+    except UnicodeEncodeError:
+        return validator(json.loads(json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")))
+
+
+def _words(error: Any, rules: Any, top: Mapping[str, Any]) -> Iterator[Complaint]:
+    """`rules` is the part of the schema that `error` is of, `top` has the keys of the document itself."""
+    json_path, keyword = tuple(error.instance_path), error.schema_path[-1]
+    if keyword == "additionalProperties":
+        properties = rules.get("properties", {})
+        for name in error.kind.unexpected:
+            message = f"unknown key '{name}'{_hint(name, properties, json_path, top)}"
+            yield Complaint(json_path=(*json_path, name), message=message, kind="unknown_key", key=True)
+    elif keyword == "required":
+        yield Complaint(json_path=json_path, message=f"'{error.kind.property}' is missing")
+    elif keyword in _MESSAGES:
+        yield Complaint(json_path=json_path, message=_MESSAGES[keyword](error.instance, rules[keyword]))
+    else:
+        yield Complaint(json_path=json_path, message=rules.get("errorMessage") or error.message[:300])
+
+
+def _not_of_type(value: object, types: str | Sequence[str]) -> str:
+    return f"must be {_types(types)}, but is {_kind(value, types)}"
+
+
+def _not_allowed(value: object, allowed: Sequence[object]) -> str:
+    options = ", ".join(json.dumps(each) for each in allowed)
+    either = options if len(allowed) == 1 else f"one of {options}"
+    return f"must be {either}, but is {_short(value)}{_quotes(value, allowed)}"
+
+
+def _too_few(value: Sized, least: int) -> str:
+    number = len(value)
+    has = f"has {number or 'no'} {'entry' if number < 2 else 'entries'}"
+    return f"{has}; at least {least} {'is' if least == 1 else 'are'} needed"
+
+
+def _too_many(value: Sized, most: int) -> str:
+    what = "characters" if isinstance(value, str) else "entries"
+    return f"has {len(value)} {what}; at most {most} are allowed"
+
+
+def _outside(words: str) -> Callable[[float, float], str]:
+    return lambda number, limit: f"must be {words} {json.dumps(limit)}, but is {json.dumps(number)}"
+
+
+def _above(number: float, limit: float) -> str:
+    if limit == 1 and 5 < number <= 100:  # below, a score may be meant
+        return f"{number} is greater than 1: it is a share; write {number / 100:g} for {number} %"
+    return _outside("at most")(number, limit)
+
+
+# By keyword: of the value in the document, and what the schema says there.
+_MESSAGES: Mapping[str, Callable[[Any, Any], str]] = {
+    "type": _not_of_type,
+    "enum": _not_allowed,
+    "const": lambda value, allowed: _not_allowed(value, [allowed]),
+    "minItems": _too_few,
+    "minProperties": _too_few,
+    "maxItems": _too_many,
+    "maxProperties": _too_many,
+    "maxLength": _too_many,
+    "minLength": lambda *_: "must not be empty",
+    "pattern": lambda value, pattern: f"{value!r:.200} does not match {pattern!r}",
+    "minimum": _outside("at least"),
+    "exclusiveMinimum": _outside("above"),
+    "maximum": _above,
+    "exclusiveMaximum": _outside("below"),
 }
 
 
