@@ -103,6 +103,24 @@ def test_formats_are_all_asserted(sandbox, name, good):
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "score"),
+    [
+        pytest.param("date-time", "1998-12-31T23:59:60Z", 1.0, id="a leap second"),
+        pytest.param("time", "12:00:00", 0.0, id="a time without a zone"),
+        pytest.param("hostname", "example.com\n", 0.0, id="a line break"),
+        pytest.param("hostname", "-a.example", 0.0, id="a hyphen first"),
+        pytest.param("relative-json-pointer", "100", 1.0, id="a number above nine"),
+        pytest.param("uri", "//example.com/a", 0.0, id="no scheme"),
+        pytest.param("uri-template", "/a/{b", 0.0, id="a brace that is not closed"),
+        pytest.param("uri", "https://example.com/\ud83d", 0.0, id="half of a character"),
+        pytest.param("duration", "P\u09e8Y", 0.0, id="digits of another script"),
+    ],
+)
+def test_formats_are_those_of_their_standards(sandbox, name, text, score):
+    assert run(JsonSchema(schema={"format": name}), answering(json.dumps(text)), sandbox).score == score
+
+
+@pytest.mark.parametrize(
     ("schema", "text", "score"),
     [
         ({"patternProperties": {r"^\p{L}+$": {"type": "number"}}}, '{"é": "x"}', 0.0),

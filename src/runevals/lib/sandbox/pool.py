@@ -36,7 +36,7 @@ _PACKAGES: Mapping[Engine, tuple[str, ...]] = {
     "skill": (),
     "javascript": ("_quickjs",),
     "regex": ("quickjs",),
-    "json_schema": ("quickjs", "jsonschema"),
+    "json_schema": ("quickjs", "jsonschema", "jsonschema_rs"),
 }
 
 
