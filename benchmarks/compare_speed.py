@@ -6,7 +6,8 @@ import gc
 import random
 import sys
 import time
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.records import CheckResult, Layer, Outcome, RunReport, TurnReport
 from runevals.verdict.compare import compare

@@ -11,8 +11,9 @@ import resource
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

@@ -14,10 +14,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from statistics import fmean, stdev
 from typing import Literal
+
+from msgspec.structs import replace
 
 from runevals.records import (
     AttemptReport,

@@ -74,7 +74,6 @@ WITHOUT: frozenset[str] = frozenset(
         "reports/page_cases",
         "reports/page_charts",
         "reports/page_overview",
-        "reports/results_json",
         "reports/sections",
         "run/baseline/dependencies",
         "run/baseline/reuse",

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from runevals.lib.parsing.schema import fits
 from runevals.lib.storage.packed import pack
 from runevals.records import Links
 from runevals.records.errors import InvalidDocument, InvalidSuite
@@ -46,6 +45,7 @@ def document():
     runs = {f"{side}_{name}": 1 for side in ("head", "restored") for name in ("passed", "runs")}
     blamed = {"suite": "s", "key": "k", "hunks": hunks, "put_back": hunks, "calls": 1, "cost_usd": 0.5, **runs}
     found["blame"] = {"base": "0" * 40, "hunks": 2, "files": 1, "uncommitted": True, "cases": [blamed]}
+    found["run"]["settings"] = {"concurrency": 4}
     found["prompt_changes"] = [{"path": "a.md", "diff": "+x"}]
     return found
 
@@ -61,8 +61,6 @@ def test_every_value_may_be_another(document, kind):
     read = 0
     for place in places(document):
         changed = put(document, place, VALUES[kind])
-        if not fits("runevals.reports", "results-1", changed):
-            continue  # the schema refuses it, and says where
         with suppress(InvalidDocument):
             conclusion = parse(json.dumps(changed), "a document")
             read += 1

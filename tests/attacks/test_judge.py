@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.judge.cached import CachedJudge
 from runevals.judge.model import ModelJudge

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.cli.compared_results import newest_comparison, require_of_head
 from runevals.records.errors import InvalidSettings

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.records import Acceptance, GateRules
 from runevals.reports.results_document import read, read_conclusion

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from runevals.cli.schema import SCHEMAS
+from runevals.cli.schema import NAMES
 from runevals.evaluators import catalogue
 from runevals.suites.dialects import DIALECTS, read
 from tests.ending import ended
@@ -32,10 +32,10 @@ def printed(runevals):
 
 
 def test_every_format_has_a_schema():
-    assert {dialect.NAME for dialect in DIALECTS} <= set(SCHEMAS)
+    assert {dialect.NAME for dialect in DIALECTS} <= set(NAMES)
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("name", NAMES)
 def test_its_id_is_where_the_released_file_lies(printed, name):
     address = printed(name).schema["$id"]
     path = ROOT / address.removeprefix("https://raw.githubusercontent.com/runevals/runevals/v0/")
@@ -117,8 +117,8 @@ def test_a_schema_may_be_named_in_the_file(project, runevals, name):
 
 def test_all_of_them_are_written_into_a_folder(project, runevals):
     code, out, _ = runevals("schema", "--write", ".vscode/schemas")
-    assert (code, out.split()) == (0, [f".vscode/schemas/{name}.schema.json" for name in SCHEMAS])
-    for name in SCHEMAS:
+    assert (code, out.split()) == (0, [f".vscode/schemas/{name}.schema.json" for name in NAMES])
+    for name in NAMES:
         assert project.document(f".vscode/schemas/{name}.schema.json")["title"]
     assert runevals("schema", "settings", "--write", "one")[1].split() == ["one/settings.schema.json"]
     assert runevals("schema", "setings", "--write", "one")[0] == 2

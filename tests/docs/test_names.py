@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from runevals import reports, targets
-from runevals.cli.schema import SCHEMAS
+from runevals.cli.schema import NAMES, schema_of
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.schema import schema
 from runevals.settings.table import SETTINGS
@@ -62,8 +62,8 @@ def source() -> tuple[ast.AST, ...]:
 def known() -> frozenset[str]:
     """Every name that means something to runevals: its texts, fields and classes, schemas, action and examples."""
     found: set[str] = OTHERS | set(catalogue.names())
-    for name in SCHEMAS:
-        found |= set(words_of(schema(*SCHEMAS[name])))
+    for name in NAMES:
+        found |= set(words_of(schema_of(name)))
     for document in (schema("runevals.suites.urls", "mcp-1"), ACTION, CONTAINER, HOOKS):
         found |= set(words_of(document))
     for file in (ROOT / "docs" / "ci").iterdir():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.github.annotations import Mark, annotation_commands, warning_command
 from runevals.github.failed_cases import marks

@@ -7,9 +7,9 @@ import json
 import re
 import shutil
 import zipfile
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.reports.results_document import parse, write
 from runevals.verdict.score import run_report

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from runevals.github.without_secrets import not_measured
 from runevals.run.baseline.protected_side import ChangeEvent, protected_side

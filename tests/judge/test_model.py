@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.judge.model import ModelJudge, RecordedJudge, read_reply
 from runevals.lib.chat.chat import Chat, ChatReply, Endpoint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite

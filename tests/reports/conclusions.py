@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from runevals.records import CaseReport, Conclusion, FileChange, GateRules, RunReport, ToolCall, WorkspaceChanges
 from runevals.verdict.decide import Baseline, decision

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.reports.conclusions import conclusion
 from tests.sample_reports import case, report

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from html import unescape
+
+from msgspec.structs import replace
 
 from runevals.records import Links, Outcome, Suspect, ToolCall
 from runevals.reports import comment, console

@@ -7,11 +7,11 @@ import hashlib
 import json
 import re
 import shlex
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.records import Layer, ModelIdentity, Outcome
 from runevals.reports import html

@@ -27,7 +27,7 @@ def test_control_characters_surrogates_and_noncharacters_break_nothing():
 
 @pytest.mark.parametrize("text", ["\x00", "\x1b[0m", "\ud800", "\uffff", "\ufffe", "a\x0bb", "]]>", "<![CDATA["])
 def test_any_output_is_written(text):
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     made = case("a", "f")
     attempt = made.attempts[0]
@@ -53,7 +53,7 @@ def test_gates_are_the_last_suite():
 
 
 def test_each_turn_of_a_thread_tells_its_own_outcome():
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from runevals.records import Layer
     from runevals.verdict.score import over_attempts, over_turns

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.records import Outcome, Problem, Suspect, ToolCall
 from runevals.reports import reporter_for

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.records import Links, Outcome
 from runevals.reports.unverified_comment import MOST_CASES, all_pass, render

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.run.sides import can_run_again, rerunnable
 from runevals.settings.resolve import RawSettings, resolve

@@ -6,9 +6,9 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.lib.git import merge_base
 from runevals.records.errors import InvalidSettings

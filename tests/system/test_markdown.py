@@ -6,10 +6,10 @@ import copy
 import json
 import re
 import subprocess
-from dataclasses import replace
 
 import pytest
 from bs4 import BeautifulSoup, Comment
+from msgspec.structs import replace
 
 from runevals.records import GateResult, GateState, Links, ModelIdentity, Outcome, Weakening
 from runevals.records.errors import InvalidDocument

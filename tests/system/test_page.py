@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.cli import call
 from runevals.records import Blame, BlamedCase, Hunk, HunkCoverage, TextChange

@@ -6,11 +6,11 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from a2a.helpers.proto_helpers import new_data_message, new_message, new_text_message, new_text_part, new_url_part
 from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
+from msgspec.structs import replace
 
 from runevals.lib.http.throttle import Throttle
 from runevals.records import Citation, Conversation

@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import time
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.lib.chat.prices import Price, Prices
 from runevals.lib.http.throttle import Throttle

@@ -5,17 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 import time
-from dataclasses import replace
 
 import openai
 import pytest
+from msgspec.structs import replace
 
 from runevals.lib.chat.chat import Endpoint
 from runevals.lib.chat.transport import ChatClient
 from runevals.lib.http.throttle import Throttle
-from runevals.records import Delivery, Message
+from runevals.lib.parsing.record_json import from_json, json_text
+from runevals.records import Delivery, Message, Response
 from runevals.records.errors import TargetRefused
-from runevals.targets.answer_codec import read_response, response_text
 from tests.chat_server import Reply, chat_server
 from tests.targets.openai_target import asking, target
 
@@ -51,7 +51,7 @@ def test_metadata_of_an_intermediate_cache_are_in_the_response(reply, told):
     with chat_server(lambda body, n: Reply("Hi", **reply)) as server:
         response = target(server).answer(asking())
     assert response.delivery == Delivery(**{"response_id": "c-1", "made_at": 1, **told})
-    assert read_response(response_text(response), cached=False) == response
+    assert from_json(json_text(response), Response) == response
 
 
 def test_requests_contain_nothing_about_the_machine():

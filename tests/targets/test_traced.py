@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.lib.chat.prices import Price, Prices
 from runevals.records import Conversation

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from runevals.records import REMOVED, Acceptance, AcceptedLoss, ComparisonVerdict, ModelIdentity, RegressionRule
 from runevals.verdict.accepted import acceptance_headline, lost_cases, unsettled, without_accepted

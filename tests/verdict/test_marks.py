@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.records import ComparisonVerdict, Gate, GateRules, GateState, Links, Mark, MarkRun, RegressionRule
 from runevals.reports import comment, console, html

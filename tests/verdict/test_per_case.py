@@ -71,7 +71,7 @@ def test_cases_that_are_all_alike_are_not_called_flaky_for_their_luck():
 
 def test_a_regressed_case_whose_judge_failed_breaks_nothing():
     """It has a status and no value: the fact check failed, the judge did not answer."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from runevals.records import Layer, Layers
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from runevals.records import Layer, Outcome
 from runevals.verdict.score import layer_scores, over_attempts, over_turns, pooled, status_of, without_checks

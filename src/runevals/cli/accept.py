@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from runevals.cli.compared_results import newest_comparison, require_of_head
 from runevals.cli.options import resolved_settings, settings_options

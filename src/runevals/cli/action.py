@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from runevals.cli import explained, finish
 from runevals.cli.action_projects import run_projects

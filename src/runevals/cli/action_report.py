@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from runevals.cli.terminal import tell, warn_runner
 from runevals.github.annotations import annotation_commands, problem_mark, warning_command
@@ -23,7 +24,6 @@ from runevals.lib.storage.files import hand_over, is_plain, require_only, write_
 from runevals.lib.terminal import notice
 from runevals.lib.text.secrets import redacted, redactor
 from runevals.records.errors import CannotWrite, InvalidSettings, InvalidSuite, as_run_error
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports import REPORTERS, comment, html, summary
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.verdict.wording import new_and_failing
@@ -45,16 +45,14 @@ _PATTERN = re.compile(
 )  # characters that an upload would interpret as a pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Runner:
+class Runner(Struct, frozen=True):
     """The runner's environment and files."""
 
     environment: Mapping[str, str]
     commands: FileCommands
 
 
-@dataclass(frozen=True, slots=True)
-class JobResult:
+class JobResult(Struct, frozen=True):
     """The result of a job: with a stored base, with cached answers, or with the error that ended it."""
 
     conclusion: Conclusion

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.cli.action_report import (
     JobResult,
@@ -26,7 +28,6 @@ from runevals.github.post_comment import posting_several
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
 from runevals.records.errors import PASSED, CannotWrite
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports import html, summary
 from runevals.reports import projects as texts
 from runevals.reports.publish import publish
@@ -43,8 +44,7 @@ if TYPE_CHECKING:
 _OUTCOMES = ("failed", "unmeasured", "passed", "skipped")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """One of several projects or targets, and its result."""
 
     name: str
@@ -57,8 +57,7 @@ class Part:
         return self.result.conclusion
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
+class Results(Struct, frozen=True, kw_only=True):
     """All of them, and what is said of them together."""
 
     parts: Sequence[Part]
@@ -68,8 +67,7 @@ class Results:
     attempt: UnfinishedRun | None = None  # whose answers a later attempt can reuse
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """The step of the job: its own settings, and where its files go."""
 
     settings: Settings

@@ -35,7 +35,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
       runevals compare main.json branch.json --output comparison.md
       runevals compare --rejudge --judge gpt-5 main.json branch.json
     """
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     outputs = outputs_of(output)
     words = raw_settings(options)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from runevals.cli import finish
 from runevals.cli.options import resolved_settings, settings_options
@@ -20,7 +21,6 @@ from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import USAGE_ERROR, InvalidSettings, UsageError
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.redaction.redactors import without_either
 from runevals.settings.resolve import Settings
 from runevals.suites.importing.files import Files
@@ -125,8 +125,7 @@ def _import_promptfoo(file: Path, output: Path, settings_file: Path, *, force: b
         finish(USAGE_ERROR)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Placed:
+class _Placed(Struct, frozen=True, kw_only=True):
     """A prompt, its file, and the settings of the target that is asked with it."""
 
     prompt: Prompt

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.cli.init import templates as starter
 from runevals.cli.progress import OUTCOME_MARKS
@@ -15,7 +16,6 @@ from runevals.lib.terminal import at_terminal, say, terminal_text
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.pipeline import run
 from runevals.run.request import RunRequest
 from runevals.run.world.build import no_target
@@ -27,8 +27,7 @@ from runevals.suites.load import LoadedSuites
 from runevals.verdict.wording import because
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(Struct, frozen=True, kw_only=True):
     """One prompt, its expected response if known, and the response."""
 
     prompt: str

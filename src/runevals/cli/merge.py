@@ -53,7 +53,7 @@ def command(documents: tuple[str, ...], output: tuple[str, ...], base: str | Non
       runevals merge shards/ --baseline base.json --base origin/main
       runevals merge s3://evals/run-7/ --baseline base.json
     """
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     words = raw_settings(options)
     require_own_code(words)

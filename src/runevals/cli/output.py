@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from msgspec import Struct
 
 from runevals.cli import finish
 from runevals.cli.options import KEPT_RESULTS
@@ -18,7 +19,6 @@ from runevals.lib.storage.files import created, remove, require_no_link
 from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports.publish import check_outputs, publish, unwritable
 from runevals.run.export_suite import AGENTSKILLS
 from runevals.suites.dialects import eval_document
@@ -33,8 +33,7 @@ format_option: Callable[[Any], Any] = click.option(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputResult:
+class OutputResult(Struct, frozen=True, kw_only=True):
     """The written files or why they are missing, and the exit code."""
 
     files: tuple[Path, ...]

@@ -6,13 +6,13 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from runevals.cli import finish
 from runevals.cli.browser import open_in_browser, open_option, page_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,6 +13,7 @@ from runevals.lib.parsing.schema import schema
 from runevals.lib.storage.files import write_whole
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import UsageError
+from runevals.reports import results_document
 from runevals.suites.editor_schema import for_editors
 
 # Its name → (package, schema); a package of ours keeps its schemas in `schemas/NAME.schema.json`.
@@ -26,8 +28,14 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     "settings": ("runevals.settings", "settings-1"),
     "prompt-file": ("runevals.settings", "prompt-file"),
     "quarantine": ("runevals.suites", "quarantine-1"),
-    "results": ("runevals.reports", "results-1"),
 }
+RESULTS = "results"  # made from the types that read it
+NAMES = (*SCHEMAS, RESULTS)
+
+
+def schema_of(name: str) -> Mapping[str, Any]:
+    """The JSON Schema with this name."""
+    return results_document.schema() if name == RESULTS else schema(*SCHEMAS[name])
 
 
 @click.command("schema")
@@ -41,22 +49,23 @@ def command(name: str | None, folder: str | None) -> None:
       runevals schema settings > runevals.schema.json
       runevals schema --write .vscode/schemas
     """
-    if name is not None and name not in SCHEMAS:
-        names = f"it is one of {', '.join(SCHEMAS)}"
-        raise UsageError(f"there is no schema '{name}'{did_you_mean(name, SCHEMAS)}; {names}")
+    if name is not None and name not in NAMES:
+        names = f"it is one of {', '.join(NAMES)}"
+        raise UsageError(f"there is no schema '{name}'{did_you_mean(name, NAMES)}; {names}")
     if folder is not None:
-        for known in SCHEMAS if name is None else [name]:
+        for known in NAMES if name is None else [name]:
             click.echo(_written(Path(folder), known))
         return
     if name is None:
-        for known, place in SCHEMAS.items():
-            click.echo(f"{known:<14} {schema(*place).get('title', '')}")
+        for known in NAMES:
+            click.echo(f"{known:<14} {schema_of(known).get('title', '')}")
         return
     click.echo(_text(name))
 
 
 def _text(name: str) -> str:
-    return json.dumps(for_editors(*SCHEMAS[name]), indent=2, ensure_ascii=False)
+    found = schema_of(name) if name == RESULTS else for_editors(*SCHEMAS[name])
+    return json.dumps(found, indent=2, ensure_ascii=False)
 
 
 def _written(folder: Path, name: str) -> Path:

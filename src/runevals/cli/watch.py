@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.cli.terminal import tell, warn
 from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.baseline.dependencies import files_of
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
@@ -31,13 +32,12 @@ SETTLED_S = 0.2  # an editor may write a file in several steps
 Stamps = Mapping[Path, tuple[int, int] | None]  # time and size of the last write, None if there is no file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Snapshot:
+class _Snapshot(Struct, frozen=True, kw_only=True):
     """The cases of the last run, and the state of all watched files when it began."""
 
     cases: frozenset[tuple[str, str, str]] = frozenset()  # suite, key and fingerprint
     others: Stamps | None = None  # files that every case depends on
-    stamps: Stamps = field(default_factory=dict)
+    stamps: Stamps = {}
 
 
 def watch(raw: RawSettings, progress: Progress) -> NoReturn:

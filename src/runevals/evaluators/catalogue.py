@@ -10,18 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
+
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
 from runevals.lib.plugins import is_any_installed, package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import WAS_DERIVED, EvaluatorSpec, Layer, attach_derived, derived_of
+from runevals.records import EvaluatorSpec, Layer
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
-from runevals.records.quick_dataclass import dataclass
 
 E = typing.TypeVar("E", bound=type[Evaluator])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltCheck:
+class BuiltCheck(Struct, frozen=True, kw_only=True):
     """A check ready to look at answers: its evaluator, and what its suite says of it."""
 
     id: str
@@ -175,9 +176,9 @@ def build(spec: EvaluatorSpec) -> BuiltCheck:
     Raises UnknownEvaluator, or InvalidOptions with every problem: unknown or missing option, wrong type,
     threshold outside the scale, weight not above 0.
     """
-    built: BuiltCheck | object | None = derived_of(spec)
+    built = spec.built
     if not isinstance(built, BuiltCheck):
-        evaluator, threshold = _built(spec, is_valid=built is WAS_DERIVED)
+        evaluator, threshold = _built(spec, is_valid=spec.valid)
         built = BuiltCheck(
             id=spec.id or spec.name,
             evaluator=evaluator,
@@ -186,7 +187,7 @@ def build(spec: EvaluatorSpec) -> BuiltCheck:
             weight=spec.weight,
             negated=spec.negated,
         )
-        attach_derived(spec, built)
+        force_setattr(spec, "built", built)
     return built
 
 
@@ -194,7 +195,7 @@ def _built(spec: EvaluatorSpec, *, is_valid: bool) -> tuple[Evaluator, float | N
     cls = find(spec.name)
     if cls.threshold_option is not None and spec.threshold is not None:
         options = {**spec.options, cls.threshold_option: spec.threshold}
-        spec = dataclasses.replace(spec, options=options, threshold=None)
+        spec = replace(spec, options=options, threshold=None)
     if not is_valid and (problems := list(_spec_problems(cls, spec))):
         raise InvalidOptions(problems)
     lists = _list_options(cls)

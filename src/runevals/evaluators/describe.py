@@ -10,10 +10,11 @@ import typing
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
+from msgspec import Struct
+
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged
 from runevals.records import Scale
-from runevals.records.quick_dataclass import dataclass
 
 _SECTIONS = re.compile(r"^(Options|Example):$", re.MULTILINE)
 _OPTION = re.compile(r"^    (\w+): ", re.MULTILINE)
@@ -21,8 +22,7 @@ _ANSWER = re.compile(r"^(passes|fails): (.*)$", re.MULTILINE)
 _WORDS = {bool: "true or false", int: "whole number", float: "number", str: "text", object: "any JSON"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class Option(Struct, frozen=True, kw_only=True):
     """One option, in words; `default` None is required."""
 
     name: str
@@ -31,8 +31,7 @@ class Option:
     meaning: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluatorDescription:
+class EvaluatorDescription(Struct, frozen=True, kw_only=True):
     """One evaluator, for its readers. `answers` are (passes or fails, an answer) to its example."""
 
     name: str

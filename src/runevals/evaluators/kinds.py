@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from runevals.records import Layer, Message, Outcome, Probe, Problem, Response, Scale, Verdict
 from runevals.records.judgement import Judgement, Question
 from runevals.records.outcome import ONE_TO_FIVE, PASS_OR_FAIL
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.script import Answer, Call
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(Struct, frozen=True, kw_only=True):
     """One turn, as evaluators see it."""
 
     prompt: str
@@ -23,7 +23,7 @@ class Subject:
     expected: str | None = None
     context: str | None = None
     history: tuple[Message, ...] = ()
-    metadata: Mapping[str, object] = field(default_factory=dict)
+    metadata: Mapping[str, object] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,8 +102,7 @@ class Scripted(Evaluator):
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class Member(Struct, frozen=True, kw_only=True):
     """A member of a composite, with the options from its author."""
 
     id: str
@@ -112,8 +111,7 @@ class Member:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """The result of a member; `score` is a share 0–1, None if it has none."""
 
     id: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
 from runevals.github.api import github_shape_errors
 from runevals.github.approval import LabelEvent, NotApproved, PullRequest, approver
 from runevals.github.comments import READS
@@ -13,7 +15,6 @@ from runevals.lib import git
 from runevals.lib.text.escape import one_line
 from runevals.records import Acceptance, AcceptedLoss, Conclusion
 from runevals.records.errors import GATE_FAILED, RunevalsError
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.acceptance import entries_of_change, matching, with_acceptance, with_caveat
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import FILENAME
@@ -22,8 +23,7 @@ from runevals.suites.accepted import FILENAME
 _GROUP = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(\d{1,18})-[0-9a-f]{40}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposedLosses:
+class ProposedLosses(Struct, frozen=True, kw_only=True):
     """The losses that a change proposes, read before any of its programs runs."""
 
     entries: tuple[AcceptedLoss, ...] = ()

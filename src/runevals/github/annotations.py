@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from msgspec import Struct
+
 from runevals.lib.text.escape import log_text, one_line
 from runevals.records import FileProblem
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.problem_formats import ValidationResult
 
 MOST = 9  # the runner shows ten errors of a step; the tenth says how many there are
 LONGEST = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class Mark(Struct, frozen=True, kw_only=True):
     """An annotation at a line of a file."""
 
     file: str

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from msgspec import Struct
+
 from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.comments import READS
-from runevals.records.quick_dataclass import dataclass
 
 MAY_WRITE = frozenset({"admin", "write"})  # what GitHub calls the permission of all roles that may push
 CONTENTS = "contents: read"
@@ -22,8 +23,7 @@ class NotApproved(Exception):
     """There is no valid approval; the message says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PullRequest:
+class PullRequest(Struct, frozen=True, kw_only=True):
     """One pull request at the commit that was measured."""
 
     api: Api
@@ -41,8 +41,7 @@ class PullRequest:
         yield from self.api.items(f"/repos/{self.repository}{path}", needs, **query)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelEvent:
+class LabelEvent(Struct, frozen=True, kw_only=True):
     """A label that was just set, as the event says that started the job."""
 
     name: str

@@ -6,8 +6,9 @@ import hashlib
 import re
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from runevals.github.api import Api, GitHubRefused
-from runevals.records.quick_dataclass import dataclass
 
 READS, WRITES = "pull-requests: read", "pull-requests: write"
 _APP = "[bot]"
@@ -19,16 +20,14 @@ LONGEST_ID = 60
 BEGIN = "<!-- runevals "  # of the comments on results of our own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommentOutcome:
+class CommentOutcome(Struct, frozen=True, kw_only=True):
     """The result of writing a comment."""
 
     what: Literal["created", "changed", "unchanged", "none", "of a later run"]
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommentOrigin:
+class CommentOrigin(Struct, frozen=True, kw_only=True):
     """Run, attempt and commit of a comment, stored at its end as an invisible remark."""
 
     run: int

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
 
 PULL_REQUEST_EVENTS = frozenset(
     {"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "merge_group"}
@@ -18,8 +18,7 @@ DEPENDABOT = "dependabot[bot]"
 Task = Literal["run", "comment", "refused"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Struct, frozen=True, kw_only=True):
     """An event as the runner describes it, with the state of the checkout."""
 
     name: str = ""
@@ -32,8 +31,7 @@ class Event:
     unreadable: str | None = None  # why git cannot say what is checked out
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Struct, frozen=True, kw_only=True):
     """What a job has to do, and the base of its comparison."""
 
     task: Task = "run"

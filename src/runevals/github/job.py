@@ -6,9 +6,11 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.github.api import PUBLIC_API, Api
 from runevals.github.comments import marker, slug
@@ -19,7 +21,6 @@ from runevals.lib import git
 from runevals.lib.git import repository_root
 from runevals.records import Links
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Shard
 from runevals.run.baseline.protected_side import ChangeEvent
 from runevals.run.tool_results import ResultsRequest
@@ -33,8 +34,7 @@ DEFAULT_SERVER = "https://github.com"
 _SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobContext:
+class JobContext(Struct, frozen=True, kw_only=True):
     """One job. `api` None: the repository is unknown, or there is no token."""
 
     job: Job

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from runevals.github.api import GitHubRefused, github_shape_errors
 from runevals.github.comments import CommentOrigin, Comments, unverified_marker
 from runevals.github.job import JobContext
 from runevals.records import Conclusion, RunReport
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports import comment, unverified_comment
 from runevals.reports.projects import SeveralConclusions, render_comment
 
 CHANGED = ("regressed", "fixed", "added", "removed", "edited", "renamed", "worse", "better")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommentDelivery:
+class CommentDelivery(Struct, frozen=True, kw_only=True):
     """The comment's text and its address, or why it was not posted."""
 
     body: str
@@ -58,8 +58,7 @@ def _posted(
     return _put(body, here.marker, here, pull_request, origin=origin, create=create)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unverified:
+class Unverified(Struct, frozen=True, kw_only=True):
     """Results that cannot be verified: made by `author`, of the commit `head`."""
 
     reports: Sequence[RunReport]

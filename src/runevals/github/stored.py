@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -11,10 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.archive import MOST_BYTES, UnsafeArchive, check_digest, members
 from runevals.lib import git
-from runevals.records.quick_dataclass import dataclass
 
 READ_RUNS, READ_COMMITS = "actions: read", "contents: read"
 RESULTS = "results.json"
@@ -28,8 +29,7 @@ MOST_SEEN = 1000  # runs and artifacts that are looked through for these: anyone
 TRUSTED = frozenset({"push", "schedule", "workflow_dispatch", "merge_group"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredQuery:
+class StoredQuery(Struct, frozen=True, kw_only=True):
     """A query for a stored result."""
 
     repository: str
@@ -44,8 +44,7 @@ class StoredQuery:
     not_run: int | None = None  # our own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRun:
+class StoredRun(Struct, frozen=True, kw_only=True):
     """A run that may have stored one, `behind` commits before the one in the query; None: not before it."""
 
     id: int

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import islice
+
+from msgspec.structs import replace
 
 from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.job import JobContext

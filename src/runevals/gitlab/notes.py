@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from runevals.records import Links
 from runevals.records.errors import ExternalError, InvalidSettings
-from runevals.records.quick_dataclass import dataclass
+from runevals.records.quiet import Quiet
 
 if TYPE_CHECKING:
     import gitlab
@@ -26,14 +25,15 @@ class GitLabError(ExternalError):
     """GitLab did not do what we asked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeRequest:
+class MergeRequest(Quiet, frozen=True, kw_only=True):
     """A merge request, and who writes on it."""
+
+    hidden = frozenset({"token"})
 
     server: str
     project: str  # its number, or its path
     number: int
-    token: str = field(repr=False)
+    token: str
     address: str = ""  # of the project, for readers
 
     @classmethod

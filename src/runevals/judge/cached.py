@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.judge.model import ModelJudge
 from runevals.lib.storage.cache import Cache, SignedCache

@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import median
 
+from msgspec import Struct
+
 from runevals.lib.statistics.agreement import (
     Estimate,
     Pairs,
@@ -16,7 +18,6 @@ from runevals.lib.statistics.agreement import (
     weighted_kappa,
 )
 from runevals.records import CheckResult, RunReport
-from runevals.records.quick_dataclass import dataclass
 
 RELIABLE, TENTATIVE = 0.80, 0.667  # Krippendorff's bands for alpha
 FEWEST = 50  # answers; with fewer, the intervals are too wide
@@ -24,8 +25,7 @@ FEWEST = 50  # answers; with fewer, the intervals are too wide
 People = tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+class Calibration(Struct, frozen=True, kw_only=True):
     """The judge of one evaluator compared with the median of human scores, on the evaluator's own scale."""
 
     evaluator: str

@@ -6,8 +6,9 @@ import json
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, Protocol
+
+from msgspec import to_builtins
 
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
@@ -80,7 +81,7 @@ class ModelJudge:
     def sent_for(self, question: Question) -> object:
         """Everything an answer to `question` depends on, as JSON, without the random part of each call."""
         end = self._chat.endpoint
-        return [PROMPT_VERSION, SYSTEM_PROMPT, end.base_url, end.model, self._parameters, asdict(question)]
+        return [PROMPT_VERSION, SYSTEM_PROMPT, end.base_url, end.model, self._parameters, to_builtins(question)]
 
     def ask(
         self,

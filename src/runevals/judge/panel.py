@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import inf
 from statistics import median
+
+from msgspec.structs import replace
 
 from runevals.judge.model import Judge
 from runevals.lib.nullable import total, whole_total

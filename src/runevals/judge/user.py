@@ -6,12 +6,13 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from runevals.judge.model import ModelJudge, between_markers, objects_with, schema_format
 from runevals.lib.chat.chat import ChatFailed, ChatReply
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.records import Message, Problem, SimulatedUser
 from runevals.records.errors import JudgeRefused
-from runevals.records.quick_dataclass import dataclass
 
 MOST_CHARACTERS = 20_000  # of a message
 SYSTEM_PROMPT = """You play a user who writes to another system. Stay in this role until the end.
@@ -32,8 +33,7 @@ Reply with one JSON object and nothing else:
 PROMPT_HASH = fingerprint(SYSTEM_PROMPT)[:16]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserMessage:
+class UserMessage(Struct, frozen=True, kw_only=True):
     """The next message of a simulated user; None if the user stops, or if there is a problem."""
 
     text: str | None = None

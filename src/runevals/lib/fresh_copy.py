@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Literal
 from uuid import uuid4
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 try:
     import fcntl
@@ -49,8 +49,7 @@ class CannotCopy(Exception):
     """A folder has something that cannot be copied; the message says what and where."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """The fingerprint of a file at a path; `link` is the target of a link."""
 
     kind: Kind
@@ -246,8 +245,7 @@ def remove_everywhere(root: Path, name: str) -> None:
         os.close(top)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """What a folder holds at one path, with the open folder that it is in."""
 
     path: str

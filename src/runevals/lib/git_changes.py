@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 
+from msgspec import Struct
+
 from runevals.lib.git import FILE, LINK, SUBMODULE, commit_of, git_output, names
 from runevals.lib.trees import CannotFollow, CommitTree, Tree, WorkTree, files_below, matching
-from runevals.records.quick_dataclass import dataclass
 
 State = dict[str, object]
 _STAGED = ("diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none")
 _PIECE = 1024 * 1024  # bytes that are read at once
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathsRead:
+class PathsRead(Struct, frozen=True, kw_only=True):
     """The paths that a run reads: files, folders with their content, and patterns, relative to the root.
 
     Of `links` only the target counts, not its content.
@@ -157,8 +157,7 @@ def _without_filters(repository: Path) -> dict[str, str]:
     return {f"{name}.{key}": value for name in filters for key, value in off.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """A file in the index: its mode, its object name, and its flags.
 
     `sparse`: it may be missing. `unlooked`: git does not check whether it has changed.

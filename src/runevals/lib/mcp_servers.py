@@ -10,14 +10,15 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager
-from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import Struct
+
 from runevals.lib.mcp_stdio import ServerProcess
 from runevals.lib.text.escape import one_line
-from runevals.records.quick_dataclass import dataclass
+from runevals.records.quiet import Quiet
 
 if TYPE_CHECKING:
     from anyio import Event
@@ -40,14 +41,15 @@ class NotInstalled(ServerFailed):
     """The SDK is missing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StdioServer:
+class StdioServer(Quiet, frozen=True, kw_only=True):
     """A program that speaks MCP over its stdin and stdout; `env` is its whole environment."""
+
+    hidden = frozenset({"env"})
 
     name: str
     command: str
     args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    env: Mapping[str, str] = {}
     cwd: Path
 
 
@@ -83,8 +85,7 @@ class StdioServers:
         self._exits.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Loop:
+class _Loop(Struct, frozen=True, kw_only=True):
     """The thread of the SDK: what runs coroutines in it, and what ends all servers."""
 
     portal: BlockingPortal

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from typing import Any
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 FAILED = 2  # the code of a status
@@ -15,8 +14,7 @@ MOST_SPANS = 20_000  # of one export, and of all with one token
 _NAMES_OF_FAILED = (FAILED, "STATUS_CODE_ERROR")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(Struct, frozen=True, kw_only=True):
     """One operation of a program; `attributes` also has those of its events."""
 
     id: str
@@ -25,7 +23,7 @@ class Span:
     started_at: float = 0.0  # seconds since 1970
     duration_s: float = 0.0
     failed: bool | None = None  # None: the program does not say
-    attributes: Mapping[str, object] = field(default_factory=dict)
+    attributes: Mapping[str, object] = {}
 
 
 def require_library() -> None:

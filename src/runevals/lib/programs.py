@@ -16,10 +16,9 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import field
 from pathlib import Path
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct, field
 
 REAP_TIMEOUT_S = 5.0
 ROUNDS = 100  # of a search for processes that start others while they are ended
@@ -31,8 +30,7 @@ _NO_HOME = 3
 _CALLS = {"x86_64": (116, 119, 117), "aarch64": (159, 149, 147)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class Account(Struct, frozen=True, kw_only=True):
     """A user without groups. `home`: its own home folder, if it cannot write to the current one."""
 
     uid: int
@@ -44,16 +42,14 @@ class Account:
         return {**names, **variables, **({} if self.home is None else {"HOME": self.home})}
 
 
-@dataclass(slots=True)
-class _Attempt:
+class _Attempt(Struct):
     """When it began, and the first program that it started since `end_those_in`, in ticks since the boot."""
 
     began: int
     program_began: int | None = None
 
 
-@dataclass(slots=True)
-class _State:
+class _State(Struct):
     """Of this process."""
 
     account: Account | None = None  # None: programs run as the current user
@@ -62,10 +58,10 @@ class _State:
     users: int = 0  # current runs
     active: bool = False
     over: bool = False
-    homes: list[tempfile.TemporaryDirectory[str]] = field(default_factory=list)
+    homes: list[tempfile.TemporaryDirectory[str]] = []
     lock: threading.Lock = field(default_factory=threading.Lock)  # of the two below, and of the start of programs
-    running: set[int] = field(default_factory=set)  # the pids of programs that we started
-    attempts: dict[int, _Attempt] = field(default_factory=dict)  # by their thread
+    running: set[int] = set()  # the pids of programs that we started
+    attempts: dict[int, _Attempt] = {}  # by their thread
 
 
 _state = _State()
@@ -390,8 +386,7 @@ def _is_in(pid: int, folder: Path) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class _Process:
+class _Process(Struct, frozen=True):
     pid: int
     parent: int
     group: int

@@ -34,19 +34,8 @@ if TYPE_CHECKING:
         Weakening,
     )
     from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState, TextChange
-    from runevals.records.lazy_fields import (
-        NOTHING,
-        WAS_DERIVED,
-        PreparedJson,
-        StoredValue,
-        attach_derived,
-        attach_json,
-        derived_of,
-        in_memory,
-        offload,
-        prepared_json,
-    )
     from runevals.records.links import Links
+    from runevals.records.nothing import NOTHING
     from runevals.records.outcome import Layer, Outcome, Scale, Verdict
     from runevals.records.problem import (
         ERROR_CODES,
@@ -129,7 +118,6 @@ __all__ = [
     "REMOVED",
     "RULES",
     "STOPPED_CODES",
-    "WAS_DERIVED",
     "WORKSPACE_BROKEN",
     "Acceptance",
     "AcceptedLoss",
@@ -185,7 +173,6 @@ __all__ = [
     "MetricUnit",
     "ModelIdentity",
     "Outcome",
-    "PreparedJson",
     "Probe",
     "Problem",
     "ProgramEnded",
@@ -202,7 +189,6 @@ __all__ = [
     "ShardInfo",
     "SimulatedConversation",
     "SimulatedUser",
-    "StoredValue",
     "Suite",
     "SuiteInfo",
     "Suspect",
@@ -221,21 +207,15 @@ __all__ = [
     "Weakening",
     "Workspace",
     "WorkspaceChanges",
-    "attach_derived",
-    "attach_json",
     "cut_name",
-    "derived_of",
-    "in_memory",
-    "offload",
     "one_line",
-    "prepared_json",
 ]
 
 # Each after those that it imports: what a name's module needs is loaded, and little else.
 _MODULES = (
     "problem",
     "outcome",
-    "lazy_fields",
+    "nothing",
     "workspace",
     "trace",
     "prompt",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 REMOVED = "removed"  # instead of the head's fingerprint, if the case is not in the change any more
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptedLoss:
+class AcceptedLoss(Struct, frozen=True, kw_only=True, gc=False):
     """A lost case by the fingerprints of both sides: of its content, and of the target that answered."""
 
     suite: str
@@ -23,8 +22,7 @@ class AcceptedLoss:
         return self.suite, self.case, self.base, self.head
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Acceptance:
+class Acceptance(Struct, frozen=True, kw_only=True, gc=False):
     """Losses that do not block, because a reviewer agreed to them."""
 
     by: str  # the name on GitHub of who agreed

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 AgentName = Literal["claude-code", "codex", "copilot", "gemini-cli"]
 TOOLS = ("shell", "read", "write", "web")  # and mcp:SERVER
@@ -46,15 +45,14 @@ SKILL_RESULTS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSettings:
+class AgentSettings(Struct, frozen=True, kw_only=True, gc=False):
     """What an agent may use, and what it is given."""
 
     model: str | None = None
     timeout_s: float = 120.0  # for a turn
     tools: tuple[str, ...] = ()  # names of TOOLS, and mcp:SERVER; nothing else is permitted
     skills: tuple[Path, ...] = ()  # folders with a SKILL.md
-    servers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # MCP servers by name
+    servers: Mapping[str, Mapping[str, object]] = {}  # MCP servers by name
     args: tuple[str, ...] = ()  # more options of its command line
     env: tuple[str, ...] = ()  # names of variables that it is given beside its key
 

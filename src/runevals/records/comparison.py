@@ -6,7 +6,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
+from runevals.records.numbers import Number, Whole
 from runevals.records.report import CaseReport, RunReport, Totals
 from runevals.records.rules import Mark
 
@@ -30,8 +33,7 @@ ChangeKind = Literal[
 ChangeLabel = Literal["confirmed", "suspect", "flaky", "fixed", "new"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True, gc=False):
     """One case that is not what it was."""
 
     suite: str
@@ -48,8 +50,7 @@ class Change:
         return None if self.base is None or self.base.key == self.key else self.base.key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weakening:
+class Weakening(Struct, frozen=True, kw_only=True, gc=False):
     """Something that makes the suite see less than the base's suite did."""
 
     suite: str
@@ -57,40 +58,37 @@ class Weakening:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flips:
+class Flips(Struct, frozen=True, kw_only=True, gc=False):
     """Cases that changed between pass and fail, and how many would by chance if nothing had changed."""
 
-    down: int
-    up: int
-    expected_down: float | None = None  # None: unknown from the runs of the base
-    expected_up: float | None = None
+    down: Whole
+    up: Whole
+    expected_down: Number | None = None  # None: unknown from the runs of the base
+    expected_up: Number | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlakyCase:
+class FlakyCase(Struct, frozen=True, kw_only=True, gc=False):
     """A case that disagrees with itself: `rate` is the chance that two runs of it differ, 0–0.5."""
 
     suite: str
     key: str
-    rate: float
-    runs: int
+    rate: Number
+    runs: Whole
 
 
 MetricUnit = Literal["share", "seconds", "usd"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricChange:
+class MetricChange(Struct, frozen=True, kw_only=True, gc=False):
     """A secondary metric; both p are one-sided, for a loss; `holm_p` is corrected over all secondary metrics."""
 
     name: str
     unit: MetricUnit = "share"  # 0–1; of the others, more is worse
-    cases: int
-    base_mean: float
-    head_mean: float
-    p_value: float
-    holm_p: float
+    cases: Whole
+    base_mean: Number
+    head_mean: Number
+    p_value: Number
+    holm_p: Number
 
     @property
     def loss(self) -> float:
@@ -98,12 +96,11 @@ class MetricChange:
         return (self.base_mean - self.head_mean) * (1 if self.unit == "share" else -1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolPaths:
+class ToolPaths(Struct, frozen=True, kw_only=True, gc=False):
     """How far the tools that were called, in their order, are those of the base's own runs; informs."""
 
-    cases: int  # whose tool calls both sides report
-    f1: float  # 0–1, the mean over the cases; of each run, with the most similar run of the base
+    cases: Whole  # whose tool calls both sides report
+    f1: Number  # 0–1, the mean over the cases; of each run, with the most similar run of the base
     changed: tuple[str, ...] = ()  # keys of the cases with another path, the least similar first
 
 
@@ -113,19 +110,18 @@ MetricName = Literal["pass_rate", "share"]
 Finding = Literal["lost", "small", "unclear", "errors", "none"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hypothesis:
+class Hypothesis(Struct, frozen=True, kw_only=True, gc=False):
     """One tested hypothesis: this metric fell, overall or in this part. Means are shares 0–1."""
 
     family: Family
     name: str  # of the suite, category or group; empty: overall
     metric: MetricName
-    cases: int
-    base_mean: float
-    head_mean: float
-    interval: tuple[float, float]  # 95 %, of the drop
-    p_value: float  # one-sided, for a loss
-    corrected_p: float  # by Holm: over the overall metrics, or over all parts
+    cases: Whole
+    base_mean: Number
+    head_mean: Number
+    interval: tuple[Number, Number]  # 95 %, of the drop
+    p_value: Number  # one-sided, for a loss
+    corrected_p: Number  # by Holm: over the overall metrics, or over all parts
     finding: Finding = "none"  # small: real, below the floor; unclear: large, may be noise; errors: they decide
 
     @property
@@ -137,8 +133,7 @@ class Hypothesis:
 SuspectState = Literal["confirmed", "dropped", "cleared", "open", "unrun"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suspect:
+class Suspect(Struct, frozen=True, kw_only=True, gc=False):
     """A case that may be lost, and the result of its fresh runs on both sides.
 
     confirmed: it is lost; dropped, cleared: the loss was not confirmed; open: undecided; unrun: only two
@@ -152,53 +147,49 @@ class Suspect:
     state: SuspectState
     reason: str = ""  # why it is open
     edited: bool = False  # both sides ran the base's form of it
-    p_value: float | None = None  # one-sided, of the fresh runs alone
+    p_value: Number | None = None  # one-sided, of the fresh runs alone
     base: CaseReport | None = None  # fresh runs; None if there are none
     head: CaseReport | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CategoryChange:
+class CategoryChange(Struct, frozen=True, kw_only=True, gc=False):
     """The shared cases of one category on both sides; rates are of attempts, 0–1, None if no attempt counts."""
 
     name: str | None  # None: the cases without a category
-    cases: int
-    base_rate: float | None
-    head_rate: float | None
+    cases: Whole
+    base_rate: Number | None
+    head_rate: Number | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+class Verification(Struct, frozen=True, kw_only=True, gc=False):
     """What fresh runs of both sides say about a loss. moved: the base itself changed."""
 
     state: Literal["confirmed", "not_confirmed", "moved", "impossible", "off"]
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkRun:
+class MarkRun(Struct, frozen=True, kw_only=True, gc=False):
     """The earlier run that a mark names."""
 
     mark: Mark
     source: str  # its origin, in words
     report: RunReport
-    best_of: int = 1  # results of which it is the best: it was lucky, too
+    best_of: Whole = 1  # results of which it is the best: it was lucky, too
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkComparison:
+class MarkComparison(Struct, frozen=True, kw_only=True, gc=False):
     """A run compared with a marked run, to show many small losses. Means are shares 0–1; informational."""
 
     mark: str
     source: str
     commit: str | None
     started_at: datetime
-    cases: int  # of equal content, measured on both sides
+    cases: Whole  # of equal content, measured on both sides
     metric: MetricName
-    base_mean: float
-    head_mean: float
-    interval: tuple[float, float]  # 95 %, of the drop
-    p_value: float  # one-sided, for a loss; corrected for two metrics, and for the results that the best is of
+    base_mean: Number
+    head_mean: Number
+    interval: tuple[Number, Number]  # 95 %, of the drop
+    p_value: Number  # one-sided, for a loss; corrected for two metrics, and for the results that the best is of
     sure: bool  # the drop is not noise
     deterministic: bool = False
     judge_left_out: bool = False  # another judge graded the marked run
@@ -209,69 +200,63 @@ class MarkComparison:
         return self.base_mean - self.head_mean
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgainstComparison:
+class AgainstComparison(Struct, frozen=True, kw_only=True, gc=False):
     """A run compared with the same cases measured otherwise in the same rounds: without the skill, or by a target.
 
     Means are shares 0–1; informational, unless a gate names it.
     """
 
     name: str  # as `--against` names it
-    cases: int  # measured on both sides
+    cases: Whole  # measured on both sides
     metric: MetricName
-    other_mean: float
-    head_mean: float
-    interval: tuple[float, float]  # 95 %, of the gain
-    p_value: float  # one-sided, for what is seen: a gain or a loss
-    cost_ratio: float | None = None  # the cost of this run by that of the other, of the same cases
+    other_mean: Number
+    head_mean: Number
+    interval: tuple[Number, Number]  # 95 %, of the gain
+    p_value: Number  # one-sided, for what is seen: a gain or a loss
+    cost_ratio: Number | None = None  # the cost of this run by that of the other, of the same cases
     always_passed: tuple[str, ...] = ()  # checks that passed in every run of both, as `case: check`
     always_failed: tuple[str, ...] = ()
     deterministic: bool = False  # both sides
-    margin: float | None = None  # of another target: how much worse than it this one may be
-    margin_p_value: float | None = None  # that it is worse by the margin or more (Holm); None: deterministic
-    drop_bound: float | None = None  # the smallest margin at which it would be called not worse
+    margin: Number | None = None  # of another target: how much worse than it this one may be
+    margin_p_value: Number | None = None  # that it is worse by the margin or more (Holm); None: deterministic
+    drop_bound: Number | None = None  # the smallest margin at which it would be called not worse
     other: RunReport | None = None  # what was measured; a document has none of it
+    gain: Number = 0.0  # what this run has more; a loss is negative
+    not_worse: bool = False  # it is shown that this run is at most the margin worse
 
-    @property
-    def gain(self) -> float:
-        """What this run has more; a loss is negative."""
-        return self.head_mean - self.other_mean
-
-    @property
-    def not_worse(self) -> bool:
-        """Whether it is shown that this run is at most the margin worse."""
-        return self.margin is not None and self.drop_bound is not None and self.drop_bound <= self.margin
+    def __post_init__(self) -> None:
+        is_shown = self.margin is not None and self.drop_bound is not None and self.drop_bound <= self.margin
+        force_setattr(self, "gain", self.head_mean - self.other_mean)
+        force_setattr(self, "not_worse", is_shown)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Head against base. `drop` and `interval` are shares 0–1; a positive drop is a loss."""
+class ComparisonFigures(Struct, frozen=True, kw_only=True, gc=False):
+    """What a comparison found. `drop` and `interval` are shares 0–1; a positive drop is a loss."""
 
-    base: RunReport
     source: str  # the origin of the base, in words
     verdict: ComparisonVerdict
     why: str = ""  # it is inconclusive or incomparable
     inconclusive_by: InconclusiveBy | None = None  # families: a large drop that may be noise; base: an old base
-    shared: int  # cases on both sides with the same content
-    compared: int  # of these, measured on both sides
-    base_cases: int
+    shared: Whole  # cases on both sides with the same content
+    compared: Whole  # of these, measured on both sides
+    base_cases: Whole
     base_totals: Totals  # over the shared cases, as head_totals
     head_totals: Totals
     deterministic: bool
-    rounds_done: int = 1  # head runs a case, of those planned
-    rounds_planned: int = 1
+    rounds_done: Whole = 1  # head runs a case, of those planned
+    rounds_planned: Whole = 1
     metric: MetricName = "pass_rate"
-    p_value: float | None = None
-    gain_p_value: float | None = None
-    drop: float | None = None
-    base_mean: float | None = None
-    head_mean: float | None = None
-    interval: tuple[float, float] | None = None
-    detectable_drop: float | None = None
-    rerun_agreement: float | None = None  # the probability 0–1 that an identical run of the head fails again
-    cases_needed: int | None = None  # to detect a drop of 5 points, if this comparison could not
-    repeats_needed: int | None = None
-    repeats_for_half: int | None = None  # runs a case and side that would see half of `detectable_drop`
+    p_value: Number | None = None
+    gain_p_value: Number | None = None
+    drop: Number | None = None
+    base_mean: Number | None = None
+    head_mean: Number | None = None
+    interval: tuple[Number, Number] | None = None
+    detectable_drop: Number | None = None
+    rerun_agreement: Number | None = None  # the probability 0–1 that an identical run of the head fails again
+    cases_needed: Whole | None = None  # to detect a drop of 5 points, if this comparison could not
+    repeats_needed: Whole | None = None
+    repeats_for_half: Whole | None = None  # runs a case and side that would see half of `detectable_drop`
     flips: Flips | None = None
     hypotheses: tuple[Hypothesis, ...] = ()  # overall and of the parts
     suspects: tuple[Suspect, ...] = ()  # single cases that may be lost, critical ones first
@@ -280,13 +265,19 @@ class Comparison:
     categories: tuple[CategoryChange, ...] = ()
     flaky: tuple[FlakyCase, ...] = ()
     critical_lost: tuple[str, ...] = ()  # keys of critical cases that are lost, or were removed
-    quarantined: int = 0  # cases left out of the comparison by the base's list
+    quarantined: Whole = 0  # cases left out of the comparison by the base's list
     on_base_suite: bool = False  # the head was run on the base's suite, because its own cannot be compared
-    changes: tuple[Change, ...] = ()
     weakenings: tuple[Weakening, ...] = ()
     caveats: tuple[str, ...] = ()
     inexact_base: str = ""  # why the base is not known to be as the commit to compare with; a pass warns of it
     verification: Verification | None = None
+
+
+class Comparison(ComparisonFigures, frozen=True, kw_only=True, gc=False):
+    """Head against base."""
+
+    base: RunReport
+    changes: tuple[Change, ...] = ()
 
     def of_kind(self, *kinds: ChangeKind) -> tuple[Change, ...]:
         """The changes of these kinds, in case order."""

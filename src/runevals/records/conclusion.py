@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from types import NoneType
 from typing import Literal
+
+from msgspec import Struct
 
 from runevals.records.acceptance import Acceptance
 from runevals.records.blame import Blame
 from runevals.records.comparison import AgainstComparison, Comparison, MarkComparison
-from runevals.records.quick_dataclass import dataclass
-from runevals.records.report import RunReport
+from runevals.records.numbers import Number, Whole
+from runevals.records.report import RunReport, always
 
 ERROR_METRICS = frozenset({"errors", "judge_coverage"})  # of gates: how much was measured
 
@@ -23,16 +26,15 @@ class GateState(StrEnum):
     NOT_APPLICABLE = "not_applicable"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateResult:
+class GateResult(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """One gate, applied. `observed` and `limit` are on the metric's own scale, shares as 0–1."""
 
     name: str
     state: GateState
     reason: str
-    observed: float | None = None
-    limit: float | None = None
-    metric: str | None = None  # None if there is no number
+    observed: Number | None = always(NoneType)
+    limit: Number | None = always(NoneType)
+    metric: str | None = always(NoneType)  # None if there is no number
     undecided: bool = False  # it blocks, and what could not be measured decides whether it fails
 
     @property
@@ -45,25 +47,22 @@ class GateResult:
 FinalOutcome = Literal["passed", "failed", "unmeasured", "skipped"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinalVerdict:
+class FinalVerdict(Struct, frozen=True, kw_only=True, gc=False):
     """The last word on a run."""
 
     outcome: FinalOutcome
     headline: str
-    exit_code: int
+    exit_code: Whole
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextChange:
+class TextChange(Struct, frozen=True, kw_only=True, gc=False):
     """What a change did to a text that the target reads: a unified diff, without its file names."""
 
     path: str  # relative to the repository
     diff: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conclusion:
+class Conclusion(Struct, frozen=True, kw_only=True, gc=False):
     """Report, comparison, gates and verdict: all a reporter ever needs."""
 
     report: RunReport

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from runevals.records import Problem, Scale
 from runevals.records.outcome import ONE_TO_FIVE
-from runevals.records.quick_dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True, gc=False):
     """A question to a judge. `parts` are data, never instructions: (label, text) in order."""
 
     evaluator: str
@@ -19,16 +19,14 @@ class Question:
     model: str | None = None  # to ask instead of the judge's own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vote:
+class Vote(Struct, frozen=True, kw_only=True, gc=False):
     """One of several judgements; `score` is None if it failed."""
 
     judge: str
     score: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     """A judge's reply: a score on the question's scale, or a problem."""
 
     score: float | None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Links:
+class Links(Struct, frozen=True, kw_only=True, gc=False):
     """Web addresses; None if there is none."""
 
     files: str | None = None  # of the repository's files at the commit that was run, ends in a slash

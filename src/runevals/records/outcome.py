@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 
 class Layer(StrEnum):
@@ -31,16 +31,19 @@ class Outcome(StrEnum):
         return self in (Outcome.PASSED, Outcome.FAILED)
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+FROM_0_TO_1: tuple[float, float | None] = (0.0, 1.0)
+
+
+class Scale(Struct, frozen=True, gc=False):
     """The range of an evaluator's own score, higher is better; `maximum` None is open-ended."""
 
     minimum: float
     maximum: float | None
-    range: tuple[float, float | None] = field(init=False, repr=False, compare=False)  # for all results on it
+    range: tuple[float, float | None] = FROM_0_TO_1  # of these two, one for all results
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "range", (self.minimum, self.maximum))
+        if self.range != (self.minimum, self.maximum):
+            force_setattr(self, "range", (self.minimum, self.maximum))
 
     def holds(self, score: float) -> bool:
         """Whether `score` lies on this scale; NaN does not."""
@@ -56,8 +59,7 @@ class Scale:
         return (score - self.minimum) / (self.maximum - self.minimum)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True, gc=False):
     """A score on the evaluator's own scale, one sentence of reason, and details.
 
     `score` None means that there was nothing to judge. `passed` is set by evaluators that decide themselves;
@@ -66,7 +68,7 @@ class Verdict:
 
     score: float | None
     reason: str
-    details: Mapping[str, object] = field(default_factory=dict)
+    details: Mapping[str, object] = {}
     passed: bool | None = None
 
     @classmethod

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Literal
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 _CODES = """
 target_failed target_timeout target_auth target_rate_limited target_unparseable
@@ -27,25 +26,39 @@ MOST_ALIKE, FIRST_ALIKE = 10, 3  # problems of one kind in a file: listed one by
 _VALUES = re.compile(r"'[^']*'|\d+")  # in messages of one kind, only these differ
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Struct, frozen=True, kw_only=True, gc=False):
     """Why one answer or one check could not be measured; `code` is one of ERROR_CODES."""
 
     code: str
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
     """A location in a file; line and column count from 1, None if the format has none."""
 
-    file: str
-    line: int | None = None
-    column: int | None = None
-    pointer: str = field(default="", compare=False, repr=False)  # of the value there, if the file is a document
+    __slots__ = ("column", "file", "line", "pointer")
+
+    def __init__(
+        self, *, file: str, line: int | None = None, column: int | None = None, pointer: str = ""
+    ) -> None:
+        """`pointer` is of the value there, if the file is a document; it does not count for equality."""
+        self.file, self.line, self.column, self.pointer = file, line, column, pointer
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Location) and self._words == other._words
+
+    def __hash__(self) -> int:
+        return hash(self._words)
+
+    @property
+    def _words(self) -> tuple[object, ...]:
+        return self.file, self.line, self.column
 
     def __str__(self) -> str:
-        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        return ":".join(str(part) for part in self._words if part is not None)
+
+    def __repr__(self) -> str:
+        return f"Location(file={self.file!r}, line={self.line}, column={self.column})"
 
 
 # What can be wrong with a file, by the name that tools know it by.
@@ -63,9 +76,8 @@ RULES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileProblem:
-    """What is wrong at a place in a file; a warning or a notice does not stop the run."""
+class FileProblem(Struct, frozen=True, kw_only=True, gc=False):
+    """One problem of a suite or settings file; a warning or a notice does not stop the run."""
 
     location: Location
     pointer: str

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+
 from runevals.records.trace import Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptTemplate:
+class PromptTemplate(Struct, frozen=True, kw_only=True, gc=False):
     """Messages with `{{name}}` in them, the last one of the user; `display_path` is that of their file."""
 
     display_path: str

@@ -2,53 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Literal
+from types import NoneType
+from typing import Annotated, Literal, TypeVar
 
-from runevals.records.lazy_fields import PreparedJson, large
-from runevals.records.outcome import Layer, Outcome
+from msgspec import Meta, Struct, field
+from msgspec.structs import force_setattr
+
+from runevals.records.nothing import NOTHING
+from runevals.records.numbers import Amount, Count, Number, Ordinal, Positive, Whole
+from runevals.records.outcome import FROM_0_TO_1, Layer, Outcome
 from runevals.records.problem import STOPPED_CODES, WORKSPACE_BROKEN, Problem
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import BY_HASH
 from runevals.records.trace import Citation, Delivery, SimulatedConversation, ToolCall
 from runevals.records.workspace import WorkspaceChanges
 
+T = TypeVar("T")
 NO_CHECKS = Problem(code="evidence_missing", message="no check looks at its answer")
+_ONE = 1.0
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # read for every run of every case
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
+def always(kind: Callable[[], T]) -> T:
+    """The default of a field that documents have even then: `kind()`."""
+    default: T = field(default_factory=kind)
+    return default
+
+
+def _share(record: Struct, **defaults: object) -> None:
+    """Values that equal the default become it: a document leaves it out, and it is in memory once."""
+    for name, default in defaults.items():
+        value = getattr(record, name)
+        if value is not default and value == default:
+            force_setattr(record, name, default)
+
+
+def share_of(composite: float | None) -> float | None:
+    """A score 1–5 as a share 0–1."""
+    return None if composite is None else (composite - 1.0) / 4.0
+
+
+class CheckResult(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """One evaluator applied to one turn, and its outcome."""
 
     id: str
     evaluator: str
     layer: Layer
     outcome: Outcome
-    score: float | None = None  # share 0–1; None if the scale is open-ended or nothing was judged
-    value: float | None = None  # on the evaluator's own scale
-    scale: tuple[float, float | None] = (0.0, 1.0)
-    threshold: float | None = None
-    weight: float = 1.0
+    score: Number | None = always(NoneType)  # share 0–1; None if the scale is open-ended or nothing was judged
+    value: Number | None = always(NoneType)  # on the evaluator's own scale
+    scale: tuple[Number, Number | None] = FROM_0_TO_1
+    threshold: Number | None = None
+    weight: Positive = _ONE
     negated: bool = False  # it passes if the evaluator fails, and the reverse
-    reason: str = ""
-    details: Mapping[str, object] = field(default_factory=dict)
+    reason: str = always(str)
+    details: Mapping[str, object] = NOTHING
     error: Problem | None = None
     judge_model: str | None = None
-    cost_usd: float | None = None
+    cost_usd: Number | None = None
     cached: bool = False  # its judgements are from the cache
+    passed: bool = always(bool)  # whether it was measured and passed
 
-    @property
-    def passed(self) -> bool:
-        """Whether it was measured and passed."""
-        return self.outcome is _PASSED
+    def __post_init__(self) -> None:
+        force_setattr(self, "passed", self.outcome is _PASSED)
+        _share(self, scale=FROM_0_TO_1, weight=_ONE, details=NOTHING)
 
 
-@large("output", "tool_calls", "citations", "value", "raised", "workspace", "conversation")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnReport:
+class TurnReport(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """One turn: prompt, answer and the results of its checks."""
 
     prompt: str
@@ -56,51 +77,49 @@ class TurnReport:
     output: str | None
     results: tuple[CheckResult, ...]
     context: str | None = None
-    latency_s: float | None = None
-    cost_usd: float | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    tool_calls: tuple[ToolCall, ...] | None = None
+    latency_s: Number | None = always(NoneType)
+    cost_usd: Number | None = always(NoneType)
+    input_tokens: Whole | None = None
+    output_tokens: Whole | None = None
+    tool_calls: tuple[ToolCall, ...] | None = always(NoneType)
     citations: tuple[Citation, ...] | None = None
     model: str | None = None
-    cached: bool = False  # from the cache, with the original cost and time
+    cached: bool = always(bool)  # from the cache, with the original cost and time
     value: object = None  # the JSON value behind `output`, of a target that returns values
     raised: str | None = None  # the error of the call, if an error is a valid answer
     delivery: Delivery | None = None
-    reasoning_tokens: int | None = None  # of the output
+    reasoning_tokens: Whole | None = None  # of the output
     session: str | None = None  # by which an agent goes on with the conversation
     refused: tuple[str, ...] = ()  # tools that were called and not permitted
     workspace: WorkspaceChanges | None = None
     conversation: SimulatedConversation | None = None  # of a turn with a simulated user
-    error: Problem | None = None
+    error: Problem | None = always(NoneType)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layers:
+class Layers(Struct, frozen=True, kw_only=True, gc=False):
     """Layer scores 1–5; None if nothing of a layer was measured."""
 
-    fact: float | None = None
-    behavior: float | None = None
-    judge: float | None = None
+    fact: Number | None = None
+    behavior: Number | None = None
+    judge: Number | None = None
     incomplete: tuple[Layer, ...] = ()  # layers with errored checks
 
 
-@large("turns")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptReport:
+class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
     """One execution of one case."""
 
-    attempt: int
+    attempt: Ordinal
     status: Outcome
-    composite: float | None  # 1–5, mean of the layers present
+    composite: Number | None  # 1–5, mean of the layers present
     layers: Layers
-    turns: tuple[TurnReport, ...]
+    turns: Sequence[TurnReport]  # a tuple, or those of a large run, which are on disk
     graded: bool = False  # a check other than pass or fail took part
+    share: Number | None = None  # the composite as a share 0–1
 
-    @property
-    def share(self) -> float | None:
-        """The composite as a share 0–1."""
-        return None if self.composite is None else (self.composite - 1.0) / 4.0
+    def __post_init__(self) -> None:
+        force_setattr(self, "share", share_of(self.composite))
+        if type(self.turns) is list:  # as a document is decoded
+            force_setattr(self, "turns", tuple(self.turns))
 
     @property
     def cached(self) -> bool:
@@ -133,52 +152,46 @@ class AttemptReport:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseReport(PreparedJson):
+class CaseReport(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """One case over all its attempts."""
 
     suite: str
     key: str
     name: str
     file: str
-    line: int | None
+    line: Whole | None
     fingerprint: str
     status: Outcome
-    attempts: tuple[AttemptReport, ...]
+    attempts: Annotated[tuple[AttemptReport, ...], Meta(min_length=1)]
     layers: Layers
-    composite: float | None
-    pass_rate: float | None  # share of the measured attempts that passed
-    category: str | None = None
-    tags: tuple[str, ...] = ()
-    critical: bool = False
+    composite: Number | None
+    pass_rate: Number | None  # share of the measured attempts that passed
+    category: str | None = always(NoneType)
+    tags: tuple[str, ...] = always(lambda: ())
+    critical: bool = always(bool)
     group: str | None = None  # category gates are counted for each group, such as a skill
-    fetched: Mapping[str, str] = field(default_factory=dict)  # address → sha256 of what was there
+    fetched: Mapping[str, str] = NOTHING  # address → sha256 of what was there
     quarantined: bool = False  # known to be flaky: run and shown, but ignored by gates
-    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what its author declares it to cover
+    labels: Mapping[str, tuple[str, ...]] = NOTHING  # what its author declares it to cover
     tripwire: bool = False  # a trap that the target is expected to fall into; scored like any other
     normalised_fingerprint: str | None = None  # of the content with white space normalised, if that is another
     notes: str | None = None  # of its author, such as the issue that it is for
-    copies: tuple[int, ...] = ()  # attempts whose answers an intermediate cache repeated
+    copies: tuple[Whole, ...] = ()  # attempts whose answers an intermediate cache repeated
+    share: Number | None = always(NoneType)  # the composite as a share 0–1
+    flaky: bool = always(bool)  # some measured attempts passed and some did not
+    tripped: bool | None = None  # whether the tripwire was triggered; None if there is none or it was not measured
+
+    def __post_init__(self) -> None:
+        measured = self.tripwire and self.status in (_PASSED, _FAILED)
+        force_setattr(self, "share", share_of(self.composite))
+        force_setattr(self, "flaky", self.pass_rate is not None and 0.0 < self.pass_rate < 1.0)
+        force_setattr(self, "tripped", self.status is _FAILED if measured else None)
+        _share(self, fetched=NOTHING, labels=NOTHING)
 
     @property
     def content(self) -> str:
         """The fingerprint that identifies a renamed or edited case."""
         return self.normalised_fingerprint or self.fingerprint
-
-    @property
-    def tripped(self) -> bool | None:
-        """Whether the tripwire was triggered; None if there is none or it was not measured."""
-        return self.status is _FAILED if self.tripwire and self.status in (_PASSED, _FAILED) else None
-
-    @property
-    def share(self) -> float | None:
-        """The composite as a share 0–1."""
-        return None if self.composite is None else (self.composite - 1.0) / 4.0
-
-    @property
-    def flaky(self) -> bool:
-        """Some measured attempts passed and some did not."""
-        return self.pass_rate is not None and 0.0 < self.pass_rate < 1.0
 
     @property
     def unmeasured(self) -> bool:
@@ -213,8 +226,7 @@ OF_TOOL = "results of "  # how the dialect of a suite begins whose results anoth
 AND = " + "  # between the names of several models
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelIdentity:
+class ModelIdentity(Struct, frozen=True, kw_only=True, gc=False):
     """The identity of a target or a judge, as far as it is known."""
 
     type: str
@@ -222,11 +234,10 @@ class ModelIdentity:
     reported: tuple[str, ...] = ()  # models as the provider names them in its answers
     deterministic: bool = False
     prompt_hash: str | None = None
-    detail: Mapping[str, object] = field(default_factory=dict)
+    detail: Mapping[str, object] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteInfo:
+class SuiteInfo(Struct, frozen=True, kw_only=True, gc=False):
     """A suite as the results document remembers it."""
 
     name: str
@@ -235,44 +246,41 @@ class SuiteInfo:
     fingerprint: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
+class Provenance(Struct, frozen=True, kw_only=True, gc=False):
     """The commit of a run, its options, and its notices."""
 
     commit: str | None = None
     ref: str | None = None
-    settings: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping[str, object] = {}
     notices: tuple[str, ...] = ()
     prices: str | None = None  # what costs are computed from
     uncommitted: str | None = None  # see RunInfo
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShardInfo:
+class ShardInfo(Struct, frozen=True, kw_only=True, gc=False):
     """The shard of a run, and the positions of its cases in the whole run."""
 
-    part: int  # from 1
-    of: int
-    plan_cases: int  # of all parts together
-    positions: tuple[int, ...]  # of this part's cases among those, in order
+    part: Ordinal  # from 1
+    of: Ordinal
+    plan_cases: Count  # of all parts together
+    positions: tuple[Count, ...]  # of this part's cases among those, in order
     split: str = BY_HASH  # what the cases were split by
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunInfo:
+class RunInfo(Struct, frozen=True, kw_only=True, gc=False):
     """Time, place and software of a run."""
 
     started_at: datetime
-    duration_s: float
+    duration_s: Amount
     target: ModelIdentity
     judge: ModelIdentity | None
     suites: tuple[SuiteInfo, ...]
-    repeat: int = 1
+    repeat: Ordinal = 1
     sandbox: Literal["strict", "reduced"] | None = None  # of the suites' code; None if no code ran
     commit: str | None = None
     ref: str | None = None
     python: str | None = None
-    settings: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping[str, object] = {}
     notices: tuple[str, ...] = ()
     shard: ShardInfo | None = None  # None: the whole run run
     stopped: Problem | None = None  # why it stopped early
@@ -285,52 +293,47 @@ class RunInfo:
         return any(suite.dialect.startswith(OF_TOOL) for suite in self.suites)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class Totals(Struct, frozen=True, kw_only=True, gc=False):
     """Counts of cases and means over them; None if nothing was measured or reported."""
 
-    cases: int
-    passed: int
-    failed: int
-    errored: int
-    skipped: int
-    pass_rate: float | None
-    composite: float | None
-    cost_usd: float | None = None  # of the target
-    judge_cost_usd: float | None = None
-    cached: int = 0  # answers from the cache; their original costs count
-    judge_cached: int = 0  # checks whose judgements are all from the cache
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    latency_p95_s: float | None = None
+    cases: Whole
+    passed: Whole
+    failed: Whole
+    errored: Whole
+    skipped: Whole
+    pass_rate: Number | None
+    composite: Number | None
+    cost_usd: Number | None = None  # of the target
+    judge_cost_usd: Number | None = None
+    cached: Count = 0  # answers from the cache; their original costs count
+    judge_cached: Count = 0  # checks whose judgements are all from the cache
+    input_tokens: Whole | None = None
+    output_tokens: Whole | None = None
+    latency_p95_s: Number | None = None
+    share: Number | None = None  # the mean composite as a share 0–1
 
-    @property
-    def share(self) -> float | None:
-        """The mean composite as a share 0–1."""
-        return None if self.composite is None else (self.composite - 1.0) / 4.0
+    def __post_init__(self) -> None:
+        force_setattr(self, "share", share_of(self.composite))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VoteAgreement:
+class VoteAgreement(Struct, frozen=True, kw_only=True, gc=False):
     """How far the votes on one evaluator's checks agree."""
 
     evaluator: str
-    checks: int  # that were voted on
-    alpha: float | None  # Krippendorff's, for ordinal scores; None if all votes are equal
-    contested: int  # checks whose votes differ by half of the scale or more
+    checks: Ordinal  # that were voted on
+    alpha: Number | None  # Krippendorff's, for ordinal scores; None if all votes are equal
+    contested: Count  # checks whose votes differ by half of the scale or more
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
+class Coverage(Struct, frozen=True, kw_only=True, gc=False):
     """The cases by the values of one label; a case may be in several groups."""
 
     label: str
     groups: Mapping[str, Totals]
-    without: int  # cases without the label
+    without: Count  # cases without the label
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunReport:
+class RunReport(Struct, frozen=True, kw_only=True, gc=False):
     """The results of one run."""
 
     tool_version: str

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+
+from runevals.records.quiet import Quiet
 
 # Categories with a gate of their own, and the share of their runs that must pass.
 CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
 CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})  # whose cases are all critical
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(Struct, frozen=True, kw_only=True, gc=False):
     """Which cases a gate looks at; None is any. `suite` and `case` are patterns."""
 
     category: str | None = None
@@ -29,8 +29,7 @@ class Scope:
         return ", ".join(f"{what} {name}" for what, name in fields if name is not None) or "all"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegressionRule:
+class RegressionRule(Struct, frozen=True, kw_only=True, gc=False):
     """When a loss is a regression: p at most `alpha`, and a drop of at least `min_effect` of the range."""
 
     alpha: float = 0.01
@@ -40,8 +39,7 @@ class RegressionRule:
     max_errors: float = 0.0  # the share of cases that may stay unmeasured; above 0 they are run again
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class Mark(Struct, frozen=True, kw_only=True, gc=False):
     """The earlier run to compare with besides the base: one of that age, of a tag, or the best."""
 
     days: int | None = None
@@ -51,8 +49,7 @@ class Mark:
         return self.tag or ("best" if self.days is None else f"{self.days}d")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(Struct, frozen=True, kw_only=True, gc=False):
     """`metric` over the cases in `scope` must satisfy `op` `limit`."""
 
     name: str
@@ -65,8 +62,7 @@ class Gate:
     level: Literal["block", "warn"] = "block"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateRules:
+class GateRules(Struct, frozen=True, kw_only=True, gc=False):
     """What decides over a run: its gates, and what a result that is not clear means."""
 
     regression: RegressionRule = RegressionRule()
@@ -83,14 +79,16 @@ class GateRules:
 BY_HASH = "by hash"  # of suite and key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shard:
+class Shard(Quiet, frozen=True, kw_only=True, gc=False):
     """Part `part` of `of`, counted from 1."""
+
+    hidden = frozenset({"parts"})
+    ignored = frozenset({"parts", "split"})
 
     part: int
     of: int
-    parts: Mapping[tuple[str, str], int] | None = field(default=None, compare=False, repr=False)  # None: by hash
-    split: str = field(default=BY_HASH, compare=False)  # what decides the part of a case; equal for all parts
+    parts: Mapping[tuple[str, str], int] | None = None  # None: by hash
+    split: str = BY_HASH  # what decides the part of a case; equal for all parts
 
     def __str__(self) -> str:
         return f"{self.part}/{self.of}"
@@ -103,8 +101,7 @@ class Shard:
         return int.from_bytes(digest[:8]) % self.of == self.part - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct, frozen=True, kw_only=True, gc=False):
     """Which of the cases run; empty: all of them."""
 
     category: tuple[str, ...] = ()
@@ -118,8 +115,7 @@ class Selection:
         return bool(self.category or self.tag or self.filter)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteEntry:
+class SuiteEntry(Struct, frozen=True, kw_only=True, gc=False):
     """A suite as the settings or the command line name it; relative to `base`."""
 
     path: str
@@ -128,8 +124,7 @@ class SuiteEntry:
     from_file: bool = False  # the settings file names it, which a change may have brought
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True, gc=False):
     """What a run may spend; None: without limit."""
 
     cost_usd: float | None = None
@@ -138,8 +133,7 @@ class Limits:
     duration_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetching:
+class Fetching(Struct, frozen=True, kw_only=True, gc=False):
     """Whether addresses are fetched: yes, no (they stay plain text), or unset; and the allowed private hosts."""
 
     enabled: bool | None = None

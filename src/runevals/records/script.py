@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Literal, Protocol
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 CallKind = Literal[
     "evaluator", "assertion", "skill", "regex", "regex_many", "regex_groups", "redact", "json_schema"
@@ -14,8 +13,7 @@ CallKind = Literal[
 Language = Literal["javascript", "python"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True, gc=False):
     """A call of code in the sandbox."""
 
     kind: CallKind
@@ -27,8 +25,7 @@ class Call:
     memory_bytes: int = 128 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True, gc=False):
     """The result of a call.
 
     A grader's answer has `passed`, `score` (0–1), `reason` and `details`; a skill's, a pattern's or a schema's has
@@ -38,7 +35,7 @@ class Answer:
     passed: bool | None = None
     score: float | None = None
     reason: str = ""
-    details: Mapping[str, object] = field(default_factory=dict)
+    details: Mapping[str, object] = {}
     value: object = None
     error: str | None = None
     duration_s: float = 0.0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from runevals.records.lazy_fields import Derived, StoredValue, large, nothing, raw_value
-from runevals.records.problem import FileProblem, Location, Problem
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
+from runevals.records.nothing import NOTHING
+from runevals.records.problem import Location, Problem, FileProblem
+from runevals.records.quiet import Quiet
 from runevals.records.trace import Message, Response, SimulatedUser
 from runevals.records.workspace import Workspace
 
@@ -27,46 +29,49 @@ def cut_name(line: str) -> str:
     return line if len(line) <= LONGEST_NAME else f"{line[: LONGEST_NAME - 1]}…"
 
 
-@large("location")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluatorSpec(Derived):
+class EvaluatorSpec(Quiet, frozen=True, kw_only=True, gc=False):
     """One evaluator as the suite declares it, before it is built."""
 
+    hidden = ignored = frozenset({"location", "built", "valid"})
+
     name: str
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = {}
     threshold: float | None = None  # on the evaluator's own scale; None takes its default
     weight: float = 1.0
     id: str | None = None  # the author's name for it, if that is not the evaluator's name
     negated: bool = False  # passes if the evaluator fails
     children: tuple[EvaluatorSpec, ...] = ()  # of an evaluator that combines others
-    location: Location | None = field(default=None, compare=False)
+    location: Location | None = None
+    built: object = None  # what the catalogue built of it, if it did; a changed copy has none
+    valid: bool = False  # its options fit: it was built before
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "built", None)
+        force_setattr(self, "valid", False)
 
 
-@large("location", "checks")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Quiet, frozen=True, kw_only=True, gc=False):
     """One prompt of a case, the expected answer and its checks."""
+
+    hidden = ignored = frozenset({"location"})
 
     prompt: str
     expected: str | None = None
     context: str | None = None
     author_prompt: str | None = None  # the author's prompt, if `prompt` contains more
-    checks: tuple[EvaluatorSpec, ...] = ()
+    checks: Sequence[EvaluatorSpec] = ()  # a tuple, or those of a large suite, which are on disk
     user: SimulatedUser | None = None  # who writes the prompts; `prompt` describes it
     recorded: Response | None = None  # the answer the suite itself brings, for --evaluate-only
-    location: Location | None = field(default=None, compare=False)
+    location: Location | None = None
 
     @property
     def evaluators(self) -> tuple[str, ...]:
-        """Those that its checks name, in order. Checks that are stored elsewhere are not read: they say it too."""
-        checks = raw_value(self, "checks")
-        is_stored = isinstance(checks, StoredValue)
-        return checks.evaluators if is_stored else tuple([spec.name for spec in checks])
+        """Those that its checks name, in order. Checks on disk are not read: they say it too."""
+        names: tuple[str, ...] | None = getattr(self.checks, "evaluators", None)
+        return tuple([spec.name for spec in self.checks]) if names is None else names
 
 
-@large("location")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(Struct, frozen=True, kw_only=True, gc=False):
     """One thing to run: a single prompt, or the turns of one conversation."""
 
     suite: str
@@ -76,26 +81,25 @@ class Case:
     location: Location
     opening: tuple[Message, ...] = ()  # messages before the first prompt: system messages, examples
     model: str | None = None  # the model that the suite is written for, if it names one
-    parameters: Mapping[str, object] = field(default_factory=nothing)  # of that model
+    parameters: Mapping[str, object] = NOTHING  # of that model
     category: str | None = None
     tags: tuple[str, ...] = ()
     critical: bool = False
     group: str | None = None  # category gates are counted for each group, such as a skill
-    metadata: Mapping[str, object] = field(default_factory=nothing)
-    variables: Mapping[str, object] = field(default_factory=nothing)  # for the target's prompt template
+    metadata: Mapping[str, object] = NOTHING
+    variables: Mapping[str, object] = NOTHING  # for the target's prompt template
     cwd: Path | None = None  # working folder of a program under test; absolute
     workspace: Workspace | None = None  # a fresh one for each attempt, in place of `cwd`
-    files: Mapping[str, Path] = field(default_factory=nothing)  # path in the workspace → file or folder, absolute
+    files: Mapping[str, Path] = NOTHING  # path in the workspace → file or folder, absolute
     problem: Problem | None = None  # why it cannot be run
-    fetched: Mapping[str, str] = field(default_factory=nothing)  # address → sha256 of what was there
+    fetched: Mapping[str, str] = NOTHING  # address → sha256 of what was there
     mocked: bool = False  # tool calls are answered by the mocks of the case
     timeout_s: float | None = None  # for one answer, if the suite sets one
     fingerprint: str = ""  # sha256 of prompts, variables, expectations, context and checks
     normalised_fingerprint: str | None = None  # the same with white space normalised, if that is another
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requires:
+class Requires(Struct, frozen=True, kw_only=True, gc=False):
     """What must be there before a suite is run: programs, files of the repository, variables."""
 
     tools: tuple[str, ...] = ()
@@ -103,8 +107,7 @@ class Requires:
     env: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class Suite(Struct, frozen=True, kw_only=True, gc=False):
     """One suite file, read."""
 
     name: str
@@ -125,13 +128,10 @@ class Suite:
         return tuple(problem for problem in self.problems if problem.level == "error")
 
 
-_NO_LABELS: Mapping[str, tuple[str, ...]] = {}
-
-
 def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
     """What a case declares to cover: label → texts, for the labels that it has."""
     if not case.metadata:
-        return _NO_LABELS
+        return NOTHING
     labels: dict[str, tuple[str, ...]] = {}
     for label in LABELS:
         text = case.metadata.get(label)
@@ -139,7 +139,7 @@ def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
         texts = tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value))
         if texts:
             labels[label] = texts
-    return labels or _NO_LABELS
+    return labels or NOTHING
 
 
 def notes_of(case: Case) -> str | None:

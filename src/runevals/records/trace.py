@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from pathlib import Path
 
-from runevals.records.lazy_fields import large
+from msgspec import Struct
+
+from runevals.records.numbers import Number, Whole
 from runevals.records.problem import Problem
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.workspace import Probe, Workspace, WorkspaceChanges
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True, kw_only=True, gc=False):
     """One tool call of the target; `ok` is None if the target does not report it."""
 
     name: str
@@ -21,29 +20,26 @@ class ToolCall:
     output: str | None = None
     ok: bool | None = None
     mock: str | None = None  # the mock that answered it, as `Tool:N`, N from 1 over the mocks of that tool
-    duration_s: float | None = None
+    duration_s: Number | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Citation:
+class Citation(Struct, frozen=True, kw_only=True, gc=False):
     """A source that the target reports beside its text."""
 
     text: str
     source: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class Delivery(Struct, frozen=True, kw_only=True, gc=False):
     """Metadata of an answer that show whether it is new or repeated by an intermediate cache."""
 
     response_id: str | None = None  # the provider's
-    made_at: float | None = None  # seconds since 1970, from the provider
-    cached_tokens: int | None = None  # of the prompt, from the provider's cache
+    made_at: Number | None = None  # seconds since 1970, from the provider
+    cached_tokens: Whole | None = None  # of the prompt, from the provider's cache
     from_cache: bool = False  # the cache reports it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Struct, frozen=True, kw_only=True, gc=False):
     """One message of a conversation, `role` as in chat completions."""
 
     role: str
@@ -53,8 +49,7 @@ class Message:
 MOST_PROMPTS = 10  # of a simulated user whose suite does not say
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedUser:
+class SimulatedUser(Struct, frozen=True, kw_only=True, gc=False):
     """A turn whose prompts a model writes, in the role of a user."""
 
     persona: str
@@ -72,21 +67,18 @@ class SimulatedUser:
         return "\n".join([*lines, *([f"Stops when: {self.stop_when}"] if self.stop_when else [])])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedConversation:
+class SimulatedConversation(Struct, frozen=True, kw_only=True, gc=False):
     """What a simulated user and the target said to each other in one turn, and what the user's model took."""
 
     messages: tuple[Message, ...] = ()
     ended: bool = False  # by the user; False: by max_turns, or by a problem
     model: str | None = None
-    cost_usd: float | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    cost_usd: Number | None = None
+    input_tokens: Whole | None = None
+    output_tokens: Whole | None = None
 
 
-@large("text", "tool_calls", "citations", "value", "raised", "workspace", "conversation")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Response:
+class Response(Struct, frozen=True, kw_only=True, gc=False):
     """One answer of the target. None always means that the target did not report it."""
 
     text: str = ""
@@ -111,8 +103,7 @@ class Response:
     problem: Problem | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
+class Conversation(Struct, frozen=True, kw_only=True, gc=False):
     """A call to a target: the prompt of one turn, after the messages before it."""
 
     suite: str
@@ -122,19 +113,19 @@ class Conversation:
     prompt: str
     history: tuple[Message, ...] = ()
     model: str | None = None  # of the suite; a model of the target has precedence
-    parameters: Mapping[str, object] = field(default_factory=dict)
-    metadata: Mapping[str, object] = field(default_factory=dict)
+    parameters: Mapping[str, object] = {}
+    metadata: Mapping[str, object] = {}
     cwd: Path | None = None
     home: Path | None = None  # a HOME of the attempt's own
     timeout_s: float | None = None
     thread: str = ""  # the same for all turns of one trial
     turns: int = 1  # of the case
     workspace: Workspace | None = None
-    files: Mapping[str, Path] = field(default_factory=dict)  # of the case, for the workspace
+    files: Mapping[str, Path] = {}  # of the case, for the workspace
     probes: tuple[Probe, ...] = ()  # what the checks of this turn look at in the workspace
     restorable: tuple[str, ...] = ()  # paths in the workspace that checks of any turn may restore
     user: SimulatedUser | None = None  # who writes the prompts of this turn; `prompt` describes it
-    env: Mapping[str, str] = field(default_factory=dict)  # more variables for a program under test
+    env: Mapping[str, str] = {}  # more variables for a program under test
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -142,16 +133,14 @@ class Conversation:
         return (*self.history, Message(role="user", content=self.prompt))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnTrace:
+class TurnTrace(Struct, frozen=True, kw_only=True, gc=False):
     """One turn with its response."""
 
     response: Response
     history: tuple[Message, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
+class Trace(Struct, frozen=True, kw_only=True, gc=False):
     """All turns of one trial, as many as the case has."""
 
     position: int  # of the trial in the plan

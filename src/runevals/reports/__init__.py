@@ -7,9 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol, cast, runtime_checkable
 
+from msgspec import Struct
+
+from runevals.lib.plugins import REPORTERS as PLUGINS
 from runevals.lib.plugins import guarded, package_of, plugins, require, unusable_plugin
 from runevals.records import Conclusion
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports import html, junit, results, skill_results, summary, table
 
 __all__ = ["REPORTERS", "Reporter", "is_packed_name", "reporter_for", "reporters", "suffix_of", "text_of"]
@@ -49,8 +51,7 @@ def text_of(reporter: Reporter, conclusion: Conclusion) -> Iterator[str]:
     return reporter.stream(conclusion) if isinstance(reporter, Streaming) else iter((reporter.render(conclusion),))
 
 
-@dataclass(slots=True)  # as modules, its protocol is not frozen
-class _Added:
+class _Added(Struct):  # as modules, its protocol is not frozen
     """The reporter of a plugin."""
 
     NAME: str

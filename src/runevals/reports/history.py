@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
+from msgspec import Struct
+
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, percent, plural, score, seconds
 from runevals.records import Conclusion, RunReport
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports.html import filled
 
 Json = dict[str, Any]
@@ -19,8 +20,7 @@ Wording = Callable[[float | None], str]
 SCRIPTS = ("dom.js", "sections.js", "theme.js", "history.js")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastRun:
+class PastRun(Struct, frozen=True, kw_only=True):
     """One run: its document's name, and the address of its report's page as the history's page has it."""
 
     name: str

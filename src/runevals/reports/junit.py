@@ -12,6 +12,8 @@ from typing import IO, Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from msgspec import Struct
+
 from runevals.lib.text.escape import xml_text
 from runevals.lib.text.numbers import percent, plural, score
 from runevals.records import (
@@ -24,7 +26,6 @@ from runevals.records import (
     Problem,
     TurnReport,
 )
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports.coverage import tripwire
 from runevals.verdict.wording import runs_passed
 
@@ -64,8 +65,7 @@ def stream(conclusion: Conclusion) -> Iterator[str]:
         yield "</testsuites>\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Suite:
+class _Suite(Struct, frozen=True, kw_only=True):
     """One test suite; its tests and properties are created on demand."""
 
     name: str

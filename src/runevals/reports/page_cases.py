@@ -6,8 +6,10 @@ import glob
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line, visible
 from runevals.lib.text.numbers import money, plural, score, seconds
@@ -23,7 +25,6 @@ from runevals.records import (
     TurnReport,
     WorkspaceChanges,
 )
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.wording import because, first_error, first_failure, runs_passed
 
 Json = dict[str, Any]
@@ -39,8 +40,7 @@ _RANKS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CasePair:
+class CasePair(Struct, frozen=True, kw_only=True):
     """One case as both sides ran it; one of them may be missing."""
 
     head: CaseReport | None

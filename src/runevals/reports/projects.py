@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.text.escape import inert_line
 from runevals.records import Conclusion, Links
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports.comment import fits
 from runevals.reports.sections import DOUBT, Section, folded, headline, sections
 
@@ -17,8 +18,7 @@ LONGEST_LINE = 2000
 SHORT_NAME, SHORT_LINE = 30, 300  # if nothing else is left: escaped, a character becomes eighteen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeveralConclusions:
+class SeveralConclusions(Struct, frozen=True, kw_only=True):
     """The line about all of them, a table beside it if they have one, and the conclusion of each."""
 
     line: str
@@ -26,15 +26,14 @@ class SeveralConclusions:
     table: str = ""
 
 
-@dataclass(slots=True)
-class _Part:
+class _Part(Struct):
     """One project: its line, and the sections that are left of it."""
 
     mark: str
     title: str
     short_title: str  # without the verdict in words
     sections: list[Section]
-    left_out: list[Section] = field(default_factory=list)
+    left_out: list[Section] = []
 
     @property
     def passed(self) -> bool:

@@ -2,64 +2,143 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from datetime import datetime
-from functools import cache
-from itertools import islice
-from operator import is_
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
-from runevals.lib.parsing.schema import complaints, fits
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from runevals.lib.parsing.record_json import WrongRecord, from_json, json_text
 from runevals.lib.parsing.source import read_lines, read_text
-from runevals.lib.parsing.strict_json import finite, refuse_constant, require_few_values
+from runevals.lib.parsing.strict_json import require_few_values
 from runevals.lib.storage.packed import is_packed, unpacked, unpacked_lines
-from runevals.lib.storage.spool import Spool
+from runevals.lib.storage.store import Store
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.moments import parse_moment
 from runevals.records import (
     Acceptance,
     AgainstComparison,
     Blame,
     CaseReport,
     Change,
+    ChangeKind,
+    ChangeLabel,
     Comparison,
     Conclusion,
     Coverage,
     FinalVerdict,
     GateResult,
     MarkComparison,
+    Outcome,
     RunInfo,
     RunReport,
     TextChange,
     Totals,
+    TurnReport,
     VoteAgreement,
 )
+from runevals.records.comparison import ComparisonFigures
 from runevals.records.errors import InvalidDocument, InvalidSuite
-from runevals.reports.results_json import case_line, fields_of, json_text
-from runevals.reports.results_lines import PLACE, cases_of
-from runevals.reports.results_records import LARGEST, read_case
+from runevals.records.report import always
+from runevals.reports.results_lines import cases_of
 from runevals.verdict.score import contradiction
-
-if TYPE_CHECKING:
-    import cattrs
 
 FORMAT_VERSION = 1
 SUFFIXES = (".json", ".json.gz")
 MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
 MAX_UNPACKED = MAX_BYTES // 2  # of a packed one
 LARGE = 8 * 1024**2  # bytes, from which a document is read case by case
-AT_ONCE = 100  # cases
+ADDRESS = (
+    "https://raw.githubusercontent.com/runevals/runevals/v0/src/runevals/reports/schemas/results-1.schema.json"
+)
 
-Json = dict[str, Any]
+_CASES = '\n "cases": '  # of the document: no text has a line end
+
+
+class Tool(Struct, frozen=True, kw_only=True):
+    """What wrote a document."""
+
+    name: Literal["runevals"]
+    version: str
+
+
+class AllTotals(Totals, frozen=True, kw_only=True):
+    """The totals of a run, and of its parts."""
+
+    by_category: Mapping[str, Totals]
+    by_evaluator: Mapping[str, Totals]  # counts of checks
+
+
+class Head(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a document says of a run beside its cases."""
+
+    format_version: Literal[1]
+    tool: Tool
+    complete: bool = always(bool)
+    run: RunInfo
+    totals: AllTotals
+    agreement: tuple[VoteAgreement, ...] = ()
+    coverage: tuple[Coverage, ...] = always(lambda: ())
+
+
+class ChangedCase(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A case that is not what it was: as the base has it, and the head's outcome."""
+
+    suite: str
+    key: str
+    name: str
+    change: ChangeKind
+    label: ChangeLabel | None
+    before: CaseReport | None
+    after: Outcome | None
+    after_case: CaseReport | None = None  # the head's, if it was run on the base's suite
+
+
+class ComparisonPart(ComparisonFigures, frozen=True, kw_only=True):
+    """A comparison. The base's unchanged cases stand in the base's own document, the head's in this one."""
+
+    base: Head
+    changes: tuple[ChangedCase, ...]
+
+
+class Document(Head, frozen=True, kw_only=True, omit_defaults=True):
+    """A results document, format 1."""
+
+    complete: bool
+    cases: Sequence[CaseReport]
+    comparison: ComparisonPart | None
+    gates: tuple[GateResult, ...]
+    verdict: FinalVerdict
+    mark: MarkComparison | None = None
+    against: AgainstComparison | None = None
+    prompt_changes: tuple[TextChange, ...] = ()  # what changed in the texts that the target reads
+    acceptance: Acceptance | None = None
+    blame: Blame | None = None
 
 
 class WrongCases(ValueError):
     """A document has two cases of one key, or a case whose status is not that of its checks."""
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the format, made from the types that read it."""
+    _, parts = msgspec.json.schema_components([Document], schema_hook=_any_json, ref_template="#/$defs/{name}")
+    document = parts.pop(Document.__name__)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": ADDRESS,
+        **document,
+        "title": "runevals results document, format 1",
+        "$defs": parts,
+    }
+
+
+def _any_json(_kind: type) -> dict[str, str]:
+    return {"description": "Any JSON."}
 
 
 def write(conclusion: Conclusion) -> str:
@@ -68,23 +147,25 @@ def write(conclusion: Conclusion) -> str:
 
 
 def written(conclusion: Conclusion) -> Iterator[str]:
-    """The same text piece by piece: of the cases, only one is held in memory twice."""
-    comparison = conclusion.comparison
-    rest = {
-        "comparison": None if comparison is None else _comparison(comparison),
-        "gates": conclusion.gates,
-        "verdict": conclusion.verdict,
-        **({} if conclusion.mark is None else {"mark": conclusion.mark}),
-        **({} if conclusion.against is None else {"against": replace(conclusion.against, other=None)}),
-        **({"prompt_changes": conclusion.prompt_changes} if conclusion.prompt_changes else {}),
-        **({} if conclusion.acceptance is None else {"acceptance": conclusion.acceptance}),
-        **({} if conclusion.blame is None else {"blame": conclusion.blame}),
-    }
-    yield json_text(_head(conclusion.report)).removesuffix("\n}") + ',\n "cases": ['
-    for number, case in enumerate(conclusion.report.cases):
-        yield (",\n  " if number else "\n  ") + case_line(case)
-    yield "\n ]," if conclusion.report.cases else "],"
-    yield json_text(rest).removeprefix("{") + "\n"
+    """The same text piece by piece: a case a line, of which only one is held in memory twice."""
+    comparison, against, report = conclusion.comparison, conclusion.against, conclusion.report
+    document = Document(
+        **_words(_head(report)),
+        cases=msgspec.Raw(b"null"),  # type: ignore[arg-type]  # they follow one by one
+        comparison=None if comparison is None else _comparison(comparison),
+        gates=conclusion.gates,
+        verdict=conclusion.verdict,
+        mark=conclusion.mark,
+        against=None if against is None else replace(against, other=None),
+        prompt_changes=conclusion.prompt_changes,
+        acceptance=conclusion.acceptance,
+        blame=conclusion.blame,
+    )
+    head, _, rest = msgspec.json.format(json_text(document), indent=1).partition(f"{_CASES}null")
+    yield f"{head}{_CASES}["
+    for number, case in enumerate(report.cases):
+        yield (",\n  " if number else "\n  ") + json_text(case)
+    yield ("\n ]" if report.cases else "]") + rest + "\n"
 
 
 def read(path: str | Path) -> RunReport:
@@ -101,7 +182,7 @@ def read_conclusion(path: Path, name: str = "") -> Conclusion:
     packed = path.is_file() and os.access(path, os.R_OK) and is_packed(path)
     if packed and path.stat().st_size > MAX_UNPACKED:
         raise InvalidDocument(f"{name} is larger than {MAX_UNPACKED // 1024**2} MiB, the most we read")
-    with suppress(OSError, InvalidSuite, ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
+    with suppress(OSError, InvalidSuite, ValueError, KeyError, RecursionError):
         if packed:
             return _case_by_case(unpacked_lines(path, MAX_UNPACKED))
         if LARGE < path.stat().st_size <= MAX_BYTES:
@@ -124,99 +205,81 @@ def content_of(content: bytes, display_name: str) -> bytes:
         raise InvalidDocument(f"{display_name} is not a results document: {error}") from None
 
 
+class _Version(Struct):
+    format_version: object = None
+
+
 def parse(text: str, display_name: str) -> Conclusion:
     """A results document's text → conclusion. Raises InvalidDocument that says where it is wrong."""
     try:
-        document = _loaded(text)
+        require_few_values(text)
+        return _conclusion(from_json(text, Document))
+    except KeyError as error:
+        why = repr(error)
+    except WrongCases as error:
+        why = str(error)
+    except WrongRecord as error:
+        _require_version(text, display_name)
+        why = str(error)
     except (ValueError, RecursionError) as error:
         why = "it is XML; results of another tool are for `runevals gate`"
         if not text.lstrip().startswith("<"):
             why = f"not JSON ({error})"
         raise InvalidDocument(f"{display_name} is not a results document: {why}") from None
-    version = document.get("format_version") if isinstance(document, dict) else None
+    raise InvalidDocument(f"{display_name} is not a valid results document: {one_line(why)}")
+
+
+def _require_version(text: str, display_name: str) -> None:
+    """Raises InvalidDocument for JSON of another kind, or of another version of this one."""
+    version = None
+    with suppress(WrongRecord):
+        version = from_json(text, _Version).format_version
     if version != FORMAT_VERSION:
         why = "it has no 'format_version'" if version is None else f"'format_version' is {version}"
         raise InvalidDocument(
             f"{display_name} is not a results document that can be read: {why}; {FORMAT_VERSION} is needed"
         )
-    with suppress(ValueError, KeyError, TypeError, ArithmeticError):
-        return _read_quickly(document)
-    for complaint in complaints("runevals.reports", "results-1", document):
-        place = "/" + "/".join(map(str, complaint.json_path))
-        raise InvalidDocument(f"{display_name} is not a valid results document: {place} {complaint.message}")
-    try:
-        return _conclusion(document, _structured(document["cases"], tuple[CaseReport, ...]))
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        why = str(error) if isinstance(error, WrongCases) else repr(error)
-        raise InvalidDocument(f"{display_name} is not a valid results document: {one_line(why)}") from None
-
-
-def _read_quickly(document: Any) -> Conclusion:
-    """Raises ValueError, KeyError or TypeError for one that is not laid out as we do, which may be valid."""
-    cases = tuple(map(read_case, document["cases"]))
-    _require_valid_beside_cases(document)
-    return _conclusion(document, cases)
-
-
-def _require_valid_beside_cases(document: Json) -> None:
-    """Raises ValueError, KeyError for a document that is not valid; its cases are not looked at."""
-    absent = tuple(name for name in ("comparison", "against") if document.get(name) is None)
-    if not fits("runevals.reports", "results-1", document, without=("cases", *absent)):
-        raise ValueError("it is not valid")
 
 
 def _case_by_case(lines: Iterable[str]) -> Conclusion:
     """The same of a document's lines, without ever holding what was said in all of its cases.
 
-    Raises ValueError, KeyError or TypeError for any that is not valid, or not laid out as we do.
+    Raises ValueError or KeyError for any that is not valid, or not laid out as we do.
     """
     rest: list[str] = []
     cases: list[CaseReport] = []
-    spool = Spool()
-    texts = cases_of(lines, rest)
-    while some := list(islice(texts, AT_ONCE)):
-        cases += [_spooled(case, spool) for case in _cases(f"[{','.join(some)}]")]
-    if not cases:
+    store = Store(TurnReport)
+    for text in cases_of(lines, rest):
+        require_few_values(text)
+        case = from_json(text, CaseReport)
+        attempts = [replace(attempt, turns=store.kept(tuple(attempt.turns))) for attempt in case.attempts]
+        cases.append(replace(case, attempts=tuple(attempts)))
+    document = from_json("".join(rest), Document)
+    if not cases or document.cases:
         raise ValueError("it is laid out otherwise")
-    document = _loaded("".join(rest))
-    if document["cases"] != [PLACE]:
-        raise ValueError("it has cases elsewhere")
-    _require_valid_beside_cases(document)
-    return _conclusion(document, tuple(cases))
+    return _conclusion(replace(document, cases=cases))
 
 
-def _cases(text: str) -> tuple[CaseReport, ...]:
-    """Raises ValueError, KeyError or TypeError for cases that are not valid."""
-    require_few_values(text)
-    with suppress(ValueError, KeyError, TypeError):
-        return tuple(map(read_case, json.loads(text, parse_constant=refuse_constant)))
-    documents = _loaded(text)
-    if not fits("runevals.reports", "results-1", documents, "cases"):
-        raise ValueError("a case is not valid")
-    cases: tuple[CaseReport, ...] = _structured(documents, tuple[CaseReport, ...])
-    return cases
+def _head(report: RunReport) -> Head:
+    totals = AllTotals(**_words(report.totals), by_category=report.by_category, by_evaluator=report.by_evaluator)
+    return Head(
+        format_version=1,
+        tool=Tool(name="runevals", version=report.tool_version),
+        complete=report.complete,
+        run=replace(report.run, started_at=_to_seconds(report.run.started_at)),
+        totals=totals,
+        agreement=report.agreement,
+        coverage=report.coverage,
+    )
 
 
-def _spooled(case: CaseReport, spool: Spool) -> CaseReport:
-    attempts = tuple(map(spool.offload_attempt, case.attempts))
-    return case if all(map(is_, attempts, case.attempts)) else replace(case, attempts=attempts)
+def _words(record: Struct) -> dict[str, Any]:
+    """Its fields, for a record that has these and more."""
+    return {name: getattr(record, name) for name in record.__struct_fields__}
 
 
-def _head(report: RunReport) -> Json:
-    """What a document says of a run beside its cases."""
-    return {
-        "format_version": FORMAT_VERSION,
-        "tool": {"name": "runevals", "version": report.tool_version},
-        "complete": report.complete,
-        "run": report.run,
-        "totals": {
-            **fields_of(report.totals),
-            "by_category": report.by_category,
-            "by_evaluator": report.by_evaluator,
-        },
-        **({"agreement": report.agreement} if report.agreement else {}),
-        "coverage": report.coverage,
-    }
+def _to_seconds(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(microsecond=0)
 
 
 def _require_sound(cases: Sequence[CaseReport], run: RunInfo) -> None:
@@ -230,127 +293,78 @@ def _require_sound(cases: Sequence[CaseReport], run: RunInfo) -> None:
         keys.add((case.suite, case.key))
 
 
-def _report(document: Json, cases: tuple[CaseReport, ...]) -> RunReport:
-    build = _structured
-    totals = document["totals"]
-    run = build(document["run"], RunInfo)
-    _require_sound(cases, run)
+def _report(head: Head, cases: Sequence[CaseReport]) -> RunReport:
+    _require_moment(head.run.started_at)
+    _require_sound(cases, head.run)
+    totals = _words(head.totals)
     return RunReport(
-        tool_version=document["tool"]["version"],
-        run=run,
-        cases=cases,
-        totals=build(totals, Totals),
-        by_category={name: build(group, Totals) for name, group in totals["by_category"].items()},
-        by_evaluator={name: build(group, Totals) for name, group in totals["by_evaluator"].items()},
-        agreement=build(document.get("agreement", []), tuple[VoteAgreement, ...]),
-        complete=document["complete"],
-        coverage=build(document.get("coverage", []), tuple[Coverage, ...]),
+        tool_version=head.tool.version,
+        run=head.run,
+        cases=tuple(cases),
+        by_category=totals.pop("by_category"),
+        by_evaluator=totals.pop("by_evaluator"),
+        totals=Totals(**totals),
+        agreement=head.agreement,
+        complete=head.complete,
+        coverage=head.coverage,
     )
 
 
-def _conclusion(document: Json, cases: tuple[CaseReport, ...]) -> Conclusion:
-    build = _structured
-    report = _report(document, cases)
-    comparison = document["comparison"]
+def _require_moment(moment: datetime) -> None:
+    """Raises WrongCases for one that other time zones may not have."""
+    if moment.year in (MINYEAR, MAXYEAR):
+        raise WrongCases(f"{moment} is not a time that can be computed with")
+
+
+def _conclusion(document: Document) -> Conclusion:
+    report = _report(document, document.cases)
+    if document.mark is not None:
+        _require_moment(document.mark.started_at)
     return Conclusion(
         report=report,
-        comparison=None if comparison is None else _read_comparison(comparison, report),
-        gates=build(document["gates"], tuple[GateResult, ...]),
-        verdict=build(document["verdict"], FinalVerdict),
-        mark=None if document.get("mark") is None else build(document["mark"], MarkComparison),
-        against=None if document.get("against") is None else build(document["against"], AgainstComparison),
-        prompt_changes=build(document.get("prompt_changes", []), tuple[TextChange, ...]),
-        acceptance=None if document.get("acceptance") is None else build(document["acceptance"], Acceptance),
-        blame=None if document.get("blame") is None else build(document["blame"], Blame),
+        comparison=None if document.comparison is None else _read_comparison(document.comparison, report),
+        gates=document.gates,
+        verdict=document.verdict,
+        mark=document.mark,
+        against=document.against,
+        prompt_changes=document.prompt_changes,
+        acceptance=document.acceptance,
+        blame=document.blame,
     )
 
 
-def _comparison(comparison: Comparison) -> Json:
-    """The base's unchanged cases stand in the base's own document, the head's in this one."""
-    changes = [
-        {
-            **{name: value for name, value in fields_of(change).items() if name not in ("base", "head")},
-            "before": change.base,
-            "after": None if change.head is None else change.head.status,
-            **({"after_case": change.head} if comparison.on_base_suite and change.head is not None else {}),
-        }
-        for change in comparison.changes
-    ]
-    return {**fields_of(comparison), "base": _head(comparison.base), "changes": changes}
-
-
-def _read_comparison(fields: Json, report: RunReport) -> Comparison:
-    build = _structured
-    heads = {(case.suite, case.key): case for case in report.cases}
-    changes = []
-    for change in fields["changes"]:
-        before, after = change["before"], change["after"]
-        changes.append(
-            Change(
-                suite=change["suite"],
-                key=change["key"],
-                name=change["name"],
-                change=change["change"],
-                label=change["label"],
-                base=None if before is None else build(before, CaseReport),
-                head=None if after is None else _head_case(change, heads),
-            )
+def _comparison(comparison: Comparison) -> ComparisonPart:
+    changes = tuple(
+        ChangedCase(
+            suite=change.suite,
+            key=change.key,
+            name=change.name,
+            change=change.change,
+            label=change.label,
+            before=change.base,
+            after=None if change.head is None else change.head.status,
+            after_case=change.head if comparison.on_base_suite else None,
         )
+        for change in comparison.changes
+    )
+    return ComparisonPart(**{**_words(comparison), "base": _head(comparison.base), "changes": changes})
+
+
+def _read_comparison(part: ComparisonPart, report: RunReport) -> Comparison:
+    heads = {(case.suite, case.key): case for case in report.cases} if part.changes else {}
+    changes = tuple(
+        Change(
+            suite=change.suite,
+            key=change.key,
+            name=change.name,
+            change=change.change,
+            label=change.label,
+            base=change.before,
+            head=None if change.after is None else change.after_case or heads[change.suite, change.key],
+        )
+        for change in part.changes
+    )
     # A case may have regressed on the base's suite and be removed from the head's.
     of_base = {(change.base.suite, change.base.key): change.base for change in changes if change.base is not None}
-    base = _report(fields["base"], tuple(of_base.values()))
-    bare: Comparison = build({**fields, "base": None, "changes": []}, Comparison)
-    return replace(bare, base=base, changes=tuple(changes))
-
-
-def _head_case(change: Json, heads: Mapping[tuple[str, str], CaseReport]) -> CaseReport:
-    """This run's case; the change itself has it if the head was run on the base's suite."""
-    if change.get("after_case") is not None:
-        apart: CaseReport = _structured(change["after_case"], CaseReport)
-        return apart
-    return heads[change["suite"], change["key"]]
-
-
-@cache
-def _converter() -> cattrs.Converter:
-    import cattrs  # only reading documents needs it
-
-    converter = cattrs.Converter(detailed_validation=False)
-    converter.register_structure_hook(datetime, _moment)
-    converter.register_structure_hook(float, _bounded)
-    converter.register_structure_hook(int, _bounded)
-    converter.register_structure_hook_func(lambda kind: kind is object, lambda value, _: value)
-    # The base of a comparison is read apart: only part of it stands in the document.
-    converter.register_structure_hook(RunReport, lambda value, _: value)
-    return converter
-
-
-def _structured(value: object, kind: Any) -> Any:
-    """`value` as records. Raises KeyError, TypeError, ValueError or ArithmeticError if it has another shape."""
-    from cattrs.errors import CattrsError
-
-    try:
-        return _converter().structure(value, kind)
-    except (AttributeError, CattrsError) as error:  # the former if a mapping is expected
-        raise ValueError(str(error)) from None
-
-
-def _loaded(text: str) -> Any:
-    """Raises ValueError for invalid JSON, infinite numbers and more values than fit in memory."""
-    require_few_values(text)
-    return json.loads(text, parse_constant=refuse_constant, parse_float=finite)
-
-
-def _bounded(value: Any, kind: type[float]) -> float:
-    """A number of a field used in computations, such as a share or a count."""
-    number = kind(value)
-    if not abs(number) <= LARGEST:
-        raise ValueError(f"{number:.3g} is too large a number")
-    return number
-
-
-def _moment(text: str, _kind: object) -> datetime:
-    moment = parse_moment(text)
-    if moment.tzinfo is None:
-        raise ValueError(f"{text} has no time zone")
-    return moment
+    base = _report(part.base, tuple(of_base.values()))
+    return Comparison(**{**_words(part), "base": base, "changes": changes})

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-PLACE = "cases stood here"
-
 
 def cases_of(lines: Iterable[str], rest: list[str]) -> Iterator[str]:
-    """The text of each case; everything else goes to `rest`, with `PLACE` in the list that the cases leave empty.
+    """The text of each case; everything else goes to `rest`, in which their list is empty.
 
     A case is a line; in older documents, it ends with a line that is only its bracket. Raises ValueError for
     another layout.
@@ -18,7 +16,7 @@ def cases_of(lines: Iterable[str], rest: list[str]) -> Iterator[str]:
         rest.append(line)
         if line == ' "cases": [\n':
             yield from _until_closed(left)
-            rest.append(f'"{PLACE}"],\n')
+            rest.append("],\n")
 
 
 def _until_closed(lines: Iterator[str]) -> Iterator[str]:

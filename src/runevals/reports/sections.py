@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
+from msgspec import Struct
+
 from runevals.lib.text.escape import code_cell, fenced, inert_line
 from runevals.lib.text.numbers import capitalised, money, percent, plural, points, relative, score, seconds, signed
 from runevals.records import (
@@ -20,7 +22,6 @@ from runevals.records import (
     MarkComparison,
     RunReport,
 )
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports import blame, coverage
 from runevals.reports.answer_diff import answer_diff
 from runevals.reports.identity import suite_names, target_name
@@ -74,8 +75,7 @@ LONGEST_PARAGRAPH = 1500
 LONGEST_GATES = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A piece of Markdown. If there is no room for all, those with the highest rank are removed first; 0 stays."""
 
     text: str

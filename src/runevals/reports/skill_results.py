@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from statistics import stdev
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from runevals.lib.nullable import mean
 from runevals.records import CaseReport, CheckResult, Comparison, Conclusion, Outcome, RunReport
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.report import AttemptReport
 from runevals.verdict.wording import about_against
 
@@ -20,8 +21,7 @@ FRESH_RUN = "a fresh run, to check a possible loss"
 _STATISTICS = ("pass_rate", "time_seconds", "tokens")
 
 
-@dataclass(slots=True)  # as modules, its protocol is not frozen
-class SkillReporter:
+class SkillReporter(Struct):  # as modules, its protocol is not frozen
     """One of the two files; `checks` is its key for the list of checks."""
 
     NAME: str

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Real
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Evaluator, Judged
 from runevals.lib.nullable import total
 from runevals.records import NEVER_SENT_CODES, NOTHING, CheckResult, Outcome, Problem, Scale, Verdict
 from runevals.records.judgement import Judgement
-from runevals.records.quick_dataclass import dataclass
 
 _ROUNDING = 1e-6  # by which a score may leave its scale, as a cosine of single precision does
 LARGEST_SCORE = 1e100  # as in results documents: sums and squares of such are numbers too
 
 
-@dataclass(frozen=True, slots=True)
-class CheckOutcome:
+class CheckOutcome(Struct, frozen=True):
     """A verdict or a problem of one evaluator, with the judgements it used."""
 
     result: Verdict | Problem

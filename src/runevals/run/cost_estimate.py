@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import Struct
+
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.nullable import mean
 from runevals.lib.text.numbers import money
 from runevals.records import RunReport, TurnReport
 from runevals.records.errors import InvalidDocument, InvalidSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports.past_results import newest
 from runevals.reports.results_document import read_conclusion
 from runevals.settings.resolve import RESULTS, Settings
@@ -20,8 +21,7 @@ CHARACTERS_OF_A_TOKEN = 4
 MOST_DOCUMENTS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostEstimate:
+class CostEstimate(Struct, frozen=True, kw_only=True):
     """In US dollars; None if unknown. `prompts_usd` is a minimum: the price of what is sent."""
 
     target_usd: float | None = None

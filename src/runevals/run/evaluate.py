@@ -5,9 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from itertools import islice
 from typing import assert_never, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.evaluators.catalogue import BuiltCheck, is_builtin
 from runevals.evaluators.kinds import (
@@ -35,7 +37,6 @@ from runevals.records import (
 )
 from runevals.records.errors import RunevalsError
 from runevals.records.judgement import Judgement
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.script import Call, ScriptRunner
 from runevals.run.check_result import (
     CheckOutcome,
@@ -55,8 +56,7 @@ from runevals.suites.plan import RunPlan, Trial, checks_of
 MOST_AT_ONCE = 16  # members of one evaluator; the judge and the sandbox have bounds of their own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluation:
+class Evaluation(Struct, frozen=True, kw_only=True):
     """A trial's trace and the results of each of its turns."""
 
     trace: Trace
@@ -226,8 +226,7 @@ def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> Chec
     return errored(check, problem) if outcome is None else measured(check, outcome, ())
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Identifies the answer, so that its judgements can be cached."""
 
     case: str

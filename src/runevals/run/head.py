@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.lib import git
 from runevals.records import Comparison, Conclusion, RunReport
@@ -35,7 +36,6 @@ def measure_head(
     with open_side(request) as head:
         head.other = other
         if baseline is None:
-            head.store_attempts()
             return measure(head, request.progress(*head.sides)), None
         return compare_with_base(head, baseline, request)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from runevals.lib.http.throttle import Throttles
-from runevals.lib.storage.spool import Spool
+from runevals.lib.storage.store import Store
 from runevals.lib.text.secrets import redactor, without_secrets
 from runevals.records import (
     AttemptReport,
@@ -27,9 +28,7 @@ from runevals.records import (
     TurnTrace,
 )
 from runevals.records.errors import RunevalsError
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports.identity import suite_names, target_name
-from runevals.reports.results_json import case_line
 from runevals.run.converse import converse, thread_of
 from runevals.run.evaluate import Evaluation, evaluate
 from runevals.run.matched_patterns import AT_ONCE
@@ -45,8 +44,7 @@ from runevals.verdict.score import case_report, over_turns, run_report
 Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
 
 
-@dataclass(slots=True)
-class OtherSide:
+class OtherSide(Struct):
     """The same cases, measured otherwise in the rounds of the head. It informs: its failure ends nothing."""
 
     name: str
@@ -79,16 +77,12 @@ class Measurement:
         self._scored: dict[int, CaseReport] = {}
         self._cut_short = False
         self._same_words = RepeatedAnswers()
-        self._spool = Spool()
+        self._store = Store(TurnReport)
         # A case is scored and written while others are awaited, if nothing of it will be redacted at the end.
         unchanged = settings.redaction.redact == "full" and not settings.redaction.redact_patterns
         self._scores_early = unchanged and not world.target.identity().deterministic
         self._rounds = 0
         self.other: OtherSide | None = None  # is measured in the same rounds
-
-    def store_attempts(self) -> None:
-        """Keeps all that was answered on disk, if it is much: of a side that is not compared, and seldom read."""
-        self._spool = Spool(attempts=self.plan.size)
 
     @property
     def throttles(self) -> Throttles:
@@ -197,7 +191,7 @@ class Measurement:
         attempt = without_secrets(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
         if self.plan.repeat > 1:
             self._same_words.see(evaluation.position // self.plan.repeat, attempt)
-        self._done[evaluation.position] = self._spool.offload_attempt(attempt)
+        self._done[evaluation.position] = replace(attempt, turns=self._store.kept(tuple(attempt.turns)))
         if self._scores_early:
             self._finish(evaluation.position // self.plan.repeat)
         self._cut_short |= evaluation.cut_short
@@ -210,11 +204,9 @@ class Measurement:
             workspaces.settle(thread_of(self.plan.trial(evaluation.position)), passed=passed)
 
     def _finish(self, index: int) -> None:
-        """Makes what the document will have of a case, if all its attempts are there."""
+        """Scores a case, if all its attempts are there."""
         if all(position in self._done for position in self.plan.positions(index)):
-            self._scored[index] = case = self._case(index)
-            with suppress(RecursionError, TypeError, ValueError):  # whoever writes the document will say so
-                self._spool.attach_json(case, case_line(case))
+            self._scored[index] = self._case(index)
 
     def _case(self, index: int) -> CaseReport:
         """A case by its attempts so far, without secrets."""

@@ -9,8 +9,9 @@ another tool, and two results documents.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from runevals.lib import git
 from runevals.records import Comparison, Conclusion, RunReport

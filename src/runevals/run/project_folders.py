@@ -6,18 +6,18 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
+from msgspec import Struct
+
 from runevals.lib import git
 from runevals.lib.git import repository_root
 from runevals.lib.text.numbers import short_list
 from runevals.records.errors import ExternalError, InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 
 NAMES = ("runevals.yaml", "runevals.yml")  # the first of a folder is its settings file
 MOST_PROJECTS = 40  # in one comment, and in one artifact
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
+class Project(Struct, frozen=True, kw_only=True):
     """A folder, relative to where the command runs ("." for itself), and its settings file."""
 
     name: str

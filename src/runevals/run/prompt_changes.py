@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from difflib import unified_diff
 from functools import cache
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from runevals.lib.git import file_at
 from runevals.lib.git_changes import changed_files

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import cast
+
+from msgspec.structs import replace
 
 from runevals.lib.chat.prices import is_deprecated
 from runevals.lib.chat.providers import PROVIDERS

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec import Struct
+
 from runevals.lib import git
 from runevals.records import Case, CaseReport, FileProblem, Weakening
 from runevals.records.errors import InvalidSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.settings.resolve import Settings
 from runevals.suites import quarantine
 from runevals.suites.load import LoadedSuites
 from runevals.suites.quarantine import QuarantineEntry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuarantineInForce:
+class QuarantineInForce(Struct, frozen=True, kw_only=True):
     """The quarantined cases of this run, notices, and the entries that a change would add.
 
     `problems` are entries that no list should have.

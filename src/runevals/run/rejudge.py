@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from runevals.records import Case, CaseReport, RunReport
 from runevals.records.errors import InvalidSettings

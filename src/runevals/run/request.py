@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from runevals.lib.terminal import notice
 from runevals.records import Conclusion, MarkRun, Weakening
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Limits
 from runevals.run import load
 from runevals.run.baseline.marks import FindMark
@@ -20,8 +21,7 @@ from runevals.settings.resolve import RawSettings, Settings, require_known, reso
 from runevals.suites.load import LoadedSuites
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
+class RunRequest(Struct, frozen=True, kw_only=True):
     """The settings and suites of a run, its base, and the notices of earlier stages.
 
     `raw` is what the settings were made of: it makes those of the base, too, in a checkout of the base.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from runevals.lib.text.numbers import capitalised, plural, short_list
 from runevals.records import AttemptReport, Comparison, Conclusion, RunReport, Suspect
@@ -28,8 +29,7 @@ HEAD_LOOKS = 2  # fresh runs of the head beside those of the base
 Opened = Callable[[], AbstractContextManager[Measurement]]
 
 
-@dataclass(kw_only=True)
-class TargetRunner:
+class TargetRunner(Struct, kw_only=True, dict=True):
     """Runs real targets for `runevals.verdict.procedure`; opens the sides of fresh runs on demand."""
 
     request: RunRequest
@@ -46,7 +46,7 @@ class TargetRunner:
     trouble: str = ""
     earlier: Conclusion | None = None  # of the same run, by an earlier attempt of this job
     _opened: ExitStack = field(default_factory=ExitStack)
-    _sides: dict[RunSide, Measurement] = field(default_factory=dict)
+    _sides: dict[RunSide, Measurement] = {}
     _numbered: Counter[tuple[RunSide, Key]] = field(default_factory=Counter)  # the last attempt at each
     base_error: str = ""  # why it cannot, if it was tried
     _suspects: int = 0
@@ -165,9 +165,9 @@ class TargetRunner:
             return cases
         journal = self.request.journal.of("suspects")
         key = journal.key(self._suspects)
-        keys = journal.read(key, _read_keys)
+        keys = journal.read(key, list[Key])
         if keys is None:
-            journal.write(key, list(cases), _written_keys)
+            journal.write(key, list(cases))
         return cases if keys is None else keys
 
     def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
@@ -268,11 +268,3 @@ def with_own_error(
 
 def _on(side: RunSide, pair: Pair) -> Key:
     return pair.key if side == "head" else pair.base_key
-
-
-def _written_keys(keys: Sequence[Key]) -> str:
-    return json.dumps([list(key) for key in keys])
-
-
-def _read_keys(text: str) -> list[Key]:
-    return [(suite, key) for suite, key in json.loads(text)]

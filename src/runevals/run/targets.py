@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.records import AgainstComparison, Comparison, Conclusion, Problem, RunReport
 from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings, RunevalsError
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.baseline.choose import known_base, remarked, settled_base, with_removed_targets
 from runevals.run.baseline.on_base_suite import on_base_suite
 from runevals.run.baseline.reuse import reuse
@@ -29,8 +30,7 @@ from runevals.verdict.against import against_target
 from runevals.verdict.decide import conclusion_of, incomplete, since_mark
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
+class _Planned(Struct, frozen=True):
     """A target before anything of it runs."""
 
     request: RunRequest
@@ -38,8 +38,7 @@ class _Planned:
     reused: Conclusion | tuple[str, ...] = ()  # of the base, or notices why it is run
 
 
-@dataclass(slots=True)
-class _Target:
+class _Target(Struct):
     """One target on its way to a conclusion."""
 
     request: RunRequest

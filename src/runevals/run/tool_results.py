@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib import git
 from runevals.lib.parsing.canonical import fingerprint
@@ -29,7 +31,6 @@ from runevals.records import (
     TurnReport,
 )
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, InvalidSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.reports import results_document
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.provenance import of_this_checkout
@@ -41,8 +42,7 @@ if TYPE_CHECKING:
     from runevals.suites.importing.results.records import ImportedAttempt, ImportedCase, ImportedRun
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultsRequest:
+class ResultsRequest(Struct, frozen=True, kw_only=True):
     """Which files to read, and what they do not say of themselves."""
 
     paths: tuple[Path, ...]

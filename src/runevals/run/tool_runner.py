@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from runevals.lib.programs import make_for_programs
 from runevals.lib.text.numbers import plural
@@ -84,8 +85,7 @@ def _base(request: RunRequest, commit: str) -> Iterator[Settings]:
         yield there
 
 
-@dataclass(kw_only=True)
-class ToolRunner:
+class ToolRunner(Struct, kw_only=True):
     """Runs cases of another tool for `runevals.verdict.procedure`, one at a time."""
 
     head: RunReport

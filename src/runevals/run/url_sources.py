@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib import git
 from runevals.lib.sandbox import Sandbox
@@ -14,7 +16,6 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.worktree import worktree
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.script import Call, ScriptRunner
 from runevals.run.baseline.relocate import rerooted
 from runevals.settings.file import BaseSide
@@ -27,8 +28,7 @@ from runevals.suites.urls.mcp_config import FILENAME, McpServer, claiming, read_
 from runevals.targets.environment import cleaned
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Config:
+class _Config(Struct, frozen=True, kw_only=True):
     """A file that names MCP servers, and the folder they run in: absolute, or relative to the repository."""
 
     content: bytes
@@ -36,8 +36,7 @@ class _Config:
     folder: Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sources:
+class _Sources(Struct, frozen=True, kw_only=True):
     """The servers that fetch addresses, and those of a change, which are not used yet; `side` is their owner."""
 
     servers: tuple[McpServer, ...]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from msgspec import Struct
+
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Shard
 from runevals.settings.values import read_shard
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParallelJob:
+class ParallelJob(Struct, frozen=True, kw_only=True):
     """The variables by which a system numbers its parallel jobs."""
 
     system: str

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.parsing.source import JsonPath, Source, is_of_git, parse_source, read_source, resolved_path
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSettings, InvalidSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.settings.gates import check_names, gate_problems, gates_of
 from runevals.settings.retired import retired_in, without_retired
 from runevals.settings.target_names import OF_ONE_TARGET, WITHOUT_SKILL, is_of_one_target, target_problems
@@ -23,20 +24,18 @@ PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml")
 LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsFile:
+class SettingsFile(Struct, frozen=True, kw_only=True):
     """The values of the file by setting name; `base` is what its paths are relative to."""
 
     exists: bool
     display_name: str
     base: Path
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = {}
     path: Path | None = None
-    places: Mapping[str, Location] = field(default_factory=dict)  # of its top-level keys
+    places: Mapping[str, Location] = {}  # of its top-level keys
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaseSide:
+class BaseSide(Struct, frozen=True, kw_only=True):
     """The side of a change that decides over it: the base's commit and settings.
 
     `file` None: the base has no settings file, or an unreadable one: the defaults decide.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from runevals.lib.git import repository_root
 from runevals.lib.parsing.source import path_inside
@@ -16,7 +18,7 @@ from runevals.lib.text.secrets import remember_keys
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Gate, GateRules, PromptTemplate, RegressionRule
 from runevals.records.errors import InvalidSettings, RunevalsError
-from runevals.records.quick_dataclass import dataclass
+from runevals.records.quiet import Quiet
 from runevals.records.rules import Fetching, Limits, Selection, Shard, SuiteEntry
 from runevals.settings.ci_shard import shard_of
 from runevals.settings.evaluators import read_definitions
@@ -43,13 +45,14 @@ CACHE = ".evals/cache"
 RESULTS = ".evals/results"  # where a run without --output writes
 _PREFIX = "RUNEVALS_"  # of the variable of each setting
 _OTHER_VARIABLES = frozenset({"RUNEVALS_SUITE"})  # for a `rerun`, which may start runevals
-R = TypeVar("R")
+R = TypeVar("R", bound=Struct)
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Quiet, frozen=True, kw_only=True):
     """The resolved settings of a run. `origins` names for each setting the source of its value."""
+
+    hidden = frozenset({"environment"})
 
     cwd: Path
     repository: Path
@@ -67,8 +70,8 @@ class Settings:
     redaction: RedactionSettings
     github: GithubSettings
     evaluate_only: bool = False
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    origins: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = {}
+    origins: Mapping[str, str] = {}
     file: SettingsFile | None = None
     base_side: BaseSide | None = None
     not_from: Path | None = None  # the checkout whose code must not run as this one's
@@ -100,12 +103,11 @@ class Settings:
         return (*names, *(judge.api_key_env for judge in self.judges))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawSettings:
+class RawSettings(Struct, frozen=True, kw_only=True):
     """The settings as they were given, before they are resolved. `flags` has only those on the command line."""
 
-    flags: Mapping[str, object] = field(default_factory=dict)
-    inputs: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, object] = {}
+    inputs: Mapping[str, str] = {}
     cwd: Path = field(default_factory=Path.cwd)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     evaluate_only: bool = False
@@ -231,7 +233,7 @@ def _templates(settings: Settings, raw: RawSettings, file: SettingsFile) -> Iter
 
 def _record(record: type[R], values: Mapping[str, object], **own: object) -> R:
     """A record of settings: its fields have the names of settings, except those given here."""
-    names = {field.name for field in fields(record)} - own.keys()  # type: ignore[arg-type]  # a dataclass
+    names = set(record.__struct_fields__) - own.keys()
     return record(**{name: values[name] for name in names}, **own)
 
 

@@ -7,18 +7,18 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from runevals.lib.chat.providers import PROVIDERS, address
 from runevals.lib.http.origin import is_at, origin_of
 from runevals.records.agent import AGENTS
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.settings.web_target import URL_VARIABLE, is_of_one_commit
 
 VARIABLE = "RUNEVALS_API_KEY_ENV"  # more names, separated by commas; in CI only the workflow can set it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentKeys:
+class SentKeys(Struct, frozen=True, kw_only=True):
     """The variables sent to a target or judge, their headers and the address.
 
     `default` is the provider's own variable, which is always allowed.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec import Struct
+
 from runevals.lib.chat.prices import Prices
 from runevals.records import PromptTemplate
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Content, Fetching, Limits, Mark, SuiteEntry
 from runevals.settings.evaluators import Definitions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadSettings:
+class LoadSettings(Struct, frozen=True, kw_only=True):
     """Where suites are, and how they are read."""
 
     suites: tuple[SuiteEntry, ...]
@@ -25,8 +25,7 @@ class LoadSettings:
     templates: tuple[PromptTemplate, ...]  # the prompt files of several targets
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureSettings:
+class MeasureSettings(Struct, frozen=True, kw_only=True):
     """How often and where cases run, and what that may cost."""
 
     repeat: int
@@ -44,8 +43,7 @@ class MeasureSettings:
     limits: Limits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareSettings:
+class CompareSettings(Struct, frozen=True, kw_only=True):
     """What the run is compared with."""
 
     baseline: str | None
@@ -63,16 +61,14 @@ class CompareSettings:
     depends_on: tuple[str, ...]  # absolute
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RedactionSettings:
+class RedactionSettings(Struct, frozen=True, kw_only=True):
     """What is never written."""
 
     redact: Content
     redact_patterns: tuple[str, ...]  # of text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GithubSettings:
+class GithubSettings(Struct, frozen=True, kw_only=True):
     """What the action finds, writes and says."""
 
     output_dir: str

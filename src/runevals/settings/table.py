@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
 from typing import Literal
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 Kind = Literal["text", "texts", "whole", "number", "yes_no"]
 
@@ -17,13 +16,14 @@ INPUT: frozenset[Way] = frozenset({"input"})
 FILE: frozenset[Way] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting of a run: `name` is its flag, its action input and, in capitals, its variable."""
-
+class _NamedSetting(Struct, frozen=True):
     name: str
     kind: Kind
-    _: KW_ONLY
+
+
+class Setting(_NamedSetting, frozen=True, kw_only=True):
+    """One setting of a run: `name` is its flag, its action input and, in capitals, its variable."""
+
     default: object = None
     bounds: tuple[float | None, float | None] = (None, None)
     choices: tuple[str, ...] = ()

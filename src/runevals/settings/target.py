@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS, ProviderName, address, azure_api_version
@@ -18,7 +20,6 @@ from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import PromptTemplate
 from runevals.records.agent import AGENT_KEYS, AGENTS, AgentName, AgentSettings
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.settings.agent import agent_settings
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.mcp_servers import servers_under_test
@@ -57,8 +58,7 @@ _STARTED_HERE = ("command", "python", *AGENTS)
 _WITHOUT_SYSTEM_PROMPT = ("a2a", "plugin", "skill")  # they take none: it would look tested without being sent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
+class ModelSettings(Struct, frozen=True, kw_only=True):
     """How a chat model is called, as a target or as a judge."""
 
     type: str
@@ -66,12 +66,11 @@ class ModelSettings:
     base_url: str | None = None
     api_key_env: str = "OPENAI_API_KEY"
     azure_api_version: str | None = None
-    parameters: Mapping[str, object] = field(default_factory=dict)
+    parameters: Mapping[str, object] = {}
     timeout_s: float = DEFAULT_TIMEOUT_S
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetSettings(ModelSettings):
+class TargetSettings(ModelSettings, frozen=True, kw_only=True):
     """The resolved settings of a target. `base` is the working directory of its command or function.
 
     `files` are those that the settings name. `folder` is `base` as the settings write it: a link is not followed.
@@ -85,7 +84,7 @@ class TargetSettings(ModelSettings):
     function: str | None = None
     interpreter: str | None = None  # of a python target
     plugin: str | None = None
-    options: Mapping[str, object] = field(default_factory=dict)  # of a plugin
+    options: Mapping[str, object] = {}  # of a plugin
     path: Path | None = None
     reuse: bool = False
     deterministic: bool = False
@@ -119,19 +118,17 @@ class TargetSettings(ModelSettings):
         return self.type, self.model, self.system_prompt, messages, web
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeSettings(ModelSettings):
+class JudgeSettings(ModelSettings, frozen=True, kw_only=True):
     """The resolved settings of a judge."""
 
     type: JudgeType
     path: Path | None = None
-    recorded: str | None = field(default=None, repr=False)  # the base's content of `path`, if the base decides
+    recorded: str | None = None  # the base's content of `path`, if the base decides
     file: Path | None = None  # `path` as the settings write it: a link is not followed
     votes: int = 1  # how often each question is asked; the median counts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawEndpoint:
+class RawEndpoint(Struct, frozen=True, kw_only=True):
     """What a target or judge is resolved from: values with their origins, and the places they came from."""
 
     values: Mapping[str, Any]
@@ -141,7 +138,7 @@ class RawEndpoint:
     repository: Path
     environment: Mapping[str, str]
     base_side: BaseSide | None = None  # the base's commit and settings, which decide over a change
-    base_values: Mapping[str, Any] = field(default_factory=dict)  # of the settings that decide
+    base_values: Mapping[str, Any] = {}  # of the settings that decide
 
     def source_of(self, what: str) -> tuple[Any, bool, Path]:
         """(value of the setting `what`, whether the file sets it, what its paths are relative to)."""

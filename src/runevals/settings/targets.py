@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.target_names import NONE, WITHOUT_SKILL, file_name, is_name
 
 WITHOUT_MODEL = ("recorded", "skill", "a2a")  # another model would be asked the same
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetChoice:
+class TargetChoice(Struct, frozen=True, kw_only=True):
     """The targets of a run: one, by its name if it has one, or several."""
 
     file: SettingsFile

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records.agent import SKILL_RESULTS
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import read, skill_cases
 from runevals.suites.skill_suites import SKILL, is_trigger_file, skill_patterns, skill_suites
 
@@ -21,8 +22,7 @@ SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv", ".tsv"})
 MOST_PLACES = 1_000_000  # that a pattern leads to
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Discovery:
+class Discovery(Struct, frozen=True, kw_only=True):
     """The files to run, and those that are left out without `--all`.
 
     Files that were found by searching a folder are `optional`: they are skipped if they are not suites.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
 from typing import TypedDict
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import as_written, canonical, digest, fingerprint, in_ascii
 from runevals.records import EvaluatorSpec, Turn, one_line
@@ -85,7 +87,7 @@ def _turn(turn: Turn) -> dict[str, object]:
         "expected": turn.expected,
         "prompt": turn.prompt,
     }
-    return content if turn.user is None else {**content, "user": asdict(turn.user)}
+    return content if turn.user is None else {**content, "user": to_builtins(turn.user)}
 
 
 def key_of_prompts(prompts: Iterable[str]) -> str:

@@ -8,8 +8,10 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import PRESETS
@@ -28,7 +30,6 @@ from runevals.records.errors import (
     UnknownEvaluator,
     UnrecognisedSuite,
 )
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import CATEGORY_GATES, Selection, SuiteEntry
 from runevals.records.script import ScriptRunner
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
@@ -42,8 +43,7 @@ _MOST_SHOWN = 8  # suites that were seen and are not run
 _MOST_CANDIDATES, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadRequest:
+class LoadRequest(Struct, frozen=True, kw_only=True):
     """Where the suites of a run are looked for, and how their files are read."""
 
     cwd: Path
@@ -52,7 +52,7 @@ class LoadRequest:
     entries: tuple[SuiteEntry, ...] = ()  # none: the usual places
     everything: bool = False  # in a usual place with several suites
     evaluators: tuple[str, ...] = ()  # for rows
-    definitions: Mapping[str, EvaluatorSpec] = field(default_factory=dict)
+    definitions: Mapping[str, EvaluatorSpec] = {}
     evaluate_only: bool = False
     selection: Selection = field(default_factory=Selection)
     sends_prompts: bool = True  # or they were sent before, in a recording with a template
@@ -66,8 +66,7 @@ TAKES_FILES: frozenset[str] = frozenset({"command", "python", *AGENTS})
 TAKES_CWD = ("command", "recorded")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedSuites:
+class LoadedSuites(Struct, frozen=True, kw_only=True):
     """The suites of a run, and what its reader should know of finding them."""
 
     suites: tuple[Suite, ...]
@@ -435,8 +434,7 @@ def unusable_evaluators(suites: Sequence[Suite], sandbox: ScriptRunner) -> list[
     return _unusable(planned, sandbox)
 
 
-@dataclass(frozen=True, slots=True)
-class _PlannedCheck:
+class _PlannedCheck(Struct, frozen=True):
     case: Case
     turn: Turn
     spec: EvaluatorSpec

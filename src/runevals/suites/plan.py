@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.catalogue import BuiltCheck
@@ -14,15 +16,13 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Case, Probe, Suite, Turn
 from runevals.records.errors import UsageError
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Selection, Shard
 
 if TYPE_CHECKING:
     from runevals.records import CaseReport, ShardInfo
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Trial(Struct, frozen=True, kw_only=True):
     """One attempt at one case."""
 
     position: int
@@ -30,8 +30,7 @@ class Trial:
     attempt: int  # from 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPlan:
+class RunPlan(Struct, frozen=True, kw_only=True):
     """Cases × attempts in order."""
 
     suites: tuple[Suite, ...]

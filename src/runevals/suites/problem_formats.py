@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from runevals.lib.text.escape import visible
-from runevals.records import RULES, FileProblem, Suite
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+
 from runevals.version import __version__
+from runevals.lib.text.escape import visible
+from runevals.records import RULES, Suite, FileProblem
 
 if TYPE_CHECKING:
     from runevals.suites.health import Hint
@@ -21,8 +22,7 @@ SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schem
 HEALTH = "health/"  # prefix of a hint's kind as a rule
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidationResult:
+class ValidationResult(Struct, frozen=True, kw_only=True):
     """The suites and their problems; without suites if there was an error."""
 
     problems: tuple[FileProblem, ...]

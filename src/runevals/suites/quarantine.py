@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
 
+from msgspec import Struct
+
 from runevals.lib.parsing.source import Source, parse_source
 from runevals.records import Case, CaseReport, FileProblem, Location, Weakening
 from runevals.records.errors import InvalidSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import CRITICAL_CATEGORIES
 
 MOST = 0.10  # of a suite's cases
 NOTICES = ("quarantine: ", "quarantined: ")  # how the notices of a list begin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuarantineEntry:
+class QuarantineEntry(Struct, frozen=True, kw_only=True):
     """One case on the list; `suite` None is any suite that has it."""
 
     key: str
@@ -28,8 +28,7 @@ class QuarantineEntry:
     location: Location
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quarantine:
+class Quarantine(Struct, frozen=True, kw_only=True):
     """The cases that no gate looks at, by suite and key, and what its reader should know of the list."""
 
     cases: frozenset[tuple[str, str]] = frozenset()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from heapq import heapify, heapreplace
 from statistics import median_low
+
+from msgspec.structs import replace
 
 from runevals.records.rules import Shard
 

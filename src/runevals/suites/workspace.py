@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.fresh_copy import CannotCopy, content_hash
 from runevals.lib.git import GIT
 from runevals.lib.parsing.source import is_of_git
 from runevals.records import Case, Suite, Workspace
-from runevals.records.quick_dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class Places(Struct, frozen=True, kw_only=True):
     """Where the files of a suite are: beside it, and never outside its repository."""
 
     base: Path

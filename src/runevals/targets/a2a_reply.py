@@ -8,15 +8,14 @@ from typing import Any
 
 from a2a.types.a2a_pb2 import Message, Role, Task, TaskState
 from google.protobuf.json_format import MessageToDict
+from msgspec import Struct
 
 from runevals.lib.http.throttle import CallFailed
 from runevals.records import Citation
-from runevals.records.quick_dataclass import dataclass
 from runevals.targets.program_report import citations, shallow
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentReply:
+class AgentReply(Struct, frozen=True, kw_only=True):
     """An agent's reply so far. A plain message is `completed`."""
 
     state: str

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Protocol
 
+from msgspec.structs import replace
+
+from runevals.version import __version__
+from runevals.lib.parsing.record_json import from_json, json_text
 from runevals.lib.storage.cache import Cache, SignedCache
 from runevals.lib.text.secrets import redacted
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.targets import Target
-from runevals.targets.answer_codec import read_response, response_text
-from runevals.version import __version__
 
 
 class Cacheable(Target, Protocol):
@@ -48,7 +49,7 @@ class CachedTarget:
             return self._read(text)
         response = self._target.answer(conversation)
         if response.problem is None and redacted(response, self._redact) is response:
-            self._cache.put(key, response_text(response))
+            self._cache.put(key, json_text(response))
         return response
 
     def identity(self) -> ModelIdentity:
@@ -61,7 +62,7 @@ class CachedTarget:
         self._target.close()
 
     def _read(self, text: str) -> Response:
-        response = read_response(text, cached=True)
+        response = replace(from_json(text, Response), cached=True)
         if response.model is not None:
             self._models.add(response.model)
         return response

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from msgspec import Struct
+
 from runevals.lib.chat.prices import Prices
 from runevals.lib.nullable import total, whole_total
 from runevals.lib.otlp_spans import Span
 from runevals.records import ToolCall
-from runevals.records.quick_dataclass import dataclass
 from runevals.targets.program_report import LARGEST, arguments, shallow
 
 OPERATION = "gen_ai.operation.name"
@@ -19,8 +20,7 @@ MOST_LEVELS = 100  # of spans within spans
 _CALLS_TOOLS = ("tool_call", "tool_calls", "tool_use")  # reasons why a model's message ends
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, frozen=True, kw_only=True):
     """What the spans of an answer say; None if they do not."""
 
     tool_calls: tuple[ToolCall, ...] | None = None

@@ -7,15 +7,15 @@ import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from runevals.lib.mcp_servers import NotInstalled, RunningServer, ServerFailed, StdioServer, StdioServers
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
 from runevals.records import ToolCall
 from runevals.records.errors import InvalidSettings, TargetRefused
-from runevals.records.quick_dataclass import dataclass
 from runevals.targets.program_report import shallow
 
 if TYPE_CHECKING:
@@ -25,15 +25,14 @@ MOST_CHARACTERS = 1024 * 1024  # of a result
 _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerTool:
+class ServerTool(Struct, frozen=True, kw_only=True):
     """A tool: `name` as the model sees it, `own_name` as its server declares it."""
 
     name: str
     own_name: str
     server: str
     description: str = ""
-    schema: Mapping[str, object] = field(default_factory=dict)
+    schema: Mapping[str, object] = {}
 
     @property
     def declaration(self) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from runevals.lib.parsing.subset import is_subset
 from runevals.records import ToolCall
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.trace import leaves
 
 DENIED = "denied: no mock answers this call"
@@ -43,8 +44,7 @@ class Mocks:
         return ToolCall(name=name, input=value, output=DENIED if self.strict else NO_TOOL, ok=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Mock:
+class _Mock(Struct, frozen=True):
     id: str  # Tool:N, N from 1 over the mocks of that tool
     tool: str
     match: Mapping[str, Any]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
 from math import fsum
 from typing import Any
+
+from msgspec.structs import replace
 
 from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ChatUsage, ParameterRefused
 from runevals.lib.chat.prices import Prices

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.records import Conversation, ModelIdentity, PromptTemplate, Response

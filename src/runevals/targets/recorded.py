@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from runevals.lib.parsing.record_json import from_plain
 from runevals.lib.parsing.source import read_line, read_lines
-from runevals.lib.storage.spool import Spool
+from runevals.lib.storage.store import Store
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import (
     ERROR_CODES,
@@ -19,15 +20,14 @@ from runevals.records import (
     Response,
     RunReport,
     WorkspaceChanges,
-    in_memory,
 )
 from runevals.records.errors import InvalidSuite
-from runevals.targets.answer_codec import read_workspace
 from runevals.targets.program_report import citations, count, failed, number, skills, tool_calls
 
 # What a check may need: without one of these names, a similar one is a mistake.
 _EVIDENCE = (("tool_calls", "toolCalls"), ("output", "value", "error"))
 Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
+Answers = Mapping[Key, Sequence[Response]]  # one for each, which may be on disk
 
 
 class RecordedTarget:
@@ -35,7 +35,7 @@ class RecordedTarget:
 
     def __init__(
         self,
-        answers: Mapping[Key, Response],
+        answers: Answers,
         display_path: str,
         *,
         model: str | None = None,
@@ -71,7 +71,7 @@ class RecordedTarget:
             for suite in (conversation.suite, None):
                 response = self._answers.get((suite, conversation.case, attempt, conversation.turn))
                 if response is not None:
-                    return in_memory(response)
+                    return response[0]
         return failed(
             "target_failed",
             f"no recorded answer for case {conversation.case}, attempt {conversation.attempt}, "
@@ -91,9 +91,9 @@ class RecordedTarget:
         """Nothing to end."""
 
 
-def _read(path: Path, display_path: str) -> dict[Key, Response]:
-    answers: dict[Key, Response] = {}
-    spool = Spool()
+def _read(path: Path, display_path: str) -> Answers:
+    answers: dict[Key, Sequence[Response]] = {}
+    store = Store(Response)
     problems: list[FileProblem] = []
     for line_number, line in enumerate(read_lines(path, display_path), start=1):
         if not line.strip():
@@ -107,15 +107,15 @@ def _read(path: Path, display_path: str) -> dict[Key, Response]:
             message = f"is not a recorded answer: {error}"
             problems.append(FileProblem(location=location, pointer="", message=message))
         else:
-            answers[key] = spool.offload_record(response)
+            answers[key] = store.kept((response,))
     if problems:
         raise InvalidSuite(problems)
     return answers
 
 
-def _answers_of(report: RunReport) -> dict[Key, Response]:
-    answers: dict[Key, Response] = {}
-    spool = Spool()
+def _answers_of(report: RunReport) -> Answers:
+    answers: dict[Key, Sequence[Response]] = {}
+    store = Store(Response)
     for case in report.cases:
         for attempt in case.attempts:
             for index, turn in enumerate(attempt.turns, start=1):
@@ -135,7 +135,7 @@ def _answers_of(report: RunReport) -> dict[Key, Response]:
                     conversation=turn.conversation,
                     problem=turn.error,
                 )
-                answers[case.suite, case.key, attempt.attempt, index] = spool.offload_record(response)
+                answers[case.suite, case.key, attempt.attempt, index] = store.kept((response,))
     return answers
 
 
@@ -189,6 +189,6 @@ def _response(row: Mapping[str, Any]) -> Response:
 def _workspace(value: Any) -> WorkspaceChanges | None:
     """What an attempt left, as results have it. Raises ValueError."""
     try:
-        return None if value is None else read_workspace(value)
-    except (TypeError, KeyError, AttributeError) as error:
+        return None if value is None else from_plain(value, WorkspaceChanges)
+    except ValueError as error:
         raise ValueError(f"'workspace' cannot be read: {error}") from None

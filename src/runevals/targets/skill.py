@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from runevals.records import NO_JSON, Conversation, ModelIdentity, Response
 from runevals.records.script import Call, ScriptRunner

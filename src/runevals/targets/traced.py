@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.lib.chat.prices import Prices
 from runevals.lib.otlp_receiver import TOKEN_HEADER, OtlpReceiver, Recording
@@ -65,7 +66,7 @@ class TracedTarget:
             traced = evidence(recording.spans, self._prices)
         except (ValueError, ArithmeticError) as error:
             return failed("target_unparseable", f"the trace of the program cannot be used: {error}")
-        known = {name: getattr(traced, name) for name in traced.__slots__}
+        known = {name: getattr(traced, name) for name in traced.__struct_fields__}
         missing = {
             name: value for name, value in known.items() if value is not None and getattr(response, name) is None
         }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.text.escape import one_line

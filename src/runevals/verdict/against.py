@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from math import fsum
+
+from msgspec.structs import replace
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.non_inferiority import non_inferiority_p_value

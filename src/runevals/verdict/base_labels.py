@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.records import CaseReport, Change, Comparison, RunReport, Weakening
 from runevals.verdict.matching import Key, Pair, match

@@ -8,11 +8,12 @@ back restores the case; its runs are compared with those of both ends until one 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import fsum
 from typing import Literal, TypeVar
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+
 from runevals.verdict.suspects import RUNS, case_p
 
 K = TypeVar("K", bound=Hashable)
@@ -31,16 +32,14 @@ NOTHING: HunkSet = frozenset()
 WhyNot = Literal["passes", "elsewhere", "noise", "limit", "unmeasured", "stopped"]
 
 
-@dataclass(frozen=True, slots=True)
-class RunsNeeded:
+class RunsNeeded(Struct, frozen=True):
     """So many runs of a case, with these hunks put back."""
 
     put_back: HunkSet
     runs: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True, kw_only=True):
     """Putting `put_back` back restores the case; it was lost by `lost_by`, together. Both are empty if not known.
 
     `why_not`: it passes on the head; the cause is elsewhere; the ends differ too little; the limit was reached; an

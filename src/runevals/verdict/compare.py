@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.statistics.permutation_test import BlockedTest
 from runevals.lib.text.numbers import plural, short_list
@@ -19,7 +21,6 @@ from runevals.records import (
     Suspect,
     Totals,
 )
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.comparability import (
     both_deterministic,
     caveats_of,
@@ -48,16 +49,14 @@ from runevals.verdict.weakenings import weakenings
 WORTH_SEEING = 0.05  # a suite too small to detect a drop of 5 points gets the numbers that would
 
 
-@dataclass(frozen=True, slots=True)
-class FreshRuns:
+class FreshRuns(Struct, frozen=True):
     """The results of fresh runs of single cases; without any, only the scored runs count."""
 
     suspects: tuple[Suspect, ...] = ()
     promise_broken: bool = False  # a target that is called deterministic gave two answers to one question
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(Struct, frozen=True):
     """Both reports, reduced to what can be compared."""
 
     matched: MatchedRuns

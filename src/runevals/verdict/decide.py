@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.records import (
     AgainstComparison,
@@ -16,7 +17,6 @@ from runevals.records import (
     RunReport,
     Weakening,
 )
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.compare import compare
 from runevals.verdict.conclude import conclude, of_shard
 from runevals.verdict.gates import apply_gates
@@ -24,8 +24,7 @@ from runevals.verdict.marks import against_mark
 from runevals.verdict.tool_paths import tool_paths
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
+class Baseline(Struct, frozen=True, kw_only=True):
     """A base's report and its origin for messages."""
 
     report: RunReport

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import BlockedTest, Pattern, patterns_test
 from runevals.records import Family, Hypothesis, MetricName, RegressionRule
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.matching import Pair, outcomes
 
 PART_MIN_CASES = 5  # a smaller part is guarded by its single cases
@@ -28,8 +29,7 @@ Values = tuple[float, ...]
 WHOLE: Place = ("whole", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(Struct, frozen=True):
     """How small p must be for a loss after these rounds."""
 
     alpha: float  # for the whole
@@ -41,8 +41,7 @@ class Level:
         return test.mid_p_value if self.mid else test.p_value
 
 
-@dataclass(frozen=True, slots=True)
-class Families:
+class Families(Struct, frozen=True):
     """Every hypothesis, and the tests of the whole."""
 
     hypotheses: tuple[Hypothesis, ...]  # the whole's first

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import field
 from typing import Literal, Protocol
 
+from msgspec import Struct
+
 from runevals.records import AttemptReport, CaseReport, Outcome, RegressionRule, Suspect, SuspectState
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict import suspects as singles
 from runevals.verdict.cached_runs import from_cache
 from runevals.verdict.compare import FreshRuns
@@ -44,8 +44,7 @@ class CaseRunner(Protocol):
         """Called before cases are run again. Returns those that a resumed run chose before, else `cases`."""
 
 
-@dataclass(slots=True)
-class SingleCases:
+class SingleCases(Struct):
     """The suspects of one run, over all of its rounds."""
 
     runner: CaseRunner
@@ -54,8 +53,8 @@ class SingleCases:
     of_commit: bool = True  # the base's result is of its commit, not of edits beside it
     used: int = 0
     promise_broken: bool = False
-    _trialled: dict[Key, SuspectRuns] = field(default_factory=dict)
-    _left_out: dict[Key, Suspect] = field(default_factory=dict)
+    _trialled: dict[Key, SuspectRuns] = {}
+    _left_out: dict[Key, Suspect] = {}
 
     def result(self) -> FreshRuns:
         """The suspects so far, the critical cases first."""

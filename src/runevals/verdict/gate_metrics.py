@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import fsum, lcm
 
+from msgspec import Struct
+
 from runevals.lib.nullable import total
 from runevals.records import (
     AttemptReport,
@@ -21,7 +23,6 @@ from runevals.records import (
     Scope,
     TurnReport,
 )
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.matching import match
 from runevals.verdict.tool_paths import tool_paths
 from runevals.verdict.totals import totals
@@ -42,8 +43,7 @@ def in_scope(cases: Iterable[CaseReport], scope: Scope) -> list[CaseReport]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class MetricRange:
+class MetricRange(Struct, frozen=True):
     """A metric, and its bounds if everything that errored had the worst or the best result."""
 
     observed: float

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.lib.statistics.permutation_test import wilson_upper
 from runevals.lib.text.numbers import plural, short_list

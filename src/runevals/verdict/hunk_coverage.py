@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_blocked_test
 from runevals.records import AttemptReport
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.suspects import case_p
 
 LEVEL = 0.05  # of all hunks of a change: half for single cases, half for the cases together
@@ -16,8 +17,7 @@ Key = tuple[str, str]  # suite and key of a case
 Runs = Mapping[Key, Sequence[AttemptReport]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noticed:
+class Noticed(Struct, frozen=True, kw_only=True):
     """What the cases say about one hunk."""
 
     by: tuple[Key, ...] = ()

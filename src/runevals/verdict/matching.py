@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from math import fsum
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.records import (
     AttemptReport,
@@ -18,7 +20,6 @@ from runevals.records import (
     ChangeLabel,
     Outcome,
 )
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.suite import one_line
 
 KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}(-\d+)?")
@@ -28,8 +29,7 @@ LONGEST_COMPARED = 2000  # characters of a prompt
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # a look-up in an enumeration has its price
 
 
-@dataclass(slots=True)
-class Side:
+class Side(Struct):
     """What one side measured of a case: its values, how many of its measured runs passed, how many were due."""
 
     values: tuple[float, ...]
@@ -113,8 +113,7 @@ def _due(attempt: AttemptReport) -> bool:
 Key = tuple[str, str]  # suite and key
 
 
-@dataclass(slots=True)
-class Pair:
+class Pair(Struct):
     """One case on both sides."""
 
     base: CaseReport
@@ -175,8 +174,7 @@ class Pair:
         return self.before.complete and self.now.complete
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchedRuns:
+class MatchedRuns(Struct, frozen=True, kw_only=True):
     """The cases of two runs, side by side."""
 
     both: list[Pair]

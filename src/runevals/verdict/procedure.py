@@ -7,11 +7,12 @@ truth (`benchmarks/verdict_sim.py`).
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from runevals.records import Comparison, ComparisonVerdict, RegressionRule, RunReport, Suspect, Verification
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.comparability import both_deterministic, stale, varies_by_judge
 from runevals.verdict.compare import FreshRuns, Sides, compare
 from runevals.verdict.families import Place

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
+from msgspec import Struct
+
 from runevals.lib.statistics.permutation_test import BlockedTest, round_alpha
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records import (
@@ -18,7 +20,6 @@ from runevals.records import (
     RunReport,
     Suspect,
 )
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.families import UNCLEAR_DROP, Level, families
 from runevals.verdict.matching import Key, MatchedRuns, Pair, Side, was_due
 from runevals.verdict.suspects import fails_after_errors, is_critical
@@ -54,8 +55,7 @@ def rounds_done(pairs: Sequence[Pair]) -> int:
     return max((len(pair.head.attempts) for pair in pairs), default=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, frozen=True, kw_only=True):
     """What a verdict is made from."""
 
     pairs: Sequence[Pair]
@@ -70,8 +70,7 @@ class Evidence:
     rule: RegressionRule
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(Struct, frozen=True):
     """The verdict of a comparison, with the reason if it is inconclusive or incomparable."""
 
     verdict: ComparisonVerdict

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import fsum
 from typing import TypedDict
+
+from msgspec.structs import replace
 
 from runevals.lib.nullable import mean
 from runevals.records import (

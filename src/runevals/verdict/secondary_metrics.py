@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from math import fsum
+
+from msgspec.structs import replace
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_blocked_test

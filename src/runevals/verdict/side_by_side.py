@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import ceil
 
+from msgspec import Struct
+
 from runevals.records import CaseReport, Conclusion, Outcome, Totals
-from runevals.records.quick_dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetColumn:
+class TargetColumn(Struct, frozen=True, kw_only=True):
     """What one target showed. Latencies are those of its answers."""
 
     name: str
@@ -21,8 +21,7 @@ class TargetColumn:
     latency_median_s: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseRow:
+class CaseRow(Struct, frozen=True, kw_only=True):
     """A case in which the targets differ: by target, how many of its measured runs passed."""
 
     suite: str
@@ -30,8 +29,7 @@ class CaseRow:
     runs: Sequence[tuple[int, int] | None]  # (passed, measured); None: the target has no such case
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideBySide:
+class SideBySide(Struct, frozen=True, kw_only=True):
     """All targets of a run, in their order."""
 
     columns: Sequence[TargetColumn]

@@ -7,15 +7,16 @@ Selection and test share no run, and no run is ever replaced by a better one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from functools import cache
 from math import comb, exp, fsum, log
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import binomial_tail, case_p_value
 from runevals.lib.text.numbers import plural
 from runevals.records import AttemptReport, CaseReport, Outcome, RegressionRule, Suspect, SuspectState
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import CRITICAL_CATEGORIES
 from runevals.verdict.matching import Pair, Side
 from runevals.verdict.score import over_attempts
@@ -115,13 +116,12 @@ def _mean(values: Sequence[float]) -> float:
     return fsum(values) / len(values)
 
 
-@dataclass(slots=True)
-class SuspectRuns:
+class SuspectRuns(Struct):
     """A suspect with its fresh runs so far; without a base to run, `base` are the stored runs."""
 
     pair: Pair
-    head: list[AttemptReport] = field(default_factory=list)
-    base: list[AttemptReport] = field(default_factory=list)
+    head: list[AttemptReport] = []
+    base: list[AttemptReport] = []
     stored: bool = False
     edited: bool = False  # the head runs the base's form of it
     one_run_suffices: bool = False  # stored of the base: its target is deterministic

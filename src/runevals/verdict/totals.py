@@ -7,14 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from math import ceil
 
+from msgspec import Struct
+
 from runevals.lib.nullable import mean, total
 from runevals.records import LABELS, CaseReport, Coverage, Outcome, Totals, TurnReport, VoteAgreement
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.vote_agreement import Votes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(Struct, frozen=True, kw_only=True):
     """What a report says of all its cases together."""
 
     totals: Totals

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.text.numbers import p_value, points
 from runevals.records import (
@@ -16,7 +18,6 @@ from runevals.records import (
     RunReport,
     Verification,
 )
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.compare import Sides, compare
 from runevals.verdict.families import WHOLE, Level, Place, deciding, families, metric_test
 from runevals.verdict.headlines import loss
@@ -32,8 +33,7 @@ MOVED_P = 0.01  # two-sided: the stored base differs from the fresh one
 WORTH_TELLING = 0.05  # of a move of the base
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FreshLook:
+class FreshLook(Struct, frozen=True, kw_only=True):
     """Fresh runs of both sides in turn, so that a bad hour of a provider affects both alike."""
 
     base: RunReport
@@ -41,8 +41,7 @@ class FreshLook:
     source: str  # names the base's runs in messages
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecondLook:
+class SecondLook(Struct, frozen=True, kw_only=True):
     """The result of the fresh runs for the lost hypotheses."""
 
     confirmed: bool
@@ -94,8 +93,7 @@ def second_look(
     return min(looks, key=lambda one: (not one.confirmed, one.against.corrected_p))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TwoLooks:
+class TwoLooks(Struct, frozen=True, kw_only=True):
     """The scored runs of a change and its fresh runs."""
 
     head: RunReport

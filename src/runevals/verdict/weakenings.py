@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome, RunReport, TurnReport, Weakening
 from runevals.verdict.comparability import other_target
@@ -147,7 +147,7 @@ def _same_checks(base: CaseReport, head: CaseReport) -> bool:
     return True
 
 
-def _turns(case: CaseReport) -> tuple[TurnReport, ...]:
+def _turns(case: CaseReport) -> Sequence[TurnReport]:
     return case.attempts[0].turns if case.attempts else ()
 
 

@@ -72,7 +72,7 @@ def evaluate(input: str, output: str, expected: str | None, metadata: dict) -> d
 
 
 def judged(sandbox, code, text="", *, language="javascript", metadata=None, expected=None):
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     subject = replace(answering(text, prompt="?", expected=expected), metadata=metadata or {})
     return run(Code(code=code, language=language, filename="grader.js"), subject, sandbox)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from runevals.records.errors import InvalidSuite, NoSuiteFound
 from runevals.run.baseline.checkout import base_checkout

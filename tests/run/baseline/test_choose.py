@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.records import GateRules, ModelIdentity
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gzip
 import time
-from dataclasses import replace
 from datetime import timedelta
 from http.server import SimpleHTTPRequestHandler
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.records import ModelIdentity
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings

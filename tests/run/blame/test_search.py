@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from runevals.records import Suspect
 from runevals.run.blame.search import lost_cases, lower_scores

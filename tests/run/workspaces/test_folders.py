@@ -10,10 +10,10 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.records import Case, FileProbe, Location, ProgramProbe, Turn, Workspace
 from runevals.records.errors import InvalidSettings

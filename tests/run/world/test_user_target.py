@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.judge.user import UserMessage
 from runevals.records import Conversation, ModelIdentity, Problem, Response, SimulatedUser, ToolCall

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from runevals.evaluators import catalogue
-from runevals.records import StoredValue
-from runevals.records.lazy_fields import raw_value
+from runevals.lib.storage.store import StoredSequence
 from runevals.suites.dialects import LoadOptions, load
 from runevals.suites.dialects.stored_checks import IN_MEMORY
 from tests.open_files import open_below
@@ -80,9 +79,7 @@ def test_only_the_checks_that_a_case_has_of_its_own_leave_the_memory(suites):
     small, large = suites
 
     def are_stored(suite):
-        return [
-            isinstance(raw_value(turn, "checks"), StoredValue) for case in suite.cases[:4] for turn in case.turns
-        ]
+        return [isinstance(turn.checks, StoredSequence) for case in suite.cases[:4] for turn in case.turns]
 
     assert are_stored(small) == [False] * 5
     assert are_stored(large) == [True, True, False, True, True]

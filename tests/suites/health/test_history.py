@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.reports import results_document as document
 from runevals.suites.dialects import LoadOptions, load

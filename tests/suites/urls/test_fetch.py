@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.records import Case, Location, Suite, Turn
 from runevals.records.rules import Fetching

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.records.errors import InvalidSettings, TargetRefused
 from tests.targets.agents.streams import lines, read

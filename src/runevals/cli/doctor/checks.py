@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.cli.doctor.connectivity import address_of, answers_of, shutdowns_of
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of

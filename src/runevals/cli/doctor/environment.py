@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.metadata import version
+
+from msgspec.structs import replace
 
 from runevals.cli.compared_results import base_command
 from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped

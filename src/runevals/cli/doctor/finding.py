@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Literal
 
 import click
+from msgspec import Struct
 
 from runevals.lib.terminal import fitted, say, terminal_text
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import PASSED, RunevalsError
-from runevals.records.quick_dataclass import dataclass
 
 _INDENT = " " * 12
 _COLOURS = {"✓": "green", "✗": "red", "–": "yellow"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True, kw_only=True):
     """The result of a check. `exit_code` is that of a run without it: 0 if it would still work."""
 
     name: str

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import path_inside, read_text
@@ -15,7 +16,6 @@ from runevals.lib.terminal import say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.variables import VARIABLE
 from runevals.records.agent import AGENTS
-from runevals.records.quick_dataclass import dataclass
 from runevals.settings.resolve import Settings
 from runevals.settings.target import target_words
 from runevals.suites.dialects.prompt_yml import SUFFIXES
@@ -29,8 +29,7 @@ _PLACES = (
 _SENDING = frozenset({*PROVIDERS, "command", "python"})  # the targets that get a prompt of the settings
 
 
-@dataclass(frozen=True, slots=True)
-class PromptFile:
+class PromptFile(Struct, frozen=True):
     """A prompt to test, its name relative to the settings file."""
 
     name: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from runevals.lib.text.variables import variables_in
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects.rows import OF_QUESTION
 from runevals.suites.load import PLACEHOLDER
 from runevals.suites.prompt import PROMPT
@@ -22,8 +23,7 @@ _MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 _SHORTEST, _LONGEST = 15, 300  # characters of a statement
 
 
-@dataclass(frozen=True, slots=True)
-class _Statement:
+class _Statement(Struct, frozen=True):
     text: str
     heading: str
     line: int

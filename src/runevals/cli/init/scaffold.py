@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from runevals.cli.compared_results import base_command
 from runevals.cli.init import templates as starter
@@ -23,7 +24,6 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.variables import variables_in
 from runevals.records.agent import AGENT_KEYS, AGENT_PLACES, SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings, NoSuiteFound
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
 from runevals.settings.resolve import Settings
@@ -46,8 +46,7 @@ _QUESTION = """What do your prompts run against?
   5  I do not know yet"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scaffold:
+class Scaffold(Struct, frozen=True, kw_only=True):
     """The result: target and judge for the first run or why it is not possible, and the next steps."""
 
     target: str | None

@@ -5,29 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 _TAG = re.compile(r"\{\{\s*(#if\s+[\w.]+|/if|[\w.]+)\s*\}\}")
 MOST_DEEP = 20
 VARIABLES = ("input", "output", "expected")
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """Words of the template."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """`{{name}}`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Struct, frozen=True):
     """`{{#if name}}…{{/if}}`; an empty or absent value is false."""
 
     name: str

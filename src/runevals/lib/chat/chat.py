@@ -6,8 +6,9 @@ import json
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from runevals.lib.chat.prices import Prices
 from runevals.lib.chat.providers import PROVIDERS, Provider
@@ -16,7 +17,7 @@ from runevals.lib.http.slot import Slot
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
 from runevals.lib.nullable import total, whole_total
 from runevals.lib.text.secrets import beginning
-from runevals.records.quick_dataclass import dataclass
+from runevals.records.quiet import Quiet
 
 if TYPE_CHECKING:
     import openai
@@ -40,8 +41,7 @@ class ParameterRefused(Exception):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedCall:
+class RequestedCall(Struct, frozen=True):
     """A tool call of a model; `arguments` is the JSON text as received."""
 
     id: str
@@ -54,8 +54,7 @@ class RequestedCall:
         return {"id": self.id, "type": "function", "function": function}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatReply:
+class ChatReply(Struct, frozen=True, kw_only=True):
     """A reply: text (None if the model refused), usage and model. Reasoning tokens count as output."""
 
     text: str | None
@@ -73,8 +72,7 @@ class ChatReply:
     from_cache: bool = False  # reported by an intermediate cache
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatUsage:
+class ChatUsage(Struct, frozen=True, kw_only=True):
     """The tokens and cost of several replies; None if one of them does not report it."""
 
     cost_usd: float | None
@@ -82,12 +80,13 @@ class ChatUsage:
     output_tokens: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(Quiet, frozen=True, kw_only=True):
     """Where to reach a chat model. The key stays out of `repr`."""
 
+    hidden = frozenset({"api_key"})
+
     model: str
-    api_key: str = field(repr=False)
+    api_key: str
     base_url: str | None = None
     azure_api_version: str | None = None  # set: `base_url` is an Azure OpenAI resource
     timeout_s: float = 120.0

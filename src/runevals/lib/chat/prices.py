@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, Provider
@@ -16,19 +15,17 @@ if TYPE_CHECKING:
 _DATED = re.compile(r"-\d{4}-\d{2}(?:-\d{2})?$|-\d{4,8}$")
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Struct, frozen=True):
     """US dollars for a million tokens."""
 
     input: float
     output: float
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(Struct, frozen=True):
     """`own` are the settings' prices, which go before the library's."""
 
-    own: Mapping[str, Price] = field(default_factory=dict)
+    own: Mapping[str, Price] = {}
 
     def cost_usd(
         self,

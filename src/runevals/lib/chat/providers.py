@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from runevals.lib.http.origin import OPENAI_URL
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 
 ProviderName = Literal[
     "openai", "anthropic", "gemini", "azure", "openrouter", "groq", "mistral", "deepseek", "ollama", "bedrock",
@@ -19,8 +20,7 @@ _OLLAMA_PORT = 11434
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
+class Provider(Struct, frozen=True, kw_only=True):
     """One provider. Parameters of a target are sent as written; `seed` and `formats` are for those of a judge."""
 
     key: str  # the environment variable with the key

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Literal
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from runevals.lib.http.origin import origin_of
 from runevals.lib.parsing.json_path import Pick
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 
 Method = Literal["POST", "PUT", "PATCH", "GET", "DELETE"]
 _HEADER_VALUE = re.compile(r"[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?")
@@ -28,21 +28,19 @@ DEFAULT_PICK: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+class Header(Struct, frozen=True, kw_only=True):
     """A header's value: `text`, followed by the value of the environment variable `env`, if set."""
 
     text: str = ""
     env: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebSettings:
+class WebSettings(Struct, frozen=True, kw_only=True):
     """An endpoint, settled. `body` and `pick` are those of an http target."""
 
     url: str
     method: Method = "POST"
-    headers: Mapping[str, Header] = field(default_factory=dict)
+    headers: Mapping[str, Header] = {}
     body: object = None
     pick: Pick | None = None
 

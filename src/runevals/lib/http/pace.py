@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
+from msgspec import Struct
+
 from runevals.lib.http.rate_window import RateWindow
 from runevals.lib.http.token_bucket import Allowance, TokenBucket
-from runevals.records.quick_dataclass import dataclass
 
 REFUSALS_OF_A_LIMIT = 3  # in a row
 MOST_BEYOND_LIMIT = 2  # calls at once that try whether a limit became higher
 
 
-@dataclass(frozen=True, slots=True)
-class SentCall:
+class SentCall(Struct, frozen=True):
     """The place of a call among all calls to a host, and when it was sent."""
 
     number: int

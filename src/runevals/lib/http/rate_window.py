@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 SHORT, LONG = 0.5, 1.5  # times the known length of a window: a refusal before or after does not fit it
 MOST_PATIENT = 32  # windows, until a wider one is tried again
 
 
-@dataclass(slots=True)
-class RateWindow:
+class RateWindow(Struct):
     """A time window, and the number of calls a host accepts in it, learned from a refusal."""
 
     began_at: float = 0.0

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 LONGEST_WAIT_S = 60.0  # for tokens, after the newest answer: a host that takes longer has to refuse
 HEADROOM = 4.0  # times the average cost that must be left, as calls cost different numbers of tokens
@@ -15,8 +15,7 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
+class Allowance(Struct, frozen=True, kw_only=True):
     """The tokens in the headers of one answer."""
 
     left: float

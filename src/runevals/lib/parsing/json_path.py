@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from jsonpath import JSONPath
@@ -53,8 +54,7 @@ class Pick:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Query:
+class _Query(Struct, frozen=True):
     path: str
     compiled: JSONPath
 

@@ -9,8 +9,9 @@ from importlib.resources import files
 from operator import getitem
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from msgspec import Struct
+
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
@@ -21,8 +22,7 @@ JsonPath = tuple[str | int, ...]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Complaint:
+class Complaint(Struct, frozen=True, kw_only=True):
     """A violation of a schema; `key`: the path is that of a key, not of its value."""
 
     json_path: JsonPath

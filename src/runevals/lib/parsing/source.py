@@ -9,17 +9,19 @@ from array import array
 from bisect import bisect_right
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from json.decoder import JSONDecodeError
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.lib.text.suggest import MISSPELT, nearest
-from runevals.records import FileProblem, Location, StoredValue
+from runevals.records import Location, FileProblem
 from runevals.records.errors import InvalidSuite, UsageError
 
 if TYPE_CHECKING:
@@ -42,29 +44,22 @@ _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True, dict=True):
     """The values of a file, and the location of each."""
 
     path: str
     text: str
     value: object
     has_marks: bool = False
-    marks: Mapping[JsonPath, tuple[int, int]] = field(
-        default_factory=dict
-    )  # (key offset, offset), if known from parsing
-    _inside: dict[JsonPath, _Inside] = field(default_factory=dict, init=False, repr=False)
+    marks: Mapping[JsonPath, tuple[int, int]] = {}  # (key offset, offset), if known from parsing
 
     def locate(self, json_path: JsonPath, *, key: bool = False) -> Location:
         """The location of the value at `json_path`, or of its key; of the nearest enclosing value."""
         return self.at(self._offsets(json_path)[0 if key else 1], pointer(json_path))
 
     def place(self, json_path: JsonPath, key: Step | None = None) -> Location:
-        """The location of the value at `json_path`, or of a key in it, for a field of a record.
-
-        It is computed when it is read: most locations never are.
-        """
-        return cast("Location", Place(self.without_value, json_path, key))
+        """The location of the value at `json_path`, or of a key in it, for a field of a record."""
+        return Place(self.without_value, json_path, key)
 
     def _offsets(self, json_path: JsonPath) -> tuple[int, int]:
         if self.has_marks:
@@ -109,6 +104,10 @@ class Source:
         ]
 
     @cached_property
+    def _inside(self) -> dict[JsonPath, _Inside]:
+        return {}
+
+    @cached_property
     def without_value(self) -> Source:
         """What places refer to, which many records keep."""
         return replace(self, value=None)
@@ -120,8 +119,8 @@ class Source:
         return starts
 
 
-class Place(StoredValue):
-    """A location that is computed at each access."""
+class Place(Location):
+    """A location that is computed when it is first read: most never are."""
 
     __slots__ = ("json_path", "key", "source")
 
@@ -130,10 +129,18 @@ class Place(StoredValue):
         self.json_path = json_path
         self.key = key
 
-    def read(self) -> Location:
-        if self.key is None:
-            return self.source.locate(self.json_path)
-        return self.source.locate((*self.json_path, self.key), key=True)
+    def __getattr__(self, name: str) -> Any:
+        at = self.json_path if self.key is None else (*self.json_path, self.key)
+        found = self.source.locate(at, key=self.key is not None)
+        super().__init__(file=found.file, line=found.line, column=found.column, pointer=found.pointer)
+        return getattr(found, name)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _location, (self.file, self.line, self.column, self.pointer)
+
+
+def _location(file: str, line: int | None, column: int | None, pointer: str) -> Location:
+    return Location(file=file, line=line, column=column, pointer=pointer)
 
 
 def pointer(json_path: JsonPath) -> str:

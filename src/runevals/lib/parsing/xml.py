@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from xml.parsers import expat
 
+from msgspec import Struct
+
 from runevals.records.errors import InvalidDocument
-from runevals.records.quick_dataclass import dataclass
 
 MOST_DEEP = 100
 MOST_ELEMENTS = 2_000_000
 LONGEST_TEXT = 100_000  # characters of one element's own text; the rest is left out
 
 
-@dataclass(slots=True)
-class XmlElement:
+class XmlElement(Struct):
     """An element without the namespace of its name; `line` counts from 1."""
 
     name: str
     attributes: dict[str, str]
     line: int
-    children: list[XmlElement] = field(default_factory=list)
-    pieces: list[str] = field(default_factory=list)
+    children: list[XmlElement] = []
+    pieces: list[str] = []
 
     @property
     def text(self) -> str:

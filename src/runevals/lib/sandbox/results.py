@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.strict_json import finite, refuse_constant

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 from statistics import StatisticsError, correlation
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 RESAMPLES = 1000
 _SEED = 20260101  # the same ratings always give the same interval
@@ -17,8 +17,7 @@ Ratings = Sequence[float]
 Pairs = Sequence[tuple[float, float]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Struct, frozen=True, kw_only=True):
     """A figure with its 95 % interval; None if the ratings do not settle it."""
 
     value: float | None

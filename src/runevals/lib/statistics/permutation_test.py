@@ -18,8 +18,9 @@ from math import comb, erfc, exp, fsum, gcd, lcm, pi, sqrt
 from statistics import NormalDist
 from typing import TypeVar
 
+from msgspec import Struct
+
 from runevals.lib.statistics.power import Noise
-from runevals.records.quick_dataclass import dataclass
 
 K = TypeVar("K", bound=Hashable)
 
@@ -33,8 +34,7 @@ _STEPS = 10**9  # to one; values that are equal so far are equal
 Pattern = tuple[tuple[float, ...], tuple[float, ...]]  # one case: sorted base values, sorted head values
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockedTest:
+class BlockedTest(Struct, frozen=True, kw_only=True):
     """The result of the test. Drops and interval are in the unit of the values; a loss is positive."""
 
     cases: int  # with values on both sides
@@ -138,8 +138,7 @@ def round_alpha(alpha: float, *, base_repeats: float, done: int, planned: int) -
     return 2 * (1 - normal.cdf(normal.inv_cdf(1 - alpha / 2) / sqrt(information)))
 
 
-@dataclass(slots=True)
-class _Case:
+class _Case(Struct):
     """All cases of one pattern, with the sums the formulas need. Not frozen: that would double its price."""
 
     pattern: Pattern

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import sqrt
 from statistics import NormalDist
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
 
 POWER = 0.9
 MOST_CASES = 100_000
@@ -15,8 +15,7 @@ MOST_REPEATS = 100
 _NORMAL = NormalDist()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noise:
+class Noise(Struct, frozen=True, kw_only=True):
     """How much the difference of a suite's means varies when nothing changed; values on the range 0–1."""
 
     cases: int

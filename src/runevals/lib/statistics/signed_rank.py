@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import erfc, exp, gcd, pi, sqrt
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 EXACT_MAX_PAIRS = 100
 _STEPS = 10**12  # to one; sizes that are equal so far are equal
@@ -21,8 +21,7 @@ _STEPS = 10**12  # to one; sizes that are equal so far are equal
 Ranks = Sequence[tuple[int, int]]  # twice the mid-rank of a size, which is whole, and how many pairs have it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignedRankTest:
+class SignedRankTest(Struct, frozen=True, kw_only=True):
     """The result of the test; both p are one-sided."""
 
     pairs: int  # with different values

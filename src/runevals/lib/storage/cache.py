@@ -14,8 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from msgspec import Struct
+
 from runevals.lib.storage.files import IGNORE, keep_out_of_git, open_folder, refuse_links, remove_files
-from runevals.records.quick_dataclass import dataclass
 
 T = TypeVar("T")
 
@@ -29,8 +30,7 @@ WAIT_S = 30.0  # for another process that is writing
 _COLUMNS = "answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheInfo:
+class CacheInfo(Struct, frozen=True, kw_only=True):
     """The content of a cache."""
 
     path: Path

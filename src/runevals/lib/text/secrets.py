@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache
-from operator import attrgetter
+from operator import attrgetter, is_
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
+
+from msgspec import Struct, StructMeta
+from msgspec.structs import replace
 
 from runevals.lib.text.encoded_secrets import forms_of, letters_of, without_encoded
 
@@ -131,12 +133,13 @@ def redacted(value: T, redact: Callable[[str], str], *, already: type | tuple[()
         if isinstance(value, str):
             text = redact(value)
             return text if text != value else value
-        if isinstance(value, (int, float, already)):
+        if isinstance(value, (int, float, bytes, already)):
             return value
-        if isinstance(value, tuple | list):
-            items = [of(item) for item in value]
-            return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
-        if is_dataclass(value) and not isinstance(value, type):
+        if isinstance(value, Sequence):
+            before = value if isinstance(value, list) else tuple(value)
+            items = [of(item) for item in before]
+            return value if all(map(is_, items, before)) else type(before)(items)
+        if isinstance(value, Struct):
             changes = {
                 name: copy for name in _names(type(value)) if (copy := of(old := getattr(value, name))) is not old
             }
@@ -174,13 +177,13 @@ def _collect_texts(value: Any, texts: list[str], already: type | tuple[()]) -> N
 @cache
 def _members(kind: Any, already: type | tuple[()]) -> Callable[[Any], Iterable[Any]]:
     """What reads from a value of this type the values that `redacted` looks at."""
-    if issubclass(kind, (int, float, already)):
+    if issubclass(kind, (int, float, bytes, already)):
         return lambda _: ()
     if issubclass(kind, Mapping):
         return lambda mapping: (*mapping.keys(), *mapping.values())
-    if issubclass(kind, (tuple, list)):
+    if issubclass(kind, Sequence):
         return iter
-    names: tuple[str, ...] = _names(kind) if is_dataclass(kind) else ()  # type: ignore[arg-type]
+    names: tuple[str, ...] = _names(kind) if issubclass(kind, Struct) else ()
     return attrgetter(*names) if len(names) > 1 else lambda record: [getattr(record, name) for name in names]
 
 
@@ -188,7 +191,7 @@ def _members(kind: Any, already: type | tuple[()]) -> Callable[[Any], Iterable[A
 def _names(record: Any) -> tuple[str, ...]:
     """The fields of a record that may contain text."""
     types = _types(record)
-    return tuple(field.name for field in fields(record) if _may_be_text(types.get(field.name)))
+    return tuple(name for name in record.__struct_fields__ if _may_be_text(types.get(name)))
 
 
 def _types(record: Any) -> Mapping[str, Any]:
@@ -204,8 +207,8 @@ def _may_be_text(kind: Any, *, within: bool = True) -> bool:
         return False
     if isinstance(kind, type) and issubclass(kind, Enum):
         return False
-    if is_dataclass(kind) and within:
-        return any(_may_be_text(_types(kind).get(field.name), within=False) for field in fields(kind))
+    if isinstance(kind, StructMeta) and within:
+        return any(_may_be_text(_types(kind).get(name), within=False) for name in kind.__struct_fields__)
     if get_origin(kind) in (tuple, Union, UnionType):
         return any(_may_be_text(inner, within=within) for inner in get_args(kind))
     return True

@@ -8,8 +8,9 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from runevals.lib.parsing.source import resolved_path
 from runevals.records.errors import ExternalError

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from runevals.lib import git
 from runevals.lib.http.origin import without_credentials

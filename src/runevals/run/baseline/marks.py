@@ -9,12 +9,13 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
+from msgspec import Struct
+
 from runevals.lib import git
 from runevals.lib.storage.packed import is_packed, unpacked_lines
 from runevals.lib.text.moments import parse_moment
 from runevals.records import CaseReport, Mark, MarkRun, Outcome, RunReport, Totals
 from runevals.records.errors import InvalidDocument, InvalidSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.suite import Case
 from runevals.reports.results_document import MAX_UNPACKED, content_of, documents_in, read
 from runevals.run.baseline.dependencies import other_models
@@ -31,8 +32,7 @@ Key = tuple[str, str]  # suite and key
 Candidate = tuple[str, RunReport]  # where a result came from, in words, and the result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkFound:
+class MarkFound(Struct, frozen=True, kw_only=True):
     """The run of a mark; without it, the notices say why."""
 
     run: MarkRun | None = None

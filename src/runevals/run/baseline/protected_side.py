@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec import Struct
+
 from runevals.lib.git import (
     commit_of,
     common_ancestor,
@@ -17,13 +19,11 @@ from runevals.lib.git import (
     why_unavailable,
 )
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
 from runevals.settings.resolve import RawSettings, config_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeEvent:
+class ChangeEvent(Struct, frozen=True, kw_only=True):
     """The change that is checked out, according to the event that started the job."""
 
     unreadable: str | None = None  # why git does not say which commit that is

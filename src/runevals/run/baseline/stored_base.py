@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+
 from runevals.verdict.decide import Baseline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredBase:
+class StoredBase(Struct, frozen=True, kw_only=True):
     """What was found; without a baseline the notices say why.
 
     `unreadable` says why a result that is stored, or may be, cannot be used; None if none was ever stored.
@@ -22,5 +21,5 @@ class StoredBase:
     of_commit: str | None = None  # what the stored result is of
     other_branch: bool = False  # it is of the default branch, and of no commit before that one
     unreadable: str | None = None
-    run_ids: Mapping[str, int] = field(default_factory=dict)  # source of a baseline → the run that stored it
+    run_ids: Mapping[str, int] = {}  # source of a baseline → the run that stored it
     later: Callable[[], StoredBase] | None = None  # waits for a run of the commit, if one is in progress

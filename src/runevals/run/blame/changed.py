@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import Struct
+
 from runevals.lib.git import file_at
 from runevals.lib.git_changes import changed_files
 from runevals.records.errors import ExternalError
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.blame.hunks import ChangedFile
 from runevals.run.load import accepted_file
 from runevals.run.prompt_changes import PROMPTS, TEXTS, prompt_files
@@ -21,8 +22,7 @@ _RESULTS = (".json", ".jsonl", ".json.gz", ".xml", ".csv", ".html", ".pyc")
 _FOOTER = re.compile(rb"<sub>.* \xc2\xb7 runevals \S+</sub>")  # the last line of a report in Markdown
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedFiles:
+class ChangedFiles(Struct, frozen=True, kw_only=True):
     """The files of a change; `left_out` are those that only `--code` puts back."""
 
     files: tuple[ChangedFile, ...]

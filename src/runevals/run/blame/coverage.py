@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.git import commit_of
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Blame, HunkCoverage
 from runevals.records.errors import ExternalError, InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.blame.changed import ChangedFiles, files_since
 from runevals.run.blame.hunks import ChangeHunks, hunks_of
 from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner
@@ -23,8 +23,7 @@ from runevals.verdict.blame_search import NOTHING, HunkSet
 from runevals.verdict.hunk_coverage import Noticed, Runs, noticed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoveragePlan:
+class CoveragePlan(Struct, frozen=True, kw_only=True):
     """The hunks that are put back one by one, and what runs with each."""
 
     base: str  # the commit

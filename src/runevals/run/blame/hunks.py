@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from runevals.records import Hunk
-from runevals.records.quick_dataclass import dataclass
 from runevals.verdict.blame_search import HunkSet
 
 MOST_BYTES = 1_000_000  # of a file that is compared by lines
@@ -32,8 +33,7 @@ _BEGINS = re.compile(rb"\s*(?:[-*+#>|]|\d+[.)]\s)")  # a list item, a heading, a
 _ENDS = re.compile(rb"[.!?:;|]\s*$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedFile:
+class ChangedFile(Struct, frozen=True, kw_only=True):
     """A file on both sides. None: it is not there; a renamed file has two paths."""
 
     old_path: str | None
@@ -42,8 +42,7 @@ class ChangedFile:
     now: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """A part of a file on both sides; `hunk` None: it is the same."""
 
     before: Sequence[bytes]
@@ -51,8 +50,7 @@ class _Part:
     hunk: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeHunks:
+class ChangeHunks(Struct, frozen=True, kw_only=True):
     """All hunks of a change, by number, and the files that they are in."""
 
     hunks: tuple[Hunk, ...]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from runevals.lib.git_changes import changed_files
 from runevals.lib.nullable import total
@@ -36,8 +38,7 @@ DEPLOYED = (
 )
 
 
-@dataclass(kw_only=True)
-class PutBackRunner:
+class PutBackRunner(Struct, kw_only=True):
     """Runs cases with hunks put back. One set of hunks is put back at a time."""
 
     request: RunRequest
@@ -45,7 +46,7 @@ class PutBackRunner:
     checkout: Path
     change: ChangeHunks
     calls: Counter[Key] = field(default_factory=Counter)  # of the target
-    costs: dict[Key, float | None] = field(default_factory=dict)
+    costs: dict[Key, float | None] = {}
     trouble: str = ""  # the last error of a run
     _here: HunkSet | None = None  # the set that is put back now
     _side: Measurement | None = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.lib.git import commit_of
 from runevals.lib.text.escape import one_line

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.http.throttle import Throttles
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import RunevalsError
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.cluster.repository_archive import PathMap, unpack
 from runevals.run.world.build_target import TargetSpec, build_target
 from runevals.targets import Target
@@ -19,8 +20,7 @@ from runevals.targets.conversation_ids import ConversationIds
 from runevals.version import __version__
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeSpec:
+class NodeSpec(Struct, frozen=True, kw_only=True):
     """What every node is sent. `keys` are names of variables, whose values each node has of its own."""
 
     recipe: TargetSpec
@@ -28,16 +28,14 @@ class NodeSpec:
     repository: tuple[Path, ...]  # where it lies on the machine that sends: as named, and resolved
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeReady:
+class NodeReady(Struct, frozen=True, kw_only=True):
     """Whether a node can call the target: `identity`, or the reason why not."""
 
     identity: ModelIdentity | None = None
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeAnswer:
+class NodeAnswer(Struct, frozen=True, kw_only=True):
     """One answer, with the state of its conversation. `refused`: the target accepts no calls."""
 
     response: Response

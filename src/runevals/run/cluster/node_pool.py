@@ -6,12 +6,12 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import Any
+
+from msgspec import Struct, field
 
 from runevals.records import Conversation, ModelIdentity
 from runevals.records.errors import InvalidSettings, TargetRefused
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.cluster.node import Node, NodeAnswer, NodeReady, NodeSpec
 from runevals.version import __version__
 
@@ -24,8 +24,7 @@ MOST_TRIES = 5  # of one answer, on nodes that are lost meanwhile
 SHUTDOWN_TIMEOUT_S = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RayOptions:
+class RayOptions(Struct, frozen=True, kw_only=True):
     """What each call books on the cluster, and the environment of its process; None: Ray's own.
 
     With resources there is a process a call, which Ray places; those that wait are what its autoscaler sees.
@@ -49,8 +48,7 @@ class NodesLost(Exception):
     """An answer whose nodes were lost, one after the other."""
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class _Member:
+class _Member(Struct, kw_only=True, eq=False):
     id: str
     display_name: str
     actor: Any

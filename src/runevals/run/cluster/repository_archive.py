@@ -9,10 +9,11 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 
+from msgspec import Struct
+
 from runevals.lib import git
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 
 MOST_BYTES = 256 * 1024 * 1024
 _LEFT_OUT = frozenset({".git", ".evals", ".venv", "node_modules", "__pycache__"})  # without git
@@ -56,8 +57,7 @@ def unpack(parcel: bytes, folder: Path) -> None:
         tar.extractall(folder)  # noqa: S202 - what `packed` made, filtered again
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathMap:
+class PathMap(Struct, frozen=True, kw_only=True):
     """Where a repository's paths are on the machine that its files were sent to."""
 
     before: tuple[Path, ...]  # as it was named, and where links led

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.cluster.node_pool import MOST_TRIES, Nodes, NodesLost
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.program_report import failed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Before:
+class _Before(Struct, frozen=True, kw_only=True):
     """The state of a conversation: the node of its last turn, and the endpoint's id."""
 
     node: str

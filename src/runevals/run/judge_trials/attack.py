@@ -8,13 +8,14 @@ from importlib.resources import files
 from statistics import median
 from typing import Any
 
+from msgspec import Struct
+
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Judged
 from runevals.lib.terminal import terminal_text
 from runevals.lib.text.numbers import plural
 from runevals.records import Case, CaseReport, EvaluatorSpec, Location, Outcome, Response, Suite, Turn
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.judge_trials.calibrate import judged_alone
 from runevals.run.progress import Progress
 from runevals.settings.resolve import Settings
@@ -25,8 +26,7 @@ PLAIN = "the answer itself"
 _NOWHERE = Location(file="attacks")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackScore:
+class AttackScore(Struct, frozen=True, kw_only=True):
     """One answer with the judge's score; None if it gave none."""
 
     name: str
@@ -35,8 +35,7 @@ class AttackScore:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackOutcome:
+class AttackOutcome(Struct, frozen=True, kw_only=True):
     """The bad answer by itself, and under every attack."""
 
     evaluator: str

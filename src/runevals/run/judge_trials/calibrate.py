@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from runevals.judge.calibration import FEWEST, Calibration, calibrations
 from runevals.lib.statistics.agreement import Estimate
@@ -62,7 +64,11 @@ def described(calibrations: Sequence[Calibration]) -> Iterator[str]:
 def plain(calibrations: Sequence[Calibration]) -> object:
     """The figures as JSON."""
     return [
-        {**asdict(each), "band": each.band, "people_scores": [list(pair) for pair in each.people_scores.items()]}
+        {
+            **to_builtins(each),
+            "band": each.band,
+            "people_scores": [list(pair) for pair in each.people_scores.items()],
+        }
         for each in calibrations
     ]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.records import (
     AttemptReport,

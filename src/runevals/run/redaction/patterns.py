@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from runevals.lib.text.secrets import redacted
 from runevals.records import ERROR_CODES, LONGEST_NAME, CaseReport, RunReport, cut_name, one_line

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.text.secrets import redacted, redactor

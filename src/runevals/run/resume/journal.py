@@ -6,24 +6,24 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, fields, replace
 from typing import TypeVar
 
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
 from runevals.judge.model import Judge
+from runevals.lib.parsing.record_json import from_json, json_text
 from runevals.lib.storage.cache import SignedCache
 from runevals.lib.text.secrets import redacted
 from runevals.records import WORKSPACE_BROKEN, Conversation, ModelIdentity, Response
 from runevals.records.judgement import Judgement, Question
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.world.budget import Budget
 from runevals.targets import Target
-from runevals.targets.answer_codec import judgement_text, read_judgement, read_response, response_text
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Journal:
+class Journal(Struct, frozen=True, kw_only=True):
     """Where the answers of one measured side are written; `side` tells it from the others of its run.
 
     An answer that holds a secret is not written, and a run that goes on asks for it again. Answers are signed: one
@@ -54,18 +54,18 @@ class Journal:
         text = json.dumps([self.side, request], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def read(self, key: str, as_answer: Callable[[str], T]) -> T | None:
+    def read(self, key: str, kind: type[T]) -> T | None:
         """The stored answer; None if there is none, or it cannot be read."""
         cache = self.cache.get(key)
         if cache is not None:
-            with suppress(ValueError, TypeError, KeyError):
-                return as_answer(cache)
+            with suppress(ValueError):
+                return from_json(cache, kind)
         return None
 
-    def write(self, key: str, answer: T, as_text: Callable[[T], str]) -> None:
+    def write(self, key: str, answer: object) -> None:
         """Stores `answer`."""
         if redacted(answer, self.redact) is answer:
-            self.cache.put(key, as_text(answer))
+            self.cache.put(key, json_text(answer))
 
 
 class JournalledTarget:
@@ -82,7 +82,7 @@ class JournalledTarget:
     def answer(self, conversation: Conversation) -> Response:
         """The answer. Raises TargetRefused."""
         key = self._journal.key(["target", self._who, _content_of(conversation)])
-        response = self._journal.read(key, lambda text: read_response(text, cached=False))
+        response = self._journal.read(key, Response)
         if response is None:
             response = self._target.answer(conversation)
             self._keep(key, response, conversation)
@@ -95,7 +95,7 @@ class JournalledTarget:
         """Writes an answer. Turns in a workspace, which is gone after the run, are written together."""
         if conversation.workspace is None:
             if response.problem is None:
-                self._journal.write(key, response, response_text)
+                self._journal.write(key, response)
             return
         turns = [*self._unwritten.pop(conversation.thread, ()), (key, response)]
         is_broken = response.problem is not None and response.problem.code == WORKSPACE_BROKEN
@@ -105,7 +105,7 @@ class JournalledTarget:
             self._unwritten[conversation.thread] = turns
             return
         for one, answer in reversed(turns):  # the first turn last: if it is there, so are the others
-            self._journal.write(one, answer, response_text)
+            self._journal.write(one, answer)
 
     def identity(self) -> ModelIdentity:
         """The target's, with the models that answered before."""
@@ -128,12 +128,12 @@ class JournalledJudge:
 
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The judgement. Raises JudgeRefused."""
-        key = self._journal.key(["judge", self._who, asdict(question), case, turn, attempt])
-        judgement = self._journal.read(key, read_judgement)
+        key = self._journal.key(["judge", self._who, to_builtins(question), case, turn, attempt])
+        judgement = self._journal.read(key, Judgement)
         if judgement is None:
             judgement = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
             if judgement.problem is None:
-                self._journal.write(key, judgement, judgement_text)
+                self._journal.write(key, judgement)
         else:
             self._reported.update(filter(None, (judgement.model or "").split(", ")))
             self._budget.require_known(judgement)
@@ -152,7 +152,7 @@ def _content_of(conversation: Conversation) -> dict[str, object]:
 
 # The content of a workspace is in the fingerprints of the suites.
 _NOT_ASKED = ("cwd", "home", "workspace", "files", "probes", "restorable", "history")
-_FIELDS = tuple(one.name for one in fields(Conversation) if one.name not in _NOT_ASKED)
+_FIELDS = tuple(name for name in Conversation.__struct_fields__ if name not in _NOT_ASKED)
 
 
 def _who(identity: ModelIdentity) -> object:

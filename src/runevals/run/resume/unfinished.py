@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.git import repository_root, tracked_in, why_unavailable
 from runevals.lib.sandbox import Sandbox
@@ -22,7 +24,6 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.code_fingerprint import MOST_FILES, Code, addresses, code_of, what_changed
 from runevals.run.resume.journal import Journal
@@ -152,8 +153,7 @@ def _begun(options: Mapping[str, Any], paths: tuple[str, ...], targets: Sequence
     return UnfinishedRun(folder, json.dumps(content, indent=1, default=list))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResumableRun:
+class ResumableRun(Struct, frozen=True, kw_only=True):
     """A run that can be resumed: its options, paths, code fingerprint and endpoints."""
 
     run: UnfinishedRun

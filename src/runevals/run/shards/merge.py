@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.storage.store import StoredRecords
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.records.errors import ExternalError, InvalidDocument
-from runevals.records.quick_dataclass import dataclass
 from runevals.run.same_words import NOTICE as SAME_WORDS
-from runevals.run.shards.stored_cases import StoredCases
 from runevals.verdict.score import run_report
 from runevals.version import __version__
 
@@ -27,8 +28,7 @@ IN_MEMORY = 100_000  # cases: those of a larger run are stored while its shards 
 DIFFERENT_FILES = "the shards were made with different changes that are in no commit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShardDocument:
+class ShardDocument(Struct, frozen=True, kw_only=True):
     """A shard's document with its name."""
 
     display_name: str
@@ -183,12 +183,12 @@ class _PlacedCases:
 
     def __init__(self) -> None:
         self._positions = array("Q")
-        self._cases: list[CaseReport] | StoredCases = []
+        self._cases: list[CaseReport] | StoredRecords[CaseReport] = []
 
     def add(self, part: ShardDocument) -> None:
         """Those of one shard."""
         if part.shard.plan_cases > IN_MEMORY and not self._positions:
-            self._cases = StoredCases()
+            self._cases = StoredRecords(CaseReport)
         try:
             self._positions.extend(part.shard.positions)
         except (OverflowError, TypeError):
@@ -203,7 +203,7 @@ class _PlacedCases:
         order = sorted(range(len(self._positions)), key=self._positions.__getitem__)
         if len(order) != planned or any(self._positions[number] != at for at, number in enumerate(order)):
             raise InvalidDocument("the shards together do not have each case of their plan once; run them again")
-        if isinstance(self._cases, StoredCases):
+        if isinstance(self._cases, StoredRecords):
             self._cases.put_in_order(order)
             return self._cases
         return [self._cases[number] for number in order]

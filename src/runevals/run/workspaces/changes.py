@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field, replace
 from pathlib import Path
 from typing import IO, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.fresh_copy import (
     CannotCopy,
@@ -20,7 +22,6 @@ from runevals.lib.fresh_copy import (
     stamps,
 )
 from runevals.records import FileChange, FileFound, Workspace, WorkspaceChanges
-from runevals.records.quick_dataclass import dataclass
 
 MOST_CHANGES = 2000  # paths; an attempt that changes more is errored
 MOST_DIFF_BYTES = 256 * 1024
@@ -29,8 +30,7 @@ MOST_TEXT_BYTES = 64 * 1024  # of a file that a diff shows
 MOST_FOUND_BYTES = 256 * 1024  # of a file that a check looks at
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Struct, frozen=True, kw_only=True):
     """The working folder of one attempt, and how it was before."""
 
     root: Path
@@ -40,7 +40,7 @@ class Attempt:
     restorable: frozenset[str] = frozenset()  # paths that checks may restore
     packed: IO[bytes] | None = None  # an archive of them, which has no name that a program could find
     # Path → its stamp after the checks of a turn wrote there, and what the attempt had changed before them.
-    by_checks: dict[str, tuple[Stamp | None, FileChange | None]] = field(default_factory=dict)
+    by_checks: dict[str, tuple[Stamp | None, FileChange | None]] = {}
 
     @property
     def work(self) -> Path:

@@ -9,8 +9,9 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from runevals.lib.exchange import Exchange
 from runevals.lib.fresh_copy import (

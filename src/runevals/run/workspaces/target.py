@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from runevals.lib.fresh_copy import OF_CONTENT, CannotCopy
 from runevals.lib.programs import end_those_in, in_attempt

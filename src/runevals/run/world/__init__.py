@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from datetime import UTC, datetime
+
+from msgspec import Struct, field
 
 from runevals.judge.model import Judge
 from runevals.lib.http.throttle import Throttles
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.script import ScriptRunner
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.world.budget import Stop
@@ -20,8 +20,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class World(Struct, frozen=True, kw_only=True):
     """Target, judge (None: judge checks are skipped), sandbox and clock; `stop` ends the run early,
     `throttles` are those of its hosts."""
 

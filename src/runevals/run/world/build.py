@@ -17,7 +17,7 @@ from runevals.lib.programs import in_use
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import Cache
 from runevals.lib.text.numbers import plural
-from runevals.records import PromptTemplate, Response, Suite
+from runevals.records import PromptTemplate, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Limits
 from runevals.reports import results_document
@@ -42,7 +42,7 @@ from runevals.targets.cached import CachedTarget
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.prompted import PromptedTarget
-from runevals.targets.recorded import Key, RecordedTarget
+from runevals.targets.recorded import Answers, RecordedTarget
 from runevals.targets.skill import SkillTarget
 
 NO_TARGET = """nothing says what to run the suite against. The shortest ways:
@@ -270,9 +270,9 @@ def _voters(
         yield judge if own_cache is None else CachedJudge(judge, own_cache, vote=vote, redact=redact)
 
 
-def _own_responses(suites: Sequence[Suite]) -> dict[Key, Response]:
+def _own_responses(suites: Sequence[Suite]) -> Answers:
     return {
-        (suite.name, case.key, 1, number): turn.recorded
+        (suite.name, case.key, 1, number): (turn.recorded,)
         for suite in suites
         for case in suite.cases
         for number, turn in enumerate(case.turns, start=1)

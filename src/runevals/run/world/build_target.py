@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.chat.prices import Prices
@@ -14,7 +16,6 @@ from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.http.throttle import Throttles
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.settings.target import JudgeSettings, TargetSettings, api_key
 from runevals.targets import Target, plugin_target
 from runevals.targets.conversation_ids import ConversationIds
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from runevals.targets.mcp_tools import McpTools
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetSpec:
+class TargetSpec(Struct, frozen=True, kw_only=True):
     """The specification of a live target without its environment: it has names of variables, but no secrets."""
 
     settings: TargetSettings

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.judge.model import Judge
 from runevals.judge.user import User, UserMessage

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.judge.user import User, UserMessage
 from runevals.lib.nullable import total, whole_total

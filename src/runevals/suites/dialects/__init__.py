@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Protocol, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.parsing.source import Source, read_json, read_source, read_text
 from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import FileProblem, Location, Suite
 from runevals.records.errors import UnrecognisedSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import agent_skills, eval_document, eval_samples, prompt_yml, rows, skill_cases
 from runevals.suites.dialects.checking import without_checks
 from runevals.suites.dialects.options import LoadOptions
@@ -72,8 +73,7 @@ def _load(path: Path, display_path: str, options: LoadOptions) -> Suite:
     raise UnrecognisedSuite([FileProblem(location=location, pointer="", message=message, rule="unknown-format")])
 
 
-@dataclass(slots=True)  # as modules, its protocol is not frozen
-class _Added:
+class _Added(Struct):  # as modules, its protocol is not frozen
     """The format of a plugin."""
 
     NAME: str

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import MISSPELT, nearest
@@ -142,16 +144,15 @@ def load(source: Source, options: LoadOptions) -> Suite:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Reader:
+class _Reader(Struct, frozen=True, kw_only=True, dict=True):
     """Reads the cases of one file; what is wrong is collected in `problems`."""
 
     source: Source
     options: LoadOptions
     skill: SkillFolder
-    problems: list[FileProblem] = field(default_factory=list)
-    places: list[JsonPath] = field(default_factory=list)  # of the cases
-    unread: dict[str, list[tuple[JsonPath, str]]] = field(default_factory=dict)
+    problems: list[FileProblem] = []
+    places: list[JsonPath] = []  # of the cases
+    unread: dict[str, list[tuple[JsonPath, str]]] = {}
 
     def unusable(self, document: Mapping[str, Any]) -> Iterator[FileProblem]:
         """Why the file is not a suite: no cases, or cases under a key that is not read."""

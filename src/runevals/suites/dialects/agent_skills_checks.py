@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.source import JsonPath, Source
@@ -64,12 +66,11 @@ def is_negated(key: str) -> bool:
     return key in NEGATED or (key.startswith(("must_not_", "should_not_")) and key != "should_not_trigger")
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgentSkillChecks:
+class AgentSkillChecks(Struct, frozen=True, kw_only=True):
     """Reads the checks of one case; what is wrong is collected in `problems`."""
 
     source: Source
-    problems: list[FileProblem] = field(default_factory=list)
+    problems: list[FileProblem] = []
 
     def specs(self, case: Mapping[str, Any], place: JsonPath) -> list[EvaluatorSpec]:
         """Everything that must hold, and must not, each with an id of its own."""

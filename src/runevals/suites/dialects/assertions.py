@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED, TYPES
@@ -21,8 +23,7 @@ _TEXT_VALUE = frozenset({"contains", "starts_with", "ends_with"})
 _NEEDS_CONTEXT = frozenset({"faithfulness", "context_recall"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Assertions:
+class Assertions(Struct, frozen=True, kw_only=True):
     """Reads the assertions of one sample; what is wrong is collected in `problems`."""
 
     source: Source
@@ -30,8 +31,8 @@ class Assertions:
     folder: Path | None  # of the suite file, for relative `fn`; None if it has none
     root: Path
     definitions: Mapping[str, EvaluatorSpec]
-    problems: list[FileProblem] = field(default_factory=list)
-    files: list[Path] = field(default_factory=list)  # that were read
+    problems: list[FileProblem] = []
+    files: list[Path] = []  # that were read
 
     def specs(self, json_path: JsonPath) -> tuple[EvaluatorSpec, ...]:
         """The sample's assertions, each with a unique id: its type, and a number if the type is repeated."""

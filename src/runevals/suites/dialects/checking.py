@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import leaves
@@ -17,7 +19,6 @@ from runevals.lib.text.numbers import first_of, plural
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, FileProblem, Location, Suite
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
-from runevals.records.quick_dataclass import dataclass
 
 _NO_OPTIONS = ("threshold", "weight")
 _KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}")
@@ -237,8 +238,7 @@ def duplicate_keys(cases: Iterable[Case], pointer_of: Callable[[int], str]) -> I
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrappedList:
+class WrappedList(Struct, frozen=True, kw_only=True):
     """A list from a file as an object: the list, its path, and the problems by the schema.
 
     `valid_entries` are the indices of the entries without a problem.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from runevals.evaluators.retrieval.citations import FORMATS
 from runevals.lib.parsing.schema import Complaint, complaints
@@ -248,7 +250,7 @@ class _Loader:
             suite=self.source.path,
             key=_key_of(item),
             name=item.get("name") or cut_name(one_line(turns[0].prompt)),
-            turns=tuple(map(self.store.offload, turns)),
+            turns=tuple(map(self.store.kept, turns)),
             location=location,
             category=item.get("category"),
             tags=tuple(item.get("tags", ())),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source, lies_inside

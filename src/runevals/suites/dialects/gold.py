@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Judged
 from runevals.lib.parsing.source import JsonPath, Source, read_source, read_text
 from runevals.records import Case, FileProblem, Response, Suite, Turn
 from runevals.records.errors import InvalidSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import TABLES
 from runevals.suites.dialects.checking import (
     Definitions,
@@ -26,8 +27,7 @@ NAME = "gold"
 People = tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gold:
+class Gold(Struct, frozen=True, kw_only=True):
     """Scored answers as a suite of recorded responses; `scores` are what people gave, by case key."""
 
     suite: Suite
@@ -78,8 +78,7 @@ def read_gold(path: Path, display_path: str, evaluator: str | None, definitions:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     source: Source
     json_path: JsonPath
     values: Mapping[str, Any]

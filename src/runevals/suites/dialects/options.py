@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
 
+from msgspec import Struct, field
+
 from runevals.records import EvaluatorSpec
-from runevals.records.quick_dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadOptions:
+class LoadOptions(Struct, frozen=True, kw_only=True):
     """`evaluators` are those that the run names for rows; `evaluate_only` scores the suite's own responses.
 
     `definitions` are the evaluators that the settings declare, by their ids. `variables` are those that the prompt
@@ -19,7 +18,7 @@ class LoadOptions:
     """
 
     evaluators: tuple[str, ...] = ()
-    definitions: Mapping[str, EvaluatorSpec] = field(default_factory=dict)
+    definitions: Mapping[str, EvaluatorSpec] = {}
     variables: tuple[str, ...] = ()
     evaluate_only: bool = False
     root: Path = field(default_factory=Path.cwd)  # the repository; no path of a suite may lead out of it

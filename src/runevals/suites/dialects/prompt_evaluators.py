@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.source import JsonPath, Source
@@ -26,14 +28,13 @@ USES = {
 _KINDS = ("string", "llm", "uses")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluators:
+class Evaluators(Struct, frozen=True, kw_only=True):
     """Reads the evaluators of one file; problems are collected in `problems`, each once."""
 
     source: Source
     declared: Sequence[Mapping[str, Any]]
     names: Sequence[str]  # the fields that the test data has, in any entry
-    problems: dict[FileProblem, None] = field(default_factory=dict)
+    problems: dict[FileProblem, None] = {}
 
     def specs(self, values: Mapping[str, str], entry: JsonPath) -> tuple[EvaluatorSpec, ...]:
         """The checks of one case with the fields `values`, at `entry`."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.schema import schema
@@ -83,8 +85,7 @@ def _unknown(source: Source, document: Mapping[str, Any]) -> Iterator[FileProble
         yield source.warning((key,), message, key=True, rule="unknown-key")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Reader:
+class _Reader(Struct, frozen=True, kw_only=True):
     """Reads the cases of one file; problems are collected in `problems`, each once."""
 
     source: Source

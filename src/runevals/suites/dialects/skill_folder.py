@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from runevals.lib.parsing.source import lies_inside, read_text, read_yaml
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.skill_suites import skill_folders
 
 FILE = "SKILL.md"
@@ -17,8 +18,7 @@ _NOT_SKILLS = frozenset({"evals", "eval", "skill", "skills", "tests"})
 _PLACES = ("skills", ".claude/skills", ".agents/skills", ".")  # of a skill whose suite lies in evals/NAME/
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillFolder:
+class SkillFolder(Struct, frozen=True, kw_only=True):
     """A skill; without a folder, only the name that its suite gives."""
 
     name: str

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
+from msgspec.structs import force_setattr, replace
+
 from runevals.evaluators.catalogue import BuiltCheck, is_builtin
 from runevals.lib.parsing.source import Place, Source
-from runevals.lib.storage.spool import OnDisk, SpoolFile
-from runevals.records import WAS_DERIVED, EvaluatorSpec, Turn, attach_derived, derived_of, offload
-from runevals.records.quick_dataclass import restored, slots_of
+from runevals.lib.storage.store import StoredSequence, StoreFile
+from runevals.records import EvaluatorSpec, Turn
 
 IN_MEMORY = 10_000  # cases: the checks of a suite with more are stored
 RECENT = 500  # of those that were read: they are looked at several times in turn
+_FIELDS = ("name", "options", "threshold", "weight", "id", "negated")
 
 
 class CheckStore:
@@ -26,10 +28,10 @@ class CheckStore:
         self._numbers = {id(spec): number for number, spec in enumerate(self._shared)}
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}  # those of all turns, each once
         self._is_used = cases > IN_MEMORY
-        self._file = SpoolFile()
-        self._read = lru_cache(RECENT)(partial(_read, self._file, self._source, self._shared))
+        self._file = StoreFile()
+        self._load = lru_cache(RECENT)(partial(_loaded, self._file, self._source, self._shared))
 
-    def offload(self, turn: Turn) -> Turn:
+    def kept(self, turn: Turn) -> Turn:
         """`turn` with its checks in the file if there are many cases, and they are its own.
 
         Those that cannot be built, or are of a plugin, stay in memory.
@@ -42,39 +44,45 @@ class CheckStore:
         except (ValueError, OSError, AttributeError):  # no plain JSON; or no room, or a system without `pwrite`
             return turn
         names = self._names.setdefault(turn.evaluators, turn.evaluators)
-        stored = _Stored(self._read, offset, len(content), names)
-        return offload(turn, lambda value: stored if value is turn.checks else value)
+        return replace(turn, checks=_StoredChecks(self._load, self._file.read, (offset, len(content)), names))
 
     def _plain(self, spec: EvaluatorSpec) -> int | list[Any]:
         """Raises ValueError for one that cannot be read again as it is."""
         if (number := self._numbers.get(id(spec))) is not None:
             return number
-        name, options, threshold, weight, id_, negated, children, place = slots_of(spec)
-        built, is_here = derived_of(spec), type(place) is Place and place.source is self._source
-        if children or not is_here or not isinstance(built, BuiltCheck) or not is_builtin(built.evaluator):
+        place, built = spec.location, spec.built
+        if not isinstance(place, Place) or place.source is not self._source:
             raise ValueError
-        return [name, options, threshold, weight, id_, negated, place.json_path, place.key]
+        if spec.children or not isinstance(built, BuiltCheck) or not is_builtin(built.evaluator):
+            raise ValueError
+        return [*(getattr(spec, name) for name in _FIELDS), place.json_path, place.key]
 
 
-class _Stored(OnDisk):
-    """The checks of one turn, and the names of their evaluators, as `Turn.evaluators` reads them."""
-
-    __slots__ = ("evaluators",)
-
-    def __init__(self, read: Any, offset: int, length: int, evaluators: tuple[str, ...]) -> None:
-        super().__init__(read, offset, length)
-        self.evaluators = evaluators
-
-
-def _read(
-    file: SpoolFile, source: Source, shared: Sequence[EvaluatorSpec], offset: int, length: int
+def _loaded(
+    file: StoreFile, source: Source, shared: Sequence[EvaluatorSpec], offset: int, length: int
 ) -> tuple[EvaluatorSpec, ...]:
     plain = marshal.loads(file.read(offset, length))  # noqa: S302 - of this process; no other can write it
     return tuple([shared[one] if isinstance(one, int) else _spec(source, *one) for one in plain])
 
 
-def _spec(source: Source, *fields: Any) -> EvaluatorSpec:
-    *values, json_path, key = fields
-    spec: EvaluatorSpec = restored(EvaluatorSpec, *values, (), Place(source, json_path, key))
-    attach_derived(spec, WAS_DERIVED)
+def _spec(source: Source, *values: Any) -> EvaluatorSpec:
+    *fields, json_path, key = values
+    spec = EvaluatorSpec(**dict(zip(_FIELDS, fields, strict=True)), location=Place(source, json_path, key))
+    force_setattr(spec, "valid", True)  # noqa: FBT003
     return spec
+
+
+class _StoredChecks(StoredSequence[EvaluatorSpec]):
+    """The checks of one turn, and the names of their evaluators, as `Turn.evaluators` reads them."""
+
+    __slots__ = ("evaluators",)
+
+    def __init__(
+        self,
+        load: Callable[[int, int], tuple[EvaluatorSpec, ...]],
+        read: Callable[[int, int], bytes],
+        where: tuple[int, int],
+        evaluators: tuple[str, ...],
+    ) -> None:
+        super().__init__(load, read, where, len(evaluators))
+        self.evaluators = evaluators

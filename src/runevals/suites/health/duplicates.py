@@ -12,10 +12,11 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from msgspec import Struct
+
 from runevals.evaluators.text.tokens import tokens
 from runevals.lib.parsing.canonical import canonical
 from runevals.records import Case
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.health.hint import Hint, case_label
 
 ALIKE = 90.0  # percent, of rapidfuzz's ratio
@@ -27,8 +28,7 @@ MOST_CHARACTERS = 8000  # of a whole text
 _NUMBERS = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Prompts:
+class _Prompts(Struct, frozen=True, eq=False):
     case: Case
     text: str
 

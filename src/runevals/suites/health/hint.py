@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import Struct
+
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, Location
-from runevals.records.quick_dataclass import dataclass
 
 Kind = Literal[
     "no checks", "cannot fail", "unclear rubric", "near-duplicate", "unexpected tool", "alike tools", "thin",
@@ -14,8 +15,7 @@ Kind = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hint:
+class Hint(Struct, frozen=True, kw_only=True):
     """`message` says what to improve and how."""
 
     kind: Kind

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
+from msgspec import Struct
+
 from runevals.evaluators.kinds import leaves as evaluators_in
 from runevals.lib.text.escape import one_line
 from runevals.records import Location
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.trace import leaves, same_tool
 from runevals.suites.health.hint import Hint
 from runevals.suites.plan import RunPlan
@@ -19,8 +20,7 @@ MOST_CHARACTERS = 2000  # of a description
 _PACKAGE = "runevals.evaluators.tools."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerTools:
+class ServerTools(Struct, frozen=True, kw_only=True):
     """The descriptions of tools by name, and the settings that name their servers."""
 
     descriptions: Mapping[str, str]

@@ -6,14 +6,14 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any
+
+from msgspec import Struct
 
 from runevals.evaluators.text.blank import is_blank
 from runevals.evaluators.text.ngrams import unusable
 from runevals.lib.parsing.source import read_yaml
 from runevals.records.errors import UsageError
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects.variables import as_text
 from runevals.suites.importing.code import AnswerShape, CodeFiles, NoEquivalent, is_trim, reads_fields
 from runevals.suites.importing.comparisons import FUNCTION_CALLS, comparison, valid_calls
@@ -55,8 +55,7 @@ _MEANS_MORE = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssertedTest:
+class AssertedTest(Struct, frozen=True, kw_only=True):
     """The test that assertions are of: its variables, and what it makes of an answer before it is checked."""
 
     location: str
@@ -64,8 +63,7 @@ class AssertedTest:
     transforms: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConvertedAssertions:
+class ConvertedAssertions(Struct, frozen=True, kw_only=True):
     """What the assertions of one test became."""
 
     assertions: tuple[dict[str, Any], ...] = ()
@@ -73,14 +71,13 @@ class ConvertedAssertions:
     rubric_threshold: float | None = None  # 1–5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Assertions:
+class Assertions(Struct, frozen=True, kw_only=True):
     """Converts assertions; `functions` are those that the model may call."""
 
     code: CodeFiles
     remarks: Remarks
     templates: Mapping[str, Any]
-    shape: AnswerShape = field(default_factory=AnswerShape)
+    shape: AnswerShape = AnswerShape()
     functions: Sequence[Mapping[str, Any]] = ()
 
     def of(self, raw_assertions: Sequence[Any], test: AssertedTest) -> ConvertedAssertions:

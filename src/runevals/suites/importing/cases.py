@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from itertools import chain, product
 from typing import Any
 
+from msgspec import Struct
+
 from runevals.records.errors import UsageError
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.assertions import from_cell
 from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.remarks import Remarks
@@ -16,16 +16,15 @@ from runevals.suites.importing.remarks import Remarks
 MOST_CASES = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Test:
+class Test(Struct, frozen=True, kw_only=True):
     """One test with one value for each of its variables."""
 
     location: str
     description: str | None = None
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = {}
     asserted: tuple[Any, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = {}
+    metadata: Mapping[str, Any] = {}
     prompts: frozenset[str] = frozenset()  # labels; empty: all of them
     rest: frozenset[str] = frozenset()  # keys that it has beside these
 

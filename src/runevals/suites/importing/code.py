@@ -7,10 +7,10 @@ import json
 import re
 import textwrap
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, Literal
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+
 from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.templates import NotPlain, rendered, variables_of
 
@@ -36,8 +36,7 @@ class NoEquivalent(Exception):
     """An assertion without an equivalent; the message says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerShape:
+class AnswerShape(Struct, frozen=True, kw_only=True):
     """What promptfoo's provider makes of an answer before it is checked."""
 
     parsed: bool = False  # JSON, because the provider is asked for a schema
@@ -49,12 +48,11 @@ class AnswerShape:
         return not self.parsed and self.calls is None
 
 
-@dataclass(frozen=True, kw_only=True)
-class CodeFiles:
+class CodeFiles(Struct, frozen=True, kw_only=True):
     """Writes checks as files; the same check is the same file."""
 
     files: Files
-    code: dict[str, str] = field(default_factory=dict)
+    code: dict[str, str] = {}
 
     def javascript(
         self, check: str, shape: AnswerShape, transforms: tuple[str, ...] = (), threshold: float | None = None

@@ -8,18 +8,18 @@ import re
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from runevals.lib.parsing.source import MAX_BYTES, lies_inside, parse_source, path_inside, read_line, read_text
 from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records.errors import UsageError
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects.rows import MOST_COLUMNS
 
 PREFIX = "file://"
 DATA = (".json", ".yaml", ".yml", ".jsonl", ".csv")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
+class Files(Struct, frozen=True, kw_only=True):
     """`folder` is the configuration's own, `root` what no path may lead out of."""
 
     folder: Path

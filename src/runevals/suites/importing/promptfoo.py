@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from runevals.suites.dialects.variables import texts_of
 from runevals.suites.importing.assertions import AssertedTest, Assertions, ConvertedAssertions
 from runevals.suites.importing.cases import Test, read_tests
@@ -34,8 +35,7 @@ _OPTIONS = frozenset({"prefix", "suffix", "provider", "disableVarExpansion"})
 AFFIXES = ("__prefix", "__suffix")  # as columns of promptfoo's tables are called
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConvertedConfig:
+class ConvertedConfig(Struct, frozen=True, kw_only=True):
     """`targets` are those of the prompts, and `code` the files of assertions, by their path beside the suite.
 
     If samples are `tagged`, each prompt is for those that have its label as a tag.
@@ -145,8 +145,7 @@ def _with_affixes(prompts: Sequence[Prompt], shared: tuple[str, str] | None, rem
     return result
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Samples:
+class _Samples(Struct, frozen=True, kw_only=True):
     """Collects a sample for every test."""
 
     prompts: Sequence[Prompt]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from runevals.records.errors import UsageError
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.remarks import Remarks
 from runevals.suites.importing.templates import NotPlain, rendered, variables_of
@@ -21,15 +22,14 @@ _ROLES = ("system", "developer", "user", "assistant")
 _READ = frozenset({"raw", "id", "label", "description", "config"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(Struct, frozen=True, kw_only=True):
     """A template; `file` is the one that holds it and nothing else, in a form that `prompt_file` reads."""
 
     label: str
     messages: tuple[tuple[str, str], ...]  # (role, content), the last of them the user's
     source: str = ""  # the file that it was read from
     file: Path | None = None
-    config: Mapping[str, Any] = field(default_factory=dict)  # of the requests with it
+    config: Mapping[str, Any] = {}  # of the requests with it
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any
 
+from msgspec import Struct
+
 from runevals.records.errors import UsageError
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.code import AnswerShape
 from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.remarks import Remarks
@@ -31,13 +31,12 @@ _PARAMETERS = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
+class Provider(Struct, frozen=True, kw_only=True):
     """One provider; `target` is None if it has no equal here."""
 
     name: str = ""
     target: dict[str, Any] | None = None
-    config: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, Any] = {}
     prompts: frozenset[str] = frozenset()  # labels or files; empty: all of them
     transforms: tuple[str, ...] = ()
 

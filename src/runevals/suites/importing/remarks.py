@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import field
 from typing import Literal
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 Level = Literal["lost", "differs"]
 MOST_ALIKE = 3  # remarks that are listed one by one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+class Remark(Struct, frozen=True, kw_only=True):
     """One thing that its reader must know: if it stood, and what became of it."""
 
     level: Level
@@ -37,11 +35,10 @@ def remark_lines(remarks: Collection[Remark]) -> Iterator[str]:
             yield f"{remark} ({alike[remark.message]:,} places; this is the first)"
 
 
-@dataclass(frozen=True, slots=True)
-class Remarks:
+class Remarks(Struct, frozen=True):
     """Collects remarks, each once."""
 
-    entries: dict[Remark, None] = field(default_factory=dict)
+    entries: dict[Remark, None] = {}
 
     def not_converted(self, location: str, message: str) -> None:
         """Something has no equivalent in runevals, and is not in what was written."""

@@ -11,17 +11,18 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from html.parser import HTMLParser
 from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from runevals.lib.http.public_address import is_public
 from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.text.escape import in_fence
 from runevals.records import Case, Problem, Suite, Turn
-from runevals.records.quick_dataclass import dataclass
 from runevals.records.rules import Fetching
 
 DIALECT = "eval-samples"  # the only format whose addresses are replaced
@@ -251,8 +252,7 @@ def _in_time(work: Callable[[_Line], str]) -> str:
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class _Redirect:
+class _Redirect(Struct, frozen=True):
     location: str
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from runevals.lib.mcp_servers import ServerFailed, StdioServer, StdioServers
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
-from runevals.records.quick_dataclass import dataclass
+from runevals.records.quiet import Quiet
 from runevals.suites.urls.fetch import MOST_BYTES, TIMEOUT_S, NotFetched
 from runevals.suites.urls.mcp_config import McpServer, extract_text
 from runevals.suites.urls.mcp_environment import server_environment
@@ -23,12 +22,13 @@ if TYPE_CHECKING:
 Groups = Callable[[str, str], Sequence[str | None] | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerContext:
+class ServerContext(Quiet, frozen=True, kw_only=True):
     """The working folder of servers, their variables, and the timeouts of starts and calls."""
 
+    hidden = frozenset({"env"})
+
     cwd: Path
-    env: Mapping[str, str] = field(repr=False)
+    env: Mapping[str, str]
     timeout_s: float = TIMEOUT_S
 
 

@@ -5,35 +5,37 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.parsing.source import Source, parse_source
 from runevals.records import FileProblem
 from runevals.records.errors import InvalidSuite
-from runevals.records.quick_dataclass import dataclass
+from runevals.records.quiet import Quiet
 
 FILENAME = ".mcp.json"
 _KEYS = ("mcpServers", "servers")
 _OF_THE_TOOL = {"urlParam", "urlTransform", "contentExtract"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UrlTransform:
+class UrlTransform(Struct, frozen=True, kw_only=True):
     """Maps an address to parameters: `$1` to `$9` are the groups of `regex`."""
 
     regex: str
     params: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class McpServer:
+class McpServer(Quiet, frozen=True, kw_only=True):
     """A program that reads addresses containing one of `patterns` with its tool `tool`."""
+
+    hidden = frozenset({"env"})
 
     name: str
     command: str
     args: tuple[str, ...]
-    env: Mapping[str, str] = field(repr=False)
+    env: Mapping[str, str]
     patterns: tuple[str, ...]
     tool: str
     url_param: str = "url"

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
 from typing import ClassVar
 
+from msgspec import Struct
+
 from runevals.records.agent import AgentSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.targets.agents.stream import Reader
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class Ask(Struct, frozen=True, kw_only=True):
     """One turn that an agent is asked."""
 
     prompt: str
     model: str | None = None
     session: str | None = None  # of the turn before
     settings: AgentSettings
-    environment: Mapping[str, str] = field(default_factory=dict)  # that the agent is started with
+    environment: Mapping[str, str] = {}  # that the agent is started with
     brings_skills: bool = False  # its workspace does
 
     @property

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from runevals.records.agent import AgentSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.targets.agents.agent import Agent, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count, text_of
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.records.agent import MCP, AgentSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.targets.agents.agent import Agent, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count, text_or_none
 from runevals.targets.program_report import skills

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.records.agent import AgentSettings
-from runevals.records.quick_dataclass import dataclass
 from runevals.targets.agents.agent import Agent, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count, text_or_none
 

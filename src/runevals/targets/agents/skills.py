@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from msgspec import Struct
+
 from runevals.lib.fresh_copy import CannotCopy, content_hash, copy_folder, make_folder
 from runevals.lib.git import ignored_in
 from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings
-from runevals.records.quick_dataclass import dataclass
 
 SKILL_FILE = "SKILL.md"
 # Except `.git`: files with what the agent should answer.
@@ -30,8 +31,7 @@ _BLOCK = re.MULTILINE | re.DOTALL
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # as the Agent Skills specification has it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledSkill:
+class InstalledSkill(Struct, frozen=True, kw_only=True):
     """A skill, with what is left out of it."""
 
     name: str  # of the folder that it is put into

@@ -6,13 +6,15 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.parsing.strict_json import finite, refuse_constant
 from runevals.lib.text.secrets import beginning
 from runevals.records import Delivery, Problem, Response, ToolCall
-from runevals.records.quick_dataclass import dataclass
 from runevals.targets.program_report import LARGEST, shallow
 
 MAX_OUTPUT_BYTES = 20 * 1024 * 1024
@@ -20,8 +22,7 @@ MOST_LINE_BYTES = 10 * 1024 * 1024
 Event = Mapping[str, Any]
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(Struct):
     name: str
     input: object
     began: float
@@ -34,8 +35,7 @@ class _Call:
         return ToolCall(name=self.name, input=self.input, output=self.output, ok=self.ok, duration_s=duration_s)
 
 
-@dataclass(slots=True)
-class Usage:
+class Usage(Struct):
     """Tokens as an agent counts them; the input with what was cached of it."""
 
     input: int | None = None

@@ -8,9 +8,10 @@ import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from runevals.lib.chat.prices import Prices
 from runevals.lib.exchange import Exchange

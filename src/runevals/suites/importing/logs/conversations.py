@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from runevals.suites.importing.results.fields import Json
 from runevals.suites.importing.results.opened import OpenedResults
 
 TEXT_PARTS = ("text", "input_text", "output_text")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedMessage:
+class LoggedMessage(Struct, frozen=True, kw_only=True):
     """One message; None for content that is not only text."""
 
     role: str
@@ -23,8 +23,7 @@ class LoggedMessage:
     calls: tuple[str, ...] = ()  # of tools, each as NAME(ARGUMENTS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedTurn:
+class LoggedTurn(Struct, frozen=True, kw_only=True):
     """What a user said, what was answered, and the tool calls in between."""
 
     prompt: str
@@ -32,8 +31,7 @@ class LoggedTurn:
     calls: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedConversation:
+class LoggedConversation(Struct, frozen=True, kw_only=True):
     """One conversation; `place` is where the log has it."""
 
     place: str
@@ -41,8 +39,7 @@ class LoggedConversation:
     system: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedRequest:
+class LoggedRequest(Struct, frozen=True, kw_only=True):
     """The messages of one request, and those that the model answered."""
 
     place: str
@@ -50,8 +47,7 @@ class LoggedRequest:
     answers: tuple[LoggedMessage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class Log(Struct, frozen=True, kw_only=True):
     """What was read of a file; `left_out` counts the records that are not conversations, by the reason."""
 
     conversations: tuple[LoggedConversation, ...]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from runevals.records.errors import InvalidDocument
 from runevals.suites.importing.results import (

@@ -6,15 +6,15 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from msgspec import Struct
+
 from runevals.lib.text.moments import parse_moment
 from runevals.records.errors import InvalidDocument
-from runevals.records.quick_dataclass import dataclass
 
 LARGEST = 1e100  # number: sums and squares of such are numbers too
 
 
-@dataclass(frozen=True, slots=True)
-class Json:
+class Json(Struct, frozen=True):
     """A value and its place, such as `out.json: /results/3`."""
 
     value: object

@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from math import isnan
 
+from msgspec import Struct
+
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.source import decoded
 from runevals.records import CheckResult, Layer, ToolCall, TurnReport, cut_name, one_line
 from runevals.records.errors import InvalidDocument
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.results.archive import Archive
 from runevals.suites.importing.results.fields import Json
 from runevals.suites.importing.results.opened import OpenedResults, loaded
@@ -215,8 +216,7 @@ def _values(scores: Json) -> Iterator[tuple[str, str, Json, str]]:
         yield from ((name, scorer, part, reason) for name, part in parts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scorers:
+class _Scorers(Struct, frozen=True, kw_only=True):
     """What is known of the checks of a log, by their ids."""
 
     scored: bool  # any sample has a score

@@ -6,15 +6,16 @@ import re
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice, takewhile
 from math import inf, isnan
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.parsing.xml import XmlElement
 from runevals.lib.text.numbers import plural
 from runevals.records import Outcome, TurnReport, cut_name
 from runevals.records.errors import InvalidDocument
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.results.fields import moment
 from runevals.suites.importing.results.opened import OpenedResults
 from runevals.suites.importing.results.records import (
@@ -259,8 +260,7 @@ def _counts(suite: XmlElement, kind: str) -> float:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else inf
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Test:
+class _Test(Struct, frozen=True, kw_only=True):
     """One <testcase>, and the suite that it is in."""
 
     element: XmlElement

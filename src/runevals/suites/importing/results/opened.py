@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from msgspec import Struct
+
 from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.source import decoded, unique_keys, where_no_json, why_no_json
 from runevals.lib.parsing.strict_json import require_few_values
 from runevals.lib.parsing.xml import MOST_DEEP, XmlElement, read_xml
 from runevals.records.errors import InvalidDocument
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.importing.results.archive import Archive, is_archive
 from runevals.suites.importing.results.fields import Json
 
@@ -19,8 +20,7 @@ MOST_ROWS = 200_000  # of JSON Lines
 _JSON_STARTS = '{["-0123456789tfnNI'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenedResults:
+class OpenedResults(Struct, frozen=True, kw_only=True):
     """One file; exactly one of document, rows, xml and archive is there."""
 
     path: Path

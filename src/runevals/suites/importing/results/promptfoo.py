@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import canonical
 from runevals.records import CheckResult, Layer, Outcome, TurnReport, cut_name

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from runevals.records import CheckResult, Layer, Outcome, Problem, TurnReport
 from runevals.records.errors import InvalidDocument
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.fingerprint import key_of_prompts
 from runevals.suites.importing.results.fields import Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedAttempt:
+class ImportedAttempt(Struct, frozen=True, kw_only=True):
     """One execution of a case: what was asked and answered, and the checks."""
 
     turn: TurnReport
@@ -30,8 +30,7 @@ class ImportedAttempt:
         return not self.passed if self.passed is not None else bool(ended & {Outcome.FAILED, Outcome.ERRORED})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedCase:
+class ImportedCase(Struct, frozen=True, kw_only=True):
     """One case of another tool; `content` is what was asked and checked, as far as the results say it."""
 
     suite: str
@@ -46,8 +45,7 @@ class ImportedCase:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedRun:
+class ImportedRun(Struct, frozen=True, kw_only=True):
     """The results of one or several files; `stopped` says why the tool did not finish."""
 
     tool: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from runevals.lib.text.numbers import plural
 from runevals.records import CheckResult, Layer, TurnReport, cut_name

@@ -8,18 +8,17 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from runevals.lib.parsing.record_json import json_text
 from runevals.lib.sandbox import Sandbox
-from runevals.lib.storage.spool import ATTEMPTS_IN_MEMORY, IN_MEMORY, Spool
-from runevals.records import CaseReport, Provenance, Response, StoredValue, ToolCall, offload
-from runevals.records.lazy_fields import raw_value
+from runevals.lib.storage.store import IN_MEMORY, Store, StoredRecords, StoredSequence
+from runevals.records import CaseReport, Provenance, Response, ToolCall, TurnReport
 from runevals.reports import REPORTERS, console
 from runevals.reports import results_document as document
-from runevals.reports.results_json import case_line, json_text
 from runevals.run.measurement import Measurement
 from runevals.run.world import World
 from runevals.settings.resolve import RawSettings, resolve
@@ -34,24 +33,13 @@ ROOT = Path(__file__).parents[3]
 OUTPUTS = ("out.json", "out.html", "out.xml", "out.csv", "out.md")
 
 
-class Elsewhere(StoredValue):
-    def __init__(self, value):
-        self.value = value
-
-    def read(self):
-        return self.value
-
-
 def elsewhere(case: CaseReport | None) -> CaseReport | None:
     if case is None:
         return None
-    return replace(
-        case,
-        attempts=tuple(
-            replace(attempt, turns=tuple(offload(turn, Elsewhere) for turn in attempt.turns))
-            for attempt in case.attempts
-        ),
-    )
+    store = Store(TurnReport, in_memory=0)
+    attempts = tuple(replace(attempt, turns=store.kept(attempt.turns)) for attempt in case.attempts)
+    assert all(isinstance(attempt.turns, StoredSequence) for attempt in attempts)
+    return replace(case, attempts=attempts)
 
 
 @pytest.mark.parametrize("reporter", [*REPORTERS, console], ids=lambda reporter: reporter.NAME)
@@ -71,30 +59,52 @@ def test_reports_are_identical_if_answers_are_stored_on_disk(reporter, make):
     assert reporter.render(made) == reporter.render(plain)
 
 
-def large(number: int) -> Response:
+def large(number: int) -> tuple[Response, ...]:
     """A tenth of what is held in memory, with everything that an answer may have."""
-    text = f"answer {number} \ud83d ü\u2028" * (IN_MEMORY // 150)
+    text = f"answer {number} ü\u2028" * (IN_MEMORY // 150)
     call = ToolCall(name="Read", input={"n": [number, 1.5, None, True]}, output=text, ok=False)
-    return Response(text=text, tool_calls=(call,), value={"n": number, "text": text}, raised=text, cost_usd=0.1)
+    return (Response(text=text, tool_calls=(call,), value={"n": number}, raised=text, cost_usd=0.1),)
 
 
 @pytest.mark.needs("linux")
-def test_large_values_are_stored_on_disk_and_read_back_unchanged(tmp_path, monkeypatch):
+def test_what_does_not_fit_in_memory_is_stored_on_disk_and_read_back_unchanged(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    spool = Spool()
-    kept = [spool.offload_record(large(number)) for number in range(10)]
+    store = Store(Response)
+    kept = [store.kept(large(number)) for number in range(10)]
     assert [os.fstat(file).st_nlink for file in open_below(tmp_path)] == [0]
     assert kept == [large(number) for number in range(10)]
+    assert pickle.loads(pickle.dumps(kept[-1])) == large(9)  # as it is sent to another process
+    assert (len(kept[-1]), kept[-1][0], kept[-1][:1]) == (1, large(9)[0], large(9))
+    assert json_text(kept[-1]) == json_text(large(9))
     assert list(tmp_path.iterdir()) == []
-    del spool, kept
+    del store, kept
     assert open_below(tmp_path) == []
 
 
-def with_a_spool(program: str, *, room: int) -> subprocess.CompletedProcess[str]:
-    """Runs a program that has a `spool` whose files may have so many bytes, and this module as `t`."""
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(Response(text="\ud83d"), id="text that is no Unicode"),
+        pytest.param(Response(value=object()), id="no JSON"),
+    ],
+)
+def test_what_cannot_be_stored_stays_in_memory(answer):
+    values = (answer,)
+    assert Store(Response, in_memory=0).kept(values) is values
+
+
+def test_a_value_nested_too_deep_stays_in_memory():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    values = (Response(value=deep),)
+    assert Store(Response, in_memory=0).kept(values) is values
+
+
+def with_little_room(program: str, *, room: int) -> subprocess.CompletedProcess[str]:
+    """Runs a program whose files may have so many bytes, with this module as `t`."""
     beginning = (
-        "import resource, tests.lib.storage.test_spool as t; from runevals.lib.storage.spool import Spool\n"
-        "spool = Spool()\n"
+        "import resource, tests.lib.storage.test_store as t\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
     )
     command = [sys.executable, "-c", beginning + program]
@@ -102,42 +112,51 @@ def with_a_spool(program: str, *, room: int) -> subprocess.CompletedProcess[str]
 
 
 def test_if_the_disk_is_full_values_stay_in_memory():
-    done = with_a_spool(
-        "kept = [spool.offload_record(t.large(number)) for number in range(4)]\n"
-        "kept += [spool.offload_record(t.large(number)) for number in range(4, 20)]\n"
+    done = with_little_room(
+        "store = t.Store(t.Response)\n"
+        "kept = [store.kept(t.large(number)) for number in range(20)]\n"
         "assert kept == [t.large(number) for number in range(20)]\n",
         room=3_000_000,
     )
     assert done.returncode == 0, done.stderr
 
 
-def case_of(name: str) -> CaseReport:
-    return replace(report({"a": "p"}).cases[0], name=name)
+CASES = report({"a": "pf", "b": "e", "c": "s", "d": "pp"}).cases
 
 
-def test_prepared_json_is_used_in_the_document_and_a_changed_record_has_none():
-    spool, record = Spool(), case_of("\ud83d ü\u2028")
-    before = case_line(record)
-    spool.attach_json(record, before)
-    assert case_line(record) == before
-    assert json_text(record) == json_text(case_of("\ud83d ü\u2028"))  # elsewhere in a document
-    assert '"line":77,' in case_line(replace(record, line=77))
-    spool.attach_json(record, "kept")
-    assert case_line(record) == "kept"
-    assert record == case_of("\ud83d ü\u2028")
+def test_records_are_read_in_any_order_and_as_often_as_needed():
+    stored = StoredRecords(CaseReport)
+    stored.extend(CASES[:1])
+    stored.extend(CASES[1:])
+    assert tuple(stored) == tuple(stored) == CASES
+    stored.put_in_order([2, 0, 3, 1])
+    assert [case.key for case in stored] == ["c", "a", "d", "b"]
+    assert (len(stored), stored[0], stored[-1], stored[1:3]) == (4, CASES[2], CASES[1], (CASES[0], CASES[3]))
+    assert pickle.loads(pickle.dumps(stored)) == tuple(stored)
+    assert CASES[3] in stored
 
 
-def test_if_the_disk_is_full_json_is_written_again():
-    done = with_a_spool(
-        "made = [t.case_of('long ' * 300) for _ in range(5)]\n"
-        "for record in made: spool.attach_json(record, t.case_line(record))\n"
-        "assert len({t.case_line(record) for record in made}) == 1\n",
-        room=3000,
+def test_if_the_disk_is_full_a_merge_keeps_the_cases_in_memory():
+    done = with_little_room(
+        """
+from msgspec.structs import replace
+from runevals.records import ShardInfo
+from runevals.run.shards import merge
+
+merge.IN_MEMORY = 2
+made = t.report({"a": "p"})
+documents = []
+for part, case in enumerate(t.CASES, start=1):
+    shard = ShardInfo(part=part, of=4, plan_cases=4, positions=(4 - part,))
+    documents.append((f"{part}.json", replace(made, run=replace(made.run, shard=shard), cases=(case,))))
+assert tuple(merge.merged(documents).cases) == t.CASES[::-1]
+""",
+        room=2000,
     )
     assert done.returncode == 0, done.stderr
 
 
-def test_json_prepared_during_the_run_equals_json_of_the_results(project, runevals, monkeypatch):
+def test_cases_written_during_a_run_are_those_of_its_results(project, runevals, monkeypatch):
     monkeypatch.setenv("MY_API_KEY", CANARY)
     items = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "yes"} for n in range(5)]
     project.write("evals.json", {**EXACT, "items": items})
@@ -147,16 +166,6 @@ def test_json_prepared_during_the_run_equals_json_of_the_results(project, runeva
     text = Path("out.json").read_text(encoding="utf-8")
     assert text.count("[redacted MY_API_KEY]") >= 10
     assert document.write(document.parse(text, "out.json")) == text
-
-
-def test_a_value_nested_too_deep_stays_in_memory():
-    deep = []
-    for _ in range(100_000):
-        deep = [deep]
-    spool = Spool()
-    for number in range(10):
-        spool.offload_record(large(number))
-    assert spool.offload_record(replace(large(0), value=deep)).value is deep
 
 
 @pytest.mark.needs("linux")
@@ -201,15 +210,3 @@ def test_a_large_run_and_its_comparison_report_every_case(project, runevals):
     runevals("report", "out.json", *again)
     for name in OUTPUTS:
         assert (project.path / f"again-{name}").read_bytes() == (project.path / name).read_bytes()
-
-
-def test_the_turns_of_a_large_run_are_on_disk_whole_and_read_back_unchanged():
-    spool = Spool(attempts=ATTEMPTS_IN_MEMORY + 1)
-    attempts = [attempt for case in report({"a": "pf", "b": "e", "c": "s"}).cases for attempt in case.attempts]
-    offloaded = list(map(spool.offload_attempt, attempts))
-    assert all(isinstance(raw_value(attempt, "turns"), StoredValue) for attempt in offloaded)
-    assert offloaded == attempts
-    assert [attempt.value for attempt in offloaded] == [attempt.value for attempt in attempts]
-    assert pickle.loads(pickle.dumps(offloaded)) == attempts  # as they are sent to another process
-    for attempt, before in zip(offloaded, attempts, strict=True):
-        assert replace(attempt, attempt=7) == replace(before, attempt=7)

@@ -1,0 +1,28 @@
+"""Records with fields that their repr hides, or that do not count when two of them are compared."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from msgspec import Struct
+
+
+class Quiet(Struct, frozen=True, eq=False):
+    """The base of such records."""
+
+    hidden: ClassVar[frozenset[str]] = frozenset()  # from repr: secrets
+    ignored: ClassVar[frozenset[str]] = frozenset()  # by equality: where something was read
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is self.__class__ and _compared(self) == _compared(other)
+
+    def __hash__(self) -> int:
+        return hash(_compared(self))
+
+    def __repr__(self) -> str:
+        names = (name for name in self.__struct_fields__ if name not in self.hidden)
+        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
+
+def _compared(record: Quiet) -> tuple[object, ...]:
+    return tuple([getattr(record, name) for name in record.__struct_fields__ if name not in record.ignored])
