@@ -47,7 +47,7 @@ class EvaluatorSpec(Quiet, frozen=True, kw_only=True, gc=False):
 
     def __post_init__(self) -> None:
         force_setattr(self, "built", None)
-        force_setattr(self, "valid", False)
+        force_setattr(self, "valid", False)  # noqa: FBT003
 
 
 class Turn(Quiet, frozen=True, kw_only=True, gc=False):

@@ -28,13 +28,14 @@ def json_of(value: object) -> bytes:
 
 
 def json_text(value: object) -> str:
-    """The same as text, in which anything may be that a text of Python can have."""
+    """The same as text; what is no Unicode in it is escaped."""
     try:
         return _encode(value).decode()
     except UnicodeEncodeError:
         with_constants = json.dumps(msgspec.to_builtins(value, enc_hook=_in_memory))
         plain = json.loads(with_constants, parse_constant=lambda _: None)
-        return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+        return text.encode(errors="backslashreplace").decode()  # as JSON escapes it
 
 
 def from_json(text: str | bytes, kind: type[T]) -> T:
