@@ -70,8 +70,7 @@ PLACES = {"Location", "FileProblem"}
 NOT_IN_LIB = {"suite", "judge", "evaluator", "gate", "baseline"}  # nor in a name that is defined there
 
 # What today's code breaks, and why. An entry leaves this table when the code no longer needs it; none is added.
-KNOWN: Mapping[str, str] = {
-}
+KNOWN: Mapping[str, str] = {}
 
 
 def place_of(path: Path) -> str:

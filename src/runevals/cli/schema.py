@@ -64,8 +64,8 @@ def command(name: str | None, folder: str | None) -> None:
 
 
 def _text(name: str) -> str:
-    found = schema_of(name) if name == RESULTS else for_editors(*SCHEMAS[name])
-    return json.dumps(found, indent=2, ensure_ascii=False)
+    document = schema_of(name) if name == RESULTS else for_editors(*SCHEMAS[name])
+    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 def _written(folder: Path, name: str) -> Path:

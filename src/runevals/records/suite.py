@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from runevals.records.nothing import NOTHING
-from runevals.records.problem import Location, Problem, FileProblem
+from runevals.records.problem import FileProblem, Location, Problem
 from runevals.records.quiet import Quiet
 from runevals.records.trace import Message, Response, SimulatedUser
 from runevals.records.workspace import Workspace

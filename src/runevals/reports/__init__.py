@@ -9,7 +9,6 @@ from typing import Protocol, cast, runtime_checkable
 
 from msgspec import Struct
 
-from runevals.lib.plugins import REPORTERS as PLUGINS
 from runevals.lib.plugins import guarded, package_of, plugins, require, unusable_plugin
 from runevals.records import Conclusion
 from runevals.reports import html, junit, results, skill_results, summary, table

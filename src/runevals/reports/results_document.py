@@ -252,7 +252,7 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
     for text in cases_of(lines, rest):
         require_few_values(text)
         case = from_json(text, CaseReport)
-        attempts = [replace(attempt, turns=store.kept(tuple(attempt.turns))) for attempt in case.attempts]
+        attempts = [replace(attempt, turns=store.offload(tuple(attempt.turns))) for attempt in case.attempts]
         cases.append(replace(case, attempts=tuple(attempts)))
     document = from_json("".join(rest), Document)
     if not cases or document.cases:

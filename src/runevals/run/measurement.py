@@ -191,7 +191,7 @@ class Measurement:
         attempt = without_secrets(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
         if self.plan.repeat > 1:
             self._same_words.see(evaluation.position // self.plan.repeat, attempt)
-        self._done[evaluation.position] = replace(attempt, turns=self._store.kept(tuple(attempt.turns)))
+        self._done[evaluation.position] = replace(attempt, turns=self._store.offload(tuple(attempt.turns)))
         if self._scores_early:
             self._finish(evaluation.position // self.plan.repeat)
         self._cut_short |= evaluation.cut_short

@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from runevals.version import __version__
 from runevals.lib.text.escape import visible
-from runevals.records import RULES, Suite, FileProblem
+from runevals.records import RULES, FileProblem, Suite
+from runevals.version import __version__
 
 if TYPE_CHECKING:
     from runevals.suites.health import Hint

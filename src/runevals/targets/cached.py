@@ -7,12 +7,12 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from runevals.version import __version__
 from runevals.lib.parsing.record_json import from_json, json_text
 from runevals.lib.storage.cache import Cache, SignedCache
 from runevals.lib.text.secrets import redacted
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.targets import Target
+from runevals.version import __version__
 
 
 class Cacheable(Target, Protocol):

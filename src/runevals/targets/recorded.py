@@ -107,7 +107,7 @@ def _read(path: Path, display_path: str) -> Answers:
             message = f"is not a recorded answer: {error}"
             problems.append(FileProblem(location=location, pointer="", message=message))
         else:
-            answers[key] = store.kept((response,))
+            answers[key] = store.offload((response,))
     if problems:
         raise InvalidSuite(problems)
     return answers
@@ -135,7 +135,7 @@ def _answers_of(report: RunReport) -> Answers:
                     conversation=turn.conversation,
                     problem=turn.error,
                 )
-                answers[case.suite, case.key, attempt.attempt, index] = store.kept((response,))
+                answers[case.suite, case.key, attempt.attempt, index] = store.offload((response,))
     return answers
 
 

@@ -37,7 +37,7 @@ def elsewhere(case: CaseReport | None) -> CaseReport | None:
     if case is None:
         return None
     store = Store(TurnReport, in_memory=0)
-    attempts = tuple(replace(attempt, turns=store.kept(attempt.turns)) for attempt in case.attempts)
+    attempts = tuple(replace(attempt, turns=store.offload(attempt.turns)) for attempt in case.attempts)
     assert all(isinstance(attempt.turns, StoredSequence) for attempt in attempts)
     return replace(case, attempts=attempts)
 
@@ -70,14 +70,14 @@ def large(number: int) -> tuple[Response, ...]:
 def test_what_does_not_fit_in_memory_is_stored_on_disk_and_read_back_unchanged(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     store = Store(Response)
-    kept = [store.kept(large(number)) for number in range(10)]
+    stored = [store.offload(large(number)) for number in range(10)]
     assert [os.fstat(file).st_nlink for file in open_below(tmp_path)] == [0]
-    assert kept == [large(number) for number in range(10)]
-    assert pickle.loads(pickle.dumps(kept[-1])) == large(9)  # as it is sent to another process
-    assert (len(kept[-1]), kept[-1][0], kept[-1][:1]) == (1, large(9)[0], large(9))
-    assert json_text(kept[-1]) == json_text(large(9))
+    assert stored == [large(number) for number in range(10)]
+    assert pickle.loads(pickle.dumps(stored[-1])) == large(9)  # as it is sent to another process
+    assert (len(stored[-1]), stored[-1][0], stored[-1][:1]) == (1, large(9)[0], large(9))
+    assert json_text(stored[-1]) == json_text(large(9))
     assert list(tmp_path.iterdir()) == []
-    del store, kept
+    del store, stored
     assert open_below(tmp_path) == []
 
 
@@ -90,7 +90,7 @@ def test_what_does_not_fit_in_memory_is_stored_on_disk_and_read_back_unchanged(t
 )
 def test_what_cannot_be_stored_stays_in_memory(answer):
     values = (answer,)
-    assert Store(Response, in_memory=0).kept(values) is values
+    assert Store(Response, in_memory=0).offload(values) is values
 
 
 def test_a_value_nested_too_deep_stays_in_memory():
@@ -98,7 +98,7 @@ def test_a_value_nested_too_deep_stays_in_memory():
     for _ in range(100_000):
         deep = [deep]
     values = (Response(value=deep),)
-    assert Store(Response, in_memory=0).kept(values) is values
+    assert Store(Response, in_memory=0).offload(values) is values
 
 
 def with_little_room(program: str, *, room: int) -> subprocess.CompletedProcess[str]:
@@ -114,8 +114,8 @@ def with_little_room(program: str, *, room: int) -> subprocess.CompletedProcess[
 def test_if_the_disk_is_full_values_stay_in_memory():
     done = with_little_room(
         "store = t.Store(t.Response)\n"
-        "kept = [store.kept(t.large(number)) for number in range(20)]\n"
-        "assert kept == [t.large(number) for number in range(20)]\n",
+        "stored = [store.offload(t.large(number)) for number in range(20)]\n"
+        "assert stored == [t.large(number) for number in range(20)]\n",
         room=3_000_000,
     )
     assert done.returncode == 0, done.stderr

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.lib.text.suggest import MISSPELT, nearest
-from runevals.records import Location, FileProblem
+from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite, UsageError
 
 if TYPE_CHECKING:
@@ -131,9 +131,9 @@ class Place(Location):
 
     def __getattr__(self, name: str) -> Any:
         at = self.json_path if self.key is None else (*self.json_path, self.key)
-        found = self.source.locate(at, key=self.key is not None)
-        super().__init__(file=found.file, line=found.line, column=found.column, pointer=found.pointer)
-        return getattr(found, name)
+        place = self.source.locate(at, key=self.key is not None)
+        super().__init__(file=place.file, line=place.line, column=place.column, pointer=place.pointer)
+        return getattr(place, name)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _location, (self.file, self.line, self.column, self.pointer)

@@ -103,7 +103,7 @@ class Store(Generic[T]):
         decode = msgspec.json.Decoder(tuple[kind, ...]).decode  # type: ignore[valid-type]
         self._load = lru_cache(RECENT)(partial(_decoded, decode, self._file.read))
 
-    def kept(self, values: tuple[T, ...]) -> Sequence[T]:
+    def offload(self, values: tuple[T, ...]) -> Sequence[T]:
         """`values`, or the same on disk if there were many before; what cannot be stored stays in memory."""
         try:
             content = json_of(values)

@@ -250,7 +250,7 @@ class _Loader:
             suite=self.source.path,
             key=_key_of(item),
             name=item.get("name") or cut_name(one_line(turns[0].prompt)),
-            turns=tuple(map(self.store.kept, turns)),
+            turns=tuple(map(self.store.offload, turns)),
             location=location,
             category=item.get("category"),
             tags=tuple(item.get("tags", ())),

@@ -31,7 +31,7 @@ class CheckStore:
         self._file = StoreFile()
         self._load = lru_cache(RECENT)(partial(_loaded, self._file, self._source, self._shared))
 
-    def kept(self, turn: Turn) -> Turn:
+    def offload(self, turn: Turn) -> Turn:
         """`turn` with its checks in the file if there are many cases, and they are its own.
 
         Those that cannot be built, or are of a plugin, stay in memory.
