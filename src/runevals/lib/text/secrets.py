@@ -11,10 +11,10 @@ from enum import Enum
 from functools import cache, lru_cache
 from operator import attrgetter, is_
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
-from msgspec import Struct, StructMeta
+from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.text.encoded_secrets import forms_of, letters_of, without_encoded
@@ -139,11 +139,9 @@ def redacted(value: T, redact: Callable[[str], str], *, already: type | tuple[()
             before = value if isinstance(value, list) else tuple(value)
             items = [of(item) for item in before]
             return value if all(map(is_, items, before)) else type(before)(items)
-        if isinstance(value, Struct):
-            changes = {
-                name: copy for name in _names(type(value)) if (copy := of(old := getattr(value, name))) is not old
-            }
-            return replace(value, **changes) if changes else value
+        if names := _fields_of(cast("Any", type(value))):
+            changes = {name: copy for name in names if (copy := of(old := getattr(value, name))) is not old}
+            return _replaced(value, changes) if changes else value
         if isinstance(value, Mapping):
             pairs = {of(key): of(item) for key, item in value.items()}
             return value if all(key in value and item is value[key] for key, item in pairs.items()) else pairs
@@ -183,15 +181,28 @@ def _members(kind: Any, already: type | tuple[()]) -> Callable[[Any], Iterable[A
         return lambda mapping: (*mapping.keys(), *mapping.values())
     if issubclass(kind, Sequence):
         return iter
-    names: tuple[str, ...] = _names(kind) if issubclass(kind, Struct) else ()
+    names = _fields_of(kind)
     return attrgetter(*names) if len(names) > 1 else lambda record: [getattr(record, name) for name in names]
 
 
 @cache
-def _names(record: Any) -> tuple[str, ...]:
-    """The fields of a record that may contain text."""
-    types = _types(record)
-    return tuple(name for name in record.__struct_fields__ if _may_be_text(types.get(name)))
+def _fields_of(kind: Any) -> tuple[str, ...]:
+    """The fields of a record, ours or of a plugin, that may contain text."""
+    types = _types(kind)
+    return tuple(name for name in _every_field(kind) if _may_be_text(types.get(name)))
+
+
+def _every_field(kind: Any) -> tuple[str, ...]:
+    ours: tuple[str, ...] = getattr(kind, "__struct_fields__", ())
+    return ours or tuple(getattr(kind, "__dataclass_fields__", ()))
+
+
+def _replaced(record: Any, changes: Mapping[str, Any]) -> Any:
+    if isinstance(record, Struct):
+        return replace(record, **changes)
+    import dataclasses  # of a plugin
+
+    return dataclasses.replace(record, **changes)
 
 
 def _types(record: Any) -> Mapping[str, Any]:
@@ -207,8 +218,8 @@ def _may_be_text(kind: Any, *, within: bool = True) -> bool:
         return False
     if isinstance(kind, type) and issubclass(kind, Enum):
         return False
-    if isinstance(kind, StructMeta) and within:
-        return any(_may_be_text(_types(kind).get(name), within=False) for name in kind.__struct_fields__)
+    if (names := _every_field(kind)) and within:
+        return any(_may_be_text(_types(kind).get(name), within=False) for name in names)
     if get_origin(kind) in (tuple, Union, UnionType):
         return any(_may_be_text(inner, within=within) for inner in get_args(kind))
     return True
