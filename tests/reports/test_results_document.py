@@ -110,6 +110,7 @@ def test_a_document_of_very_many_answers_is_read(tmp_path):
     ("text", "told"),
     [
         ("{", "not JSON"),
+        ('{"a": 1}\n{"a": 2}', "not JSON"),  # the answers of a target, a line each
         ("[]", "it has no 'format_version'; 1 is needed"),
         ('{"format_version": 2}', "'format_version' is 2; 1 is needed"),
         ('{"format_version": 1}', "'tool' is missing"),

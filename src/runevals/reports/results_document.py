@@ -213,13 +213,14 @@ def parse(text: str, display_name: str) -> Conclusion:
     """A results document's text → conclusion. Raises InvalidDocument that says where it is wrong."""
     try:
         require_few_values(text)
-        return _conclusion(from_json(text, Document))
+        try:
+            return _conclusion(from_json(text, Document))
+        except WrongRecord:
+            _require_version(text, display_name)
+            raise
     except KeyError as error:
         why = repr(error)
-    except WrongCases as error:
-        why = str(error)
-    except WrongRecord as error:
-        _require_version(text, display_name)
+    except (WrongCases, WrongRecord) as error:
         why = str(error)
     except (ValueError, RecursionError) as error:
         why = "it is XML; results of another tool are for `runevals gate`"
