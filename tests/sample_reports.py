@@ -118,7 +118,7 @@ def report(
     info = RunInfo(
         started_at=datetime(2026, 11, 20, 12, 0, tzinfo=UTC),
         duration_s=2.5,
-        target=ModelIdentity(type="openai", model="gpt-5-mini", deterministic=deterministic),
+        target=ModelIdentity(type="openai", model="gpt-6.1-terra", deterministic=deterministic),
         judge=None,
         suites=(
             SuiteInfo(name="evals/evals.json", path="evals/evals.json", dialect="eval-document", fingerprint="a"),

@@ -32,7 +32,7 @@ def test_runs_of_other_suites_or_another_target_stand_apart():
     other = ModelIdentity(type="openai", model="gpt-5")
     found = groups(past(1), past(2, suite="b.json"), past(3, target=other), past(4))
     assert [(group["name"], [run["file"] for run in group["runs"]]) for group in found] == [
-        ("evals.json · openai gpt-5-mini", ["1.json", "4.json"]),
+        ("evals.json · openai gpt-6.1-terra", ["1.json", "4.json"]),
         ("evals.json · openai gpt-5", ["3.json"]),
         ("b.json", ["2.json"]),
     ]

@@ -33,7 +33,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     \b
     Examples:
       runevals compare main.json branch.json --output comparison.md
-      runevals compare --rejudge --judge gpt-5 main.json branch.json
+      runevals compare --rejudge --judge {openai judge} main.json branch.json
     """
     from msgspec.structs import replace
 

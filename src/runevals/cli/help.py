@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import click
 
+from runevals.lib.facts import with_models
+
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Suites": (
         *("prompts_file", "prompts", "expected", "interactive", "all", "all_projects", "category", "tag"),
@@ -36,6 +38,11 @@ _PLACES = {name: (title, place) for title, names in GROUPS.items() for place, na
 
 class GroupedCommand(click.Command):
     """A command whose options are listed in groups, the most important first."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The text, with today's models in its examples."""
+        self.help = with_models(self.help or "")
+        super().format_help_text(ctx, formatter)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in (*GROUPS, REST)}

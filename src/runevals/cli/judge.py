@@ -50,7 +50,7 @@ def calibrate(
 
     \b
     Example:
-      runevals judge calibrate gold.jsonl --evaluator Relevance --judge gpt-5
+      runevals judge calibrate gold.jsonl --evaluator Relevance --judge MODEL
     """
     from runevals.cli.progress import progress
     from runevals.run.judge_trials.calibrate import calibrated, described, plain
@@ -88,7 +88,7 @@ def check(evaluator: str, times: int, **options: Any) -> None:
 
     \b
     Example:
-      runevals judge check --judge gpt-5-mini
+      runevals judge check --judge MODEL
     """
     from runevals.cli.progress import progress
     from runevals.run.judge_trials.attack import attacked, described

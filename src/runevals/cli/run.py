@@ -130,7 +130,7 @@ def command(**options: Any) -> None:
     \b
     Examples:
       runevals
-      runevals evals/ --target openai:gpt-5-mini --baseline base.json
+      runevals evals/ --target openai:{openai} --baseline base.json
       runevals --prompts "What is Teams?" --expected "A collaboration platform"
     """
     _set_logging(options.pop("log_level"))

@@ -27,7 +27,7 @@ def command(**options: Any) -> None:
 
     \b
     Example:
-      runevals settings --model gpt-5-mini
+      runevals settings --model {openai}
     """
     settings = resolved_settings(options)
     width = max(len(setting.name) for setting in SETTINGS)

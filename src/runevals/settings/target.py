@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS, ProviderName, address, azure_api_version
+from runevals.lib.facts import model
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.parsing.source import decoded, lies_inside, path_inside, read_text, resolved_path
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"
-AZURE_JUDGE = "gpt-4o-mini"
 TargetType = Literal[ProviderName, AgentName, "http", "a2a", "command", "python", "recorded", "skill", "plugin"]
 JudgeType = Literal[ProviderName, "recorded"]
 
@@ -340,7 +340,7 @@ def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
     section = {**written, "type": kind}
     endpoint = _endpoint(section, environment, from_file=from_file, what="judge")
     if kind == "azure" and endpoint["model"] is None:
-        endpoint["model"] = AZURE_JUDGE
+        endpoint["model"] = model("azure judge")
     path = file = recorded = None
     if kind == "recorded":
         recorded = _judgements_of_base(section.get("path"), base, raw)

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from runevals.cli.init.templates import workflow
+from runevals.lib.facts import model
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
 from tests.sample_suites import AGENT, SUITE
@@ -73,7 +74,7 @@ def test_without_a_target_it_is_checked_and_planned_but_not_run(project, runeval
     assert "Not run yet: no target is set" in out
     assert "✓ evals/evals.json: 3 cases, 3 checks" in out
     assert "cases       3" in out
-    assert 'target: "openai:gpt-5-mini"' in (project.path / "runevals.yaml").read_text()
+    assert f'target: "openai:{model("openai")}"' in (project.path / "runevals.yaml").read_text()
     assert runevals("settings")[0] == 0  # as a comment
     assert not (project.path / ".evals").exists()
 

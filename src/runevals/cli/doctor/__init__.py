@@ -27,7 +27,7 @@ def command(paths: tuple[str, ...], *, call: bool, **options: Any) -> None:
     \b
     Examples:
       runevals doctor
-      runevals doctor --call --target openai:gpt-5-mini
+      runevals doctor --call --target openai:{openai}
     """
     findings = []
     for finding in diagnosis(raw_settings(options, paths=paths), call=call):

@@ -18,6 +18,7 @@ from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.options import resolved_settings
 from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.facts import model
 from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
@@ -35,7 +36,6 @@ from runevals.targets.agents import AGENTS
 from runevals.targets.agents.agent import install
 from runevals.targets.agents.target import require_agent
 
-DEFAULT_MODEL = "gpt-5-mini"
 DEFAULT_FUNCTION = "agent.py:answer"
 _WRITTEN = "✓ "
 _QUESTION = """What do your prompts run against?
@@ -286,7 +286,7 @@ def _next_steps(
     """`unnamed`: the target, if the settings file was there before and has none."""
     yield "\nNext"
     if settings.target is None:
-        yield "  name a target in runevals.yaml, or: runevals --target openai:gpt-5-mini"
+        yield f"  name a target in runevals.yaml, or: runevals --target openai:{model('openai')}"
     elif unnamed not in (None, "skill"):
         yield f"  add to the settings file: target: {unnamed}"
     key = None if settings.target is None or prompt is None else prompt.key(settings.target.type)
@@ -332,15 +332,15 @@ def _names(settings: Settings, key: str, name: str) -> bool:
 def _likely_target(environment: Mapping[str, str]) -> str | None:
     """The default without a terminal: a set key of OpenAI selects the provider."""
     known = environment.get("OPENAI_API_KEY") and not environment.get("OPENAI_BASE_URL")
-    return f"openai:{DEFAULT_MODEL}" if known else None
+    return f"openai:{model('openai')}" if known else None
 
 
 def _asked_target() -> str | None:
     say(_QUESTION)
     match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4", "5"]), default="1", show_choices=False):
         case "1":
-            model: str = click.prompt("Model", default=DEFAULT_MODEL)
-            return model if model.partition(":")[0] in PROVIDERS else f"openai:{model}"
+            name: str = click.prompt("Model", default=model("openai"))
+            return name if name.partition(":")[0] in PROVIDERS else f"openai:{name}"
         case "2":
             return f"command:{click.prompt('Command, such as python my_agent.py')}"
         case "3":

@@ -10,6 +10,7 @@ from typing import Any
 
 from runevals.cli.init.proposed_cases import with_variables
 from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.facts import model, with_models
 from runevals.settings.target import target_words
 from runevals.suites.dialects import eval_document
 from runevals.suites.load import PLACEHOLDER
@@ -31,7 +32,7 @@ _COMMENTS = {
 
 _NO_TARGET = """\
 # Say what the suites run against, in one of these ways:
-#   target: "openai:gpt-5-mini"             a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
+#   target: "openai:{openai}"          a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
 #   target: "command:python my_agent.py"    a program: prompt as JSON on stdin, answer on stdout
 #   target: "python:my_agent.py:answer"     a function: answer(prompt, messages, case)
 #   target: {type: claude-code, tools: [shell, read, write]}    a coding agent; or codex, copilot, gemini-cli
@@ -160,9 +161,9 @@ def starter_settings(values: Mapping[str, Any], *, repeats: bool, is_starter: bo
         elif value is not None:
             lines.append(_setting(name, value))
     if target is None:
-        lines += _NO_TARGET.splitlines()
+        lines += with_models(_NO_TARGET).splitlines()
         lines += [
-            f"#   target: {{type: openai, model: gpt-5-mini, system_prompt_file: {json.dumps(name)}}}"
+            f"#   target: {{type: openai, model: {model('openai')}, system_prompt_file: {json.dumps(name)}}}"
             for name in values.get("depends_on", ())
         ]
     return "\n".join(lines) + "\n"

@@ -43,7 +43,7 @@ class Prices(Struct, frozen=True):
         """
         if model is None or input_tokens is None or output_tokens is None:
             return None
-        own = next((self.own[name] for name in _names(model) if name in self.own), None)
+        own = next((self.own[name] for name in names_of(model) if name in self.own), None)
         if own is not None:
             return (own.input * input_tokens + own.output * output_tokens) / 1e6
         return _library_cost(model, provider, (input_tokens, cached_tokens or 0, output_tokens))
@@ -74,7 +74,8 @@ def load() -> None:
     get_snapshot()
 
 
-def _names(model: str) -> Iterator[str]:
+def names_of(model: str) -> Iterator[str]:
+    """The name of a model, and without its date."""
     yield model
     undated = _DATED.sub("", model)
     if undated != model:
@@ -98,7 +99,7 @@ def _library_cost(model: str, provider: str | None, tokens: tuple[int, int, int]
 def _library_model(model: str, provider: str | None) -> tuple[Provider, ModelInfo] | None:
     from genai_prices.data_snapshot import get_snapshot
 
-    for name in _names(model):
+    for name in names_of(model):
         try:
             return get_snapshot().find_provider_model(name, None, provider, None)
         except LookupError:

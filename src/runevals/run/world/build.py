@@ -11,6 +11,7 @@ from runevals.judge.cached import CachedJudge
 from runevals.judge.model import Judge, ModelJudge, RecordedJudge
 from runevals.judge.panel import Panel
 from runevals.judge.user import ModelUser, User
+from runevals.lib.facts import with_models
 from runevals.lib.http.throttle import Throttles
 from runevals.lib.parsing.source import read_text
 from runevals.lib.programs import in_use
@@ -46,7 +47,7 @@ from runevals.targets.recorded import Answers, RecordedTarget
 from runevals.targets.skill import SkillTarget
 
 NO_TARGET = """nothing says what to run the suite against. The shortest ways:
-  runevals --target openai:gpt-5-mini            a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
+  runevals --target openai:{openai}         a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
   runevals --target ollama:MODEL                 a model on this machine, without a key (or anthropic:, gemini:, …)
   runevals --target "command:python my_agent.py" a program: prompt as JSON on stdin, answer on stdout
   runevals --target python:my_agent.py:answer    a function: answer(prompt, messages, case)
@@ -57,7 +58,7 @@ def no_target(settings: Settings) -> InvalidSettings:
     """The error of what needs one target, for settings that name none, or several."""
     if settings.targets:
         return InvalidSettings(choose_one(settings.targets))
-    return InvalidSettings(NO_TARGET + way_to_projects(settings.cwd))
+    return InvalidSettings(with_models(NO_TARGET) + way_to_projects(settings.cwd))
 
 
 @contextmanager
