@@ -21,6 +21,7 @@ target: {type: openai, model: gpt-5-mini}  # of the team
 prices:
   gpt-5-mini: {input: 1, output: 1}
   gpt-5-nano: {input: 0.1, output: 0.1}
+  gpt-6.1-terra: {input: 5, output: 5}
 """
 
 
@@ -28,8 +29,18 @@ def script(name):
     return next(step["run"] for step in STEPS["change-model"]["steps"] if step.get("name") == name)
 
 
-@pytest.mark.parametrize(("knows", "proposed"), [(True, True), (False, False)])
-def test_it_proposes_the_model_only_if_it_is_not_worse(repository, tmp_path_factory, knows, proposed):
+@pytest.mark.parametrize(
+    ("candidate", "model", "knows", "proposed"),
+    [
+        pytest.param("gpt-5-nano", "gpt-5-nano", True, True, id="cheaper"),
+        pytest.param("gpt-5-nano", "gpt-5-nano", False, False, id="worse"),
+        pytest.param("", "gpt-6.1-terra", True, True, id="the announced replacement, though it costs more"),
+        pytest.param("", "gpt-6.1-terra", False, False, id="a worse replacement"),
+    ],
+)
+def test_it_proposes_the_model_only_if_it_is_not_worse(
+    repository, tmp_path_factory, candidate, model, knows, proposed
+):
     cases = [{"testId": f"k{number}", "prompt": "?", "expected_response": "yes"} for number in range(160)]
     repository.write("evals.json", {**EXACT, "items": cases})
     repository.write("runevals.yaml", SETTINGS)
@@ -54,8 +65,7 @@ def test_it_proposes_the_model_only_if_it_is_not_worse(repository, tmp_path_fact
             "PATH": f"{program.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
             "OPENAI_BASE_URL": server.base_url,
             "OPENAI_API_KEY": "k",
-            "CANDIDATE": "gpt-5-nano",
-            "CURRENT": "gpt-5-mini",
+            "CANDIDATE": candidate,
             "GH_LOG": str(log),
             **{name: str(elsewhere / name) for name in ("GITHUB_ENV", "GITHUB_STEP_SUMMARY")},
         }
@@ -64,10 +74,11 @@ def test_it_proposes_the_model_only_if_it_is_not_worse(repository, tmp_path_fact
             words = ["bash", "-e", "-c", text]
             ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
             assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert (elsewhere / "GITHUB_ENV").read_text() == "CURRENT=gpt-5-mini\n"
+            environment.update(dict(line.split("=", 1) for line in (elsewhere / "GITHUB_ENV").read_text().split()))
+    assert (environment["CURRENT"], environment["CANDIDATE"]) == ("gpt-5-mini", model)
     branches = repository.git("ls-remote", "origin")
     asked = log.read_text() if log.exists() else ""
-    assert ("pr create --head change-model-gpt-5-nano" in asked, "gpt-5-nano" in branches) == (proposed, proposed)
+    assert (f"pr create --head change-model-{model}" in asked, model in branches) == (proposed, proposed)
     if proposed:
-        assert "model: gpt-5-nano}  # of the team" in (repository.path / "runevals.yaml").read_text()
+        assert f"model: {model}}}  # of the team" in (repository.path / "runevals.yaml").read_text()
         assert "gpt-5-mini: {input: 1" in (repository.path / "runevals.yaml").read_text()

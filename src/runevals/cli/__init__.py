@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, str] = {
     "import": "Convert the configuration of another tool, or a log, into a suite.",
     "upgrade": "Convert suites of an older format to the current one.",
     "comment": "Post a results document as a comment on a pull request.",
+    "models": "Show when the models of target and judge end, and what replaces them.",
     "settings": "Show every setting and where it came from.",
     "doctor": "Check what a run needs, and how to fix what is missing.",
     "judge": "Compare the judge with people, or attack it.",

@@ -16,7 +16,7 @@ from runevals.records import (
     RunReport,
 )
 from runevals.reports import blame, coverage
-from runevals.reports.identity import measured
+from runevals.reports.identity import endings, measured
 from runevals.reports.steps import changed_steps
 from runevals.verdict.wording import (
     about_against,
@@ -66,6 +66,7 @@ def render(conclusion: Conclusion) -> str:
 def _lines(conclusion: Conclusion) -> Iterator[str]:
     report, comparison = conclusion.report, conclusion.comparison
     yield f"{verdict_mark(conclusion)} {conclusion.verdict.headline}"
+    yield from (f"  ! {one_line(sentence)}" for sentence in endings(report.run))
     if comparison is None and report.totals.cases:
         yield f"  {alone(report)}"
     if comparison is not None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runevals.lib.facts import NOTICE, ending
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
-from runevals.records import ModelIdentity, RunInfo, Suite, SuiteInfo
+from runevals.records import AND, ModelIdentity, RunInfo, Suite, SuiteInfo
 
 LONGEST = 120
 # The details that name a target without a model.
@@ -26,6 +27,19 @@ def target_name(identity: ModelIdentity) -> str:
     detail = next((value for name in _NAMES if (value := identity.detail.get(name))), "")
     words = " ".join(map(str, detail)) if isinstance(detail, list | tuple) else str(detail)
     return one_line(f"{identity.type} {words}".strip(), LONGEST)
+
+
+def endings(run: RunInfo) -> tuple[str, ...]:
+    """A sentence on target and judge whose models end soon after the run, as far as that is announced."""
+    day = run.started_at.date()
+    models = dict.fromkeys(
+        (kind, name)
+        for identity in (run.target, run.judge)
+        if identity is not None
+        for kind in identity.type.split(AND)
+        for name in (identity.model or "").split(AND)
+    )
+    return tuple(sentence for kind, name in models if (sentence := ending(kind, name, day, NOTICE)))
 
 
 def measured(run: RunInfo) -> str:

@@ -11,7 +11,7 @@ from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, 
 from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
 from runevals.reports.blame import coverage_lines, lines
 from runevals.reports.coverage import tripwire
-from runevals.reports.identity import suite_names, target_name
+from runevals.reports.identity import endings, suite_names, target_name
 from runevals.reports.page_cases import CasePair
 from runevals.reports.page_charts import latencies, scores
 from runevals.verdict.wording import (
@@ -68,9 +68,8 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
 
 
 def _sentences(report: RunReport, comparison: Comparison | None) -> list[str]:
-    if comparison is not None:
-        return [one_line(in_short(comparison), 500)]
-    return [alone(report)]
+    numbers = alone(report) if comparison is None else one_line(in_short(comparison), 500)
+    return [*map(one_line, endings(report.run)), numbers]
 
 
 def _top(report: RunReport, comparison: Comparison | None) -> Facts:

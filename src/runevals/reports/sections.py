@@ -24,7 +24,7 @@ from runevals.records import (
 )
 from runevals.reports import blame, coverage
 from runevals.reports.answer_diff import answer_diff
-from runevals.reports.identity import suite_names, target_name
+from runevals.reports.identity import endings, suite_names, target_name
 from runevals.reports.steps import changed_steps
 from runevals.verdict.wording import (
     about_against,
@@ -87,6 +87,8 @@ def sections(conclusion: Conclusion, links: Links | None = None) -> Iterator[Sec
     """Most important first: verdict, one sentence of numbers, changed cases. The rest is folded."""
     report, comparison, links = conclusion.report, conclusion.comparison, links or Links()
     yield Section("### {} {}".format(*headline(conclusion)))
+    for sentence in endings(report.run):
+        yield Section(f"⚠️ {inert_line(sentence)}.")
     if conclusion.verdict.outcome == "unmeasured" and (step := next_step(report)):
         yield Section(f"Nothing was judged as failed because of this. {inert_line(step)}")
     elif comparison is not None:

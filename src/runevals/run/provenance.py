@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import cast
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 
 from runevals.lib.chat.prices import is_deprecated
 from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.facts import end_of_model, ending
 from runevals.lib.git import branch_of, commit_of, names
 from runevals.lib.git_changes import State, state_of
 from runevals.lib.parsing.canonical import digest, fingerprint
@@ -123,10 +125,10 @@ def _is_changed(state: State) -> bool:
 
 def _is_priced(settings: Settings) -> bool:
     """Whether target or judge is one whose calls have a price by model."""
-    return any(one.type in (*PROVIDERS, "http") for one in _endpoints(settings))
+    return any(one.type in (*PROVIDERS, "http") for one in endpoints(settings))
 
 
-def _endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
+def endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
     """The target and the judges that a run asks."""
     if settings.target is not None and not settings.evaluate_only:
         yield settings.target
@@ -136,17 +138,26 @@ def _endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
 def deprecations(settings: Settings) -> tuple[str, ...]:
     """A sentence on each model of target and judges that `genai-prices` marks as deprecated by its provider.
 
-    It has no date, and a model that it does not know has none.
+    It has no date, and a model that it does not know has none. Of a model whose end is known, the report says it.
     """
-    models = {(one.type, one.model) for one in _endpoints(settings) if one.type in PROVIDERS}
+    models = {(one.type, one.model) for one in endpoints(settings) if one.type in PROVIDERS}
     deprecated = sorted(
-        str(model) for kind, model in models if is_deprecated(model, PROVIDERS[kind].prices or kind)
+        str(model)
+        for kind, model in models
+        if end_of_model(kind, model) is None and is_deprecated(model, PROVIDERS[kind].prices or kind)
     )
     source = f"genai-prices {version('genai-prices')}" if deprecated else ""
     return tuple(
         f"{model} is deprecated by its provider, says {source}: it will be shut down; change to another in time"
         for model in deprecated
     )
+
+
+def endings(settings: Settings) -> tuple[str, ...]:
+    """A sentence on each model of target and judges whose end is announced."""
+    today = datetime.now(UTC).date()
+    models = dict.fromkeys((one.type, one.model) for one in endpoints(settings))
+    return tuple(sentence for kind, model in models if (sentence := ending(kind, model, today)))
 
 
 def settings_given(settings: Settings) -> dict[str, object]:

@@ -12,6 +12,7 @@ from runevals.cli.doctor.connectivity import address_of, answers_of, shutdowns_o
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
 from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.facts import model
 from runevals.lib.http.origin import origin_of
 from runevals.lib.http.reachable import unreachable
 from runevals.lib.text.numbers import first_of, plural
@@ -27,7 +28,7 @@ from runevals.records.errors import (
 from runevals.run.default_target import with_target
 from runevals.run.load import plan_of, suites_of
 from runevals.run.preflight import absent
-from runevals.run.provenance import deprecations
+from runevals.run.provenance import deprecations, endings
 from runevals.run.world.build import require_judge
 from runevals.settings.resolve import RawSettings, Settings, each_target, resolve
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
@@ -111,7 +112,7 @@ def _targets(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:
 def _target(settings: Settings) -> Diagnosis:
     target = settings.target
     if target is None:
-        fix = "runevals --target openai:gpt-5-mini, or `target:` in runevals.yaml"
+        fix = f"runevals --target openai:{model('openai')}, or `target:` in runevals.yaml"
         return missing("target", "no target is set", fix, USAGE_ERROR)
     if target.type in PROVIDERS:
         return _endpoint("target", target, settings)
@@ -156,7 +157,9 @@ def _deprecations(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:
     for of_target in each_target(settings, raw).values():
         with suppress(RunevalsError):  # was said before
             each.append(resolve(of_target))
-    for sentence in dict.fromkeys(sentence for of_one in each for sentence in deprecations(of_one)):
+    for sentence in dict.fromkeys(
+        sentence for of_one in each for sentence in (*endings(of_one), *deprecations(of_one))
+    ):
         yield neither("model", sentence)
 
 
