@@ -12,8 +12,9 @@ from msgspec import to_builtins
 
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
-from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ChatUsage, ParameterRefused
+from runevals.lib.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
 from runevals.lib.chat.prices import Prices
+from runevals.lib.chat.reply import ChatReply
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import read_line, unique_keys
 from runevals.lib.text.escape import one_line, revealed

@@ -10,8 +10,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from runevals.lib.chat.chat import Chat, ChatFailed, ChatReply, ChatUsage, ParameterRefused
+from runevals.lib.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
 from runevals.lib.chat.prices import Prices
+from runevals.lib.chat.reply import ChatReply
 from runevals.lib.mcp_servers import ServerFailed
 from runevals.records import AND, Conversation, Delivery, ModelIdentity, Response, ToolCall
 from runevals.records.errors import TargetRefused

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from runevals.lib.chat.prices import Prices
 from runevals.lib.chat.providers import PROVIDERS, Provider
+from runevals.lib.chat.reply import MOST_WORDS, ChatReply, read_completion
 from runevals.lib.http.origin import OPENAI_URL, without_credentials
 from runevals.lib.http.slot import Slot
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
     from runevals.lib.chat.transport import ChatClient
 
 ChatFailed = CallFailed
-_MOST_WORDS = 500  # characters of an error, in messages
-# Finish reasons of an answer that a failure cut short, as errors; DeepSeek has the second.
-_FAILED_REASONS: Mapping[str, Mapping[str, Any]] = {
-    "error": {"message": "the provider ended its answer with an error"},
-    "insufficient_system_resource": {"code": 503, "message": "the provider was overloaded in its answer"},
-}
 
 
 class ParameterRefused(Exception):
@@ -39,37 +34,6 @@ class ParameterRefused(Exception):
     def __init__(self, parameter: str, message: str) -> None:
         self.parameter = parameter
         super().__init__(message)
-
-
-class RequestedCall(Struct, frozen=True):
-    """A tool call of a model; `arguments` is the JSON text as received."""
-
-    id: str
-    name: str
-    arguments: str
-
-    def as_message(self) -> dict[str, object]:
-        """The call as JSON for the message that is sent back to the model."""
-        function = {"name": self.name, "arguments": self.arguments}
-        return {"id": self.id, "type": "function", "function": function}
-
-
-class ChatReply(Struct, frozen=True, kw_only=True):
-    """A reply: text (None if the model refused), usage and model. Reasoning tokens count as output."""
-
-    text: str | None
-    finish_reason: str | None
-    refusal: str | None = None
-    tool_calls: tuple[RequestedCall, ...] = ()
-    model: str | None
-    input_tokens: int | None
-    output_tokens: int | None
-    cost_usd: float | None = None  # as the reply has it
-    latency_s: float
-    response_id: str | None = None
-    made_at: float | None = None  # seconds since 1970
-    cached_tokens: int | None = None  # of the prompt, from the provider's cache
-    from_cache: bool = False  # reported by an intermediate cache
 
 
 class ChatUsage(Struct, frozen=True, kw_only=True):
@@ -171,7 +135,7 @@ class Chat:
         if content.lstrip()[:1] == b"<":
             message = f"{self.endpoint.display_url} answers with a web page: it is not an OpenAI-compatible API"
             raise ChatFailed("unparseable", f"{message} (does the address lack a /v1 at its end?)")
-        return _reply(content, latency_s, from_cache=from_cache)
+        return read_completion(content, latency_s, from_cache=from_cache)
 
     def _client(self) -> ChatClient:
         with self._lock:
@@ -244,100 +208,4 @@ def _message(error: openai.APIStatusError, body: Mapping[str, Any]) -> str:
     text = body.get("message")
     if isinstance(text, Mapping | list):
         text = json.dumps(text, ensure_ascii=False)
-    return beginning(text if isinstance(text, str) else error.message, _MOST_WORDS)
-
-
-def _reply(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
-    try:
-        completion = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from None
-    _require_no_error(completion)
-    try:
-        choice, usage = completion["choices"][0], completion.get("usage") or {}
-        message = choice["message"]
-        return ChatReply(
-            text=_text(message.get("content")),
-            refusal=_text(message.get("refusal")),
-            tool_calls=tuple(_requested(call) for call in message.get("tool_calls") or ()),
-            finish_reason=_text(choice.get("finish_reason")),
-            model=_text(completion.get("model")),
-            input_tokens=_count(usage.get("prompt_tokens")),
-            output_tokens=_output_tokens(usage),
-            cost_usd=_sum(usage.get("cost")),
-            latency_s=latency_s,
-            response_id=_text_or_none(completion.get("id")),
-            made_at=_sum(completion.get("created")),
-            cached_tokens=_cached_tokens(usage),
-            from_cache=from_cache or completion.get("cached") is True,
-        )
-    except KeyError as error:
-        raise ChatFailed("unparseable", f"the answer is not a chat completion (it has no {error})") from None
-    except (AttributeError, IndexError, TypeError) as error:
-        raise ChatFailed("unparseable", f"the answer is not a chat completion ({error})") from None
-
-
-def _require_no_error(completion: Any) -> None:
-    """Raises what an error means that came with 200, as OpenRouter sends those of the providers behind it."""
-    error = _error_within(completion)
-    if error is None:
-        return
-    message = beginning(str(error.get("message", "an error without a message")), _MOST_WORDS)
-    code = error.get("code")
-    if isinstance(code, int) and code >= 400:
-        raise failure_of_status(code, message, None)
-    raise ChatFailed("failed", message)
-
-
-def _error_within(completion: Any) -> Mapping[str, Any] | None:
-    """The error in place of an answer, or of a provider that failed before its answer was whole."""
-    if not isinstance(completion, Mapping):
-        return None
-    choices = completion.get("choices")
-    place = choices[0] if choices and isinstance(choices, list) else completion
-    if not isinstance(place, Mapping):
-        return None
-    error = place.get("error")
-    if isinstance(error, Mapping):
-        return error
-    reason = place.get("finish_reason")
-    return _FAILED_REASONS.get(reason) if isinstance(reason, str) else None
-
-
-def _output_tokens(usage: Mapping[str, Any]) -> int | None:
-    """All that is paid as output: some count a model's reasoning in the total only."""
-    into, out, total = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
-    return out if into is None or out is None or total is None else max(out, total - into)
-
-
-def _requested(call: Any) -> RequestedCall:
-    function = call["function"]
-    name, arguments = _text(function["name"]), _text(function["arguments"])
-    return RequestedCall(str(call["id"]), name or "", arguments or "")
-
-
-def _text(value: object) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise TypeError(f"text expected, not {type(value).__name__}")
-    return value
-
-
-def _text_or_none(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _cached_tokens(usage: Mapping[str, Any]) -> int | None:
-    """The cached tokens; DeepSeek has another name for them."""
-    details = usage.get("prompt_tokens_details")
-    own = usage.get("prompt_cache_hit_tokens")
-    return _count(details.get("cached_tokens", own) if isinstance(details, Mapping) else own)
-
-
-def _count(value: object) -> int | None:
-    """A token count; an invalid one is unknown, because the answer is still valid."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _sum(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value < float("inf") else None  # type: ignore[arg-type, operator]
+    return beginning(text if isinstance(text, str) else error.message, MOST_WORDS)
