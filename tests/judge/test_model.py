@@ -54,7 +54,7 @@ def test_after_an_unparseable_reply_the_judge_is_asked_again_with_the_reason(fir
     "reply",
     [
         lambda body: Reply(verdict(body, 7)),
-        lambda body: Reply(verdict(body, "5")),
+        lambda body: Reply(verdict(body, "five")),
         lambda body: Reply(verdict(body, True)),
         lambda body: Reply(verdict(body, 3), finish_reason="length"),
         lambda body: Reply(None),

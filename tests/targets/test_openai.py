@@ -103,7 +103,7 @@ def calling(name, arguments):
         (Reply(raw='{"choices": [{"message": {"content": ["text"]}}]}'), "target_unparseable", 1),
         (Reply(raw='{"choices": [{"message": {"tool_calls": [{"id": "1"}]}}]}'), "target_unparseable", 1),
         (Reply(raw=calling("5", "{}")), "target_unparseable", 1),
-        (Reply(raw=calling('"search"', "{}")), "target_unparseable", 1),
+        (Reply(raw=calling('"search"', "5")), "target_unparseable", 1),
         (Reply(raw='{"choices": [{"message": {"tool_calls": 7}}]}'), "target_unparseable", 1),
         (Reply(raw='"ok"'), "target_unparseable", 1),
         (Reply(raw="null"), "target_unparseable", 1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,8 @@ from runevals.records.judgement import Judgement, Question
 PROMPT_VERSION = 2
 _MOST_REASON = 2000  # characters
 MOST_ENUMERATED = 20  # scores that a schema lists one by one
+_THINKING = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.DOTALL)  # of models without a field for it
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,8})(?:\.\d{1,9})?")
 FEWEST_STEPS = 4  # of a range of whole numbers; for a narrower range, fractions are allowed
 SYSTEM_PROMPT = """You grade one answer of another system. Grade only by the task below.
 
@@ -231,14 +234,18 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
     Only objects that carry this call's nonce count, and all of them must agree: a score that the graded text
     planted cannot carry it (reference: 33 reply shapes, none read wrongly).
     """
-    if reply.finish_reason in ("length", "content_filter"):
+    if reply.cut is not None:
         return f"the reply was cut ({reply.finish_reason})"
-    if not reply.text:
-        return "the judge refused to reply"
+    if reply.refusal is not None or reply.text is None:
+        return (
+            f"the judge refused to reply{(reply.refusal and f': {one_line(beginning(reply.refusal, 200))}') or ''}"
+        )
+    if not reply.text.strip():
+        return "the reply is empty"
     scores: set[float] = set()
     reason = ""
     for candidate in objects_with(nonce, reply.text):
-        score = candidate.get(question.score_key)
+        score = _number(candidate.get(question.score_key))
         if isinstance(score, bool) or not isinstance(score, int | float):
             return f"'{question.score_key}' is missing or not a number"
         if not question.scale.holds(score):
@@ -257,8 +264,16 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
 
 
 def objects_with(nonce: str, text: str) -> list[dict[str, Any]]:
-    """The JSON objects in `text` that carry the nonce of the call."""
-    return [candidate for candidate in _objects(text) if candidate.get("nonce") == nonce]
+    """The JSON objects in `text` that carry the nonce of the call: after its thinking, else in all of it."""
+    for spoken in dict.fromkeys((_THINKING.sub("", text, count=1), text)):
+        if objects := [candidate for candidate in _objects(spoken) if candidate.get("nonce") == nonce]:
+            return objects
+    return []
+
+
+def _number(value: object) -> object:
+    """A number that is written as text, as a number."""
+    return json.loads(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value
 
 
 def between_markers(parts: Sequence[tuple[str, str]], nonce: str) -> str:

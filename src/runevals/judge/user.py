@@ -108,7 +108,7 @@ def read_message(reply: ChatReply, nonce: str, *, may_stop: bool) -> tuple[str, 
 
     Only objects that carry this call's nonce count, and all of them must agree.
     """
-    if reply.finish_reason in ("length", "content_filter"):
+    if reply.cut is not None:
         return "", f"the reply was cut ({reply.finish_reason})"
     texts = {_meaning(candidate) for candidate in objects_with(nonce, reply.text or "")}
     if len(texts) != 1:

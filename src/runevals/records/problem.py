@@ -10,7 +10,7 @@ from msgspec import Struct
 
 _CODES = """
 target_failed target_timeout target_auth target_rate_limited target_unparseable
-target_no_json turn_skipped empty_response
+target_no_json turn_skipped empty_response answer_cut
 judge_failed judge_timeout judge_auth judge_rate_limited judge_unparseable
 user_failed user_timeout user_auth user_rate_limited user_unparseable
 evaluator_syntax evaluator_timeout evaluator_memory evaluator_bad_result evaluator_missing_module

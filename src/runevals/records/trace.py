@@ -31,12 +31,13 @@ class Citation(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Delivery(Struct, frozen=True, kw_only=True, gc=False):
-    """Metadata of an answer that show whether it is new or repeated by an intermediate cache."""
+    """How an answer came: whether it is whole, and new or repeated by an intermediate cache."""
 
     response_id: str | None = None  # the provider's
     made_at: Number | None = None  # seconds since 1970, from the provider
     cached_tokens: Whole | None = None  # of the prompt, from the provider's cache
     from_cache: bool = False  # the cache reports it
+    cut: str | None = None  # "length" or "filter": the provider ended the answer before the model did
 
 
 class Message(Struct, frozen=True, kw_only=True, gc=False):

@@ -48,6 +48,7 @@ from runevals.run.check_result import (
     outcome_of,
     share_of,
 )
+from runevals.run.incomplete import incomplete, settled, with_text
 from runevals.run.matched_patterns import with_matches
 from runevals.run.world import World
 from runevals.run.world.budget import Pending
@@ -204,7 +205,12 @@ def _evaluate_turn(trial: Trial, index: int, turn: TurnTrace, world: World) -> t
         return tuple(_unanswered(check, turn.response, turn.response.problem) for check in checks)
     subject = _subject(trial, index, turn)
     place = _Place(trial.case.key, index + 1, trial.attempt)
-    return tuple([_check(check, subject, place, world) for check in checks])
+    results = tuple([_check(check, subject, place, world) for check in checks])
+    if (problem := incomplete(turn.response)) is None:
+        return results
+    return settled(
+        problem, checks, results, lambda check, text: _check(check, with_text(subject, text), place, world)
+    )
 
 
 def _subject(trial: Trial, index: int, turn: TurnTrace) -> Subject:

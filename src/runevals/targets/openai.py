@@ -185,6 +185,7 @@ def _delivery(last: ChatReply) -> Delivery | None:
         made_at=last.made_at,
         cached_tokens=last.cached_tokens,
         from_cache=last.from_cache,
+        cut=last.cut,
     )
     return None if delivery == Delivery() else delivery
 

@@ -48,6 +48,7 @@ _ERROR_WORDS = {
     "target_no_json": "result is not JSON",
     "turn_skipped": "turn skipped",
     "empty_response": "empty response",
+    "answer_cut": "answer cut by the provider",
     "judge_failed": "judge failed",
     "judge_timeout": "judge timed out",
     "judge_auth": "judge refused the credentials",

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from runevals.lib.http.throttle import CallFailed, failure_of_status
 from runevals.lib.text.secrets import beginning
 
+Cut = Literal["length", "filter"]
 MOST_WORDS = 500  # characters of an error, in messages
 # Finish reasons of an answer that a failure cut short, as errors; DeepSeek has the second.
 _FAILED_REASONS: Mapping[str, Mapping[str, Any]] = {
     "error": {"message": "the provider ended its answer with an error"},
     "insufficient_system_resource": {"code": 503, "message": "the provider was overloaded in its answer"},
 }
+
+
+# Finish reasons of an answer that is not whole, in lower case, and what cut it.
+_CUTS: Mapping[str, Cut] = {
+    **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), "length"),
+    **dict.fromkeys(("model_context_window_exceeded", "context_length", "truncated"), "length"),
+    **dict.fromkeys(("content_filter", "content_filtered", "guardrail_intervened", "sensitive"), "filter"),
+    **dict.fromkeys(("safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal"), "filter"),
+}
+_THINKING = ("thinking", "reasoning", "redacted_thinking", "reference")  # parts that are no part of the answer
 
 
 class RequestedCall(Struct, frozen=True):
@@ -49,20 +60,28 @@ class ChatReply(Struct, frozen=True, kw_only=True):
     cached_tokens: int | None = None  # of the prompt, from the provider's cache
     from_cache: bool = False  # reported by an intermediate cache
 
+    @property
+    def cut(self) -> Cut | None:
+        """What ended the answer before the model did."""
+        return _CUTS.get((self.finish_reason or "").lower())
+
 
 def read_completion(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
+    """The reply in a body. Raises CallFailed, or TryAgain for an error that came with status 200."""
     try:
         completion = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise CallFailed("unparseable", f"the answer cannot be read: {error}") from None
     _require_no_error(completion)
     try:
+        if completion["choices"] == []:
+            raise CallFailed("unparseable", "the answer is a chat completion without choices")
         choice, usage = completion["choices"][0], completion.get("usage") or {}
         message = choice["message"]
         return ChatReply(
-            text=_text(message.get("content")),
-            refusal=_text(message.get("refusal")),
-            tool_calls=tuple(_requested(call) for call in message.get("tool_calls") or ()),
+            text=_joined(message.get("content"), "text"),
+            refusal=_text(message.get("refusal")) or _joined(message.get("content"), "refusal") or None,
+            tool_calls=tuple(_requested(*each) for each in enumerate(message.get("tool_calls") or ())),
             finish_reason=_text(choice.get("finish_reason")),
             model=_text(completion.get("model")),
             input_tokens=_count(usage.get("prompt_tokens")),
@@ -113,10 +132,21 @@ def _output_tokens(usage: Mapping[str, Any]) -> int | None:
     return out if into is None or out is None or total is None else max(out, total - into)
 
 
-def _requested(call: Any) -> RequestedCall:
+def _joined(content: object, key: str) -> str | None:
+    """What the parts of a content say under a key, without those of thinking; a plain text is one part."""
+    if content is None or isinstance(content, str):
+        return content if key == "text" else None
+    if not isinstance(content, list):
+        raise TypeError(f"text expected, not {type(content).__name__}")
+    return "".join(_text(part.get(key)) or "" for part in content if part.get("type") not in _THINKING)
+
+
+def _requested(number: int, call: Any) -> RequestedCall:
+    """A call; some gateways give its arguments as an object, and no id."""
     function = call["function"]
-    name, arguments = _text(function["name"]), _text(function["arguments"])
-    return RequestedCall(str(call["id"]), name or "", arguments or "")
+    value = function["arguments"]
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else _text(value)
+    return RequestedCall(str(call.get("id") or f"call-{number}"), _text(function["name"]) or "", text or "")
 
 
 def _text(value: object) -> str | None:
