@@ -9,6 +9,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from runevals.lib.http import network
 from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.http.throttle import Throttle, TryAgain, retry_after_s
 from runevals.records.errors import ExternalError
@@ -39,11 +40,9 @@ class Api:
 
     def __init__(self, url: str, token: str, throttle: Throttle | None = None) -> None:
         """`url` is the runner's GITHUB_API_URL. Raises GitHubRefused if that is not a web address."""
-        import requests  # only a job on GitHub needs it
-
         self._url = url.rstrip("/")
         self._throttle = throttle or Throttle()
-        self._session = requests.Session()
+        self._session = network.session()
         self._session.auth = _Bearer(self._url, token)
         self._session.headers.update(
             {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": VERSION, "User-Agent": "runevals"}
@@ -170,12 +169,12 @@ def _may_pass(answer: requests.Response, method: str) -> None:
         if after is not None:
             raise TryAgain("rate_limited", f"GitHub's rate limit ({status})", after, pauses_host=True)
     if status >= 500 and method != "POST":
-        raise TryAgain("failed", f"GitHub answers with {status}", retry_after_s(answer.headers.get("Retry-After")))
+        raise TryAgain("failed", f"GitHub answers with {status}", retry_after_s(answer.headers))
 
 
 def _until_lifted(answer: requests.Response) -> float | None:
     """Seconds until the end of a rate limit; None if there is none."""
-    after = retry_after_s(answer.headers.get("Retry-After"))
+    after = retry_after_s(answer.headers)
     if after is not None:
         return after
     if answer.headers.get("x-ratelimit-remaining") == "0":
@@ -220,9 +219,12 @@ def _elsewhere(address: str, most_bytes: int) -> bytes:
 
     host = urlsplit(address).netloc
     try:
-        with requests.get(
-            address, timeout=TIMEOUT_S, stream=True, allow_redirects=False, auth=_no_authorization
-        ) as answer:
+        with (
+            network.session() as client,
+            client.get(
+                address, timeout=TIMEOUT_S, stream=True, allow_redirects=False, auth=_no_authorization
+            ) as answer,
+        ):
             if answer.status_code >= 500:
                 raise TryAgain("failed", f"{host} answers with {answer.status_code}")
             if answer.status_code != 200:

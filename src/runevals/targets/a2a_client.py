@@ -133,7 +133,7 @@ class _BoundedClient(httpx.AsyncClient):
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise CallFailed("failed", beginning(f"the request cannot be sent: {error}", MOST_REASON)) from error
         if reply.status_code >= 300:
-            raise failure_of_status(reply.status_code, excerpt(content), reply.headers.get("retry-after"))
+            raise failure_of_status(reply.status_code, excerpt(content), reply.headers)
         kind = {"content-type": reply.headers.get("content-type", "")}
         return httpx.Response(reply.status_code, headers=kind, content=content, request=request)
 

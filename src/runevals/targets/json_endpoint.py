@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from runevals.lib.exchange import MAX_OUTPUT_BYTES
+from runevals.lib.http import network
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
@@ -65,12 +66,14 @@ class JsonEndpoint:
         except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
             raise TryAgain("timeout", f"no answer within {self._timeout_s:g} s") from error
         except (requests.ConnectionError, urllib3.exceptions.HTTPError) as error:
+            if (fault := network.certificate_fault(error)) is not None:
+                raise CallFailed("failed", fault, refused=True) from error
             reason = beginning(f"connection failed: {_reason(error)}", MOST_REASON)
             raise TryAgain("failed", reason, of_host=True) from error
         except (OSError, ValueError) as error:  # requests raises OSError for a request that it cannot send
             raise CallFailed("failed", f"the request cannot be sent: {type(error).__name__}") from error
         if reply.status_code >= 300:
-            raise failure_of_status(reply.status_code, excerpt(content), reply.headers.get("Retry-After"))
+            raise failure_of_status(reply.status_code, excerpt(content), reply.headers)
         return content, time.monotonic() - start
 
     def _session(self) -> requests.Session:
@@ -83,10 +86,9 @@ class JsonEndpoint:
 def _session() -> requests.Session:
     from http.cookiejar import DefaultCookiePolicy
 
-    import requests
     from requests.adapters import HTTPAdapter
 
-    session = requests.Session()
+    session = network.session()
     session.auth = lambda request: request  # otherwise it would send the credentials of ~/.netrc
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))  # cases share no cookies
     for scheme in ("http://", "https://"):

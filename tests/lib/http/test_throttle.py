@@ -23,15 +23,28 @@ from runevals.lib.http.throttle import (
 
 
 @pytest.mark.parametrize(
-    ("header", "seconds"), [(None, None), ("3", 3.0), ("0.5", 0.5), ("-1", 0.0), ("soon", None), ("", None)]
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"Retry-After": "3"}, 3.0),
+        ({"Retry-After": "0.5"}, 0.5),
+        ({"Retry-After": "-1"}, 0.0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": ""}, None),
+        ({"Retry-After": "inf"}, None),
+        ({"retry-after-ms": "300"}, 0.3),
+        ({"retry-after-ms": "300", "Retry-After": "1"}, 0.3),
+        ({"retry-after-ms": "soon", "Retry-After": "1"}, 1.0),
+        ({"retry-after-ms": "-5"}, 0.0),
+    ],
 )
-def test_retry_after_in_seconds(header, seconds):
-    assert retry_after_s(header) == seconds
+def test_retry_after_in_seconds(headers, seconds):
+    assert retry_after_s(headers) == seconds
 
 
 def test_retry_after_as_a_date():
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert retry_after_s(date) == pytest.approx(30, abs=2)
+    assert retry_after_s({"Retry-After": date}) == pytest.approx(30, abs=2)
 
 
 def test_retries_end_after_the_maximum_number_of_attempts():

@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from msgspec import Struct
 from runevals.lib.chat.prices import Prices
 from runevals.lib.chat.providers import PROVIDERS, Provider
 from runevals.lib.chat.reply import MOST_WORDS, ChatReply, read_completion
+from runevals.lib.http.network import certificate_fault, route
 from runevals.lib.http.origin import OPENAI_URL, without_credentials
 from runevals.lib.http.slot import Slot
 from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
@@ -77,7 +79,8 @@ class Chat:
 
     def warm_up(self) -> None:
         """Imports the SDK and creates the client; takes half a second, so call it in the background."""
-        self._client()
+        with suppress(ChatFailed):  # the first call says it
+            self._client()
 
     def ask(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
         """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a request parameter."""
@@ -123,8 +126,10 @@ class Chat:
         except openai.APITimeoutError as error:
             raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
         except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            message = f"no answer from {self.endpoint.display_url} ({cause}); run `runevals doctor` for details"
+            cause, url = error.__cause__ or error, self.endpoint.display_url
+            if (fault := certificate_fault(error)) is not None:
+                raise ChatFailed("failed", f"{url}: {fault}", refused=True) from error
+            message = f"no answer from {url}{route(url)} ({cause}); run `runevals doctor` for details"
             raise TryAgain("failed", message, of_host=True) from error
         except openai.APIStatusError as error:
             raise _error_of(error, parameters, self.endpoint) from error
@@ -154,8 +159,8 @@ class Chat:
                 azure_api_version=end.azure_api_version,
                 timeout_s=end.timeout_s,
             )
-        except ValueError as error:  # an invalid address
-            raise ChatFailed("failed", f"{end.base_url}: {error}", refused=True) from error
+        except (ValueError, ImportError) as error:  # an invalid address, proxy or file of authorities
+            raise ChatFailed("failed", f"{end.display_url}: {error}", refused=True) from error
 
 
 def _error_of(error: openai.APIStatusError, parameters: Mapping[str, object], endpoint: Endpoint) -> Exception:
@@ -180,7 +185,7 @@ def _error_of(error: openai.APIStatusError, parameters: Mapping[str, object], en
                 or _is_about(parameter, message)
             ):
                 return ParameterRefused(parameter, message)
-    return failure_of_status(status, message, error.response.headers.get("retry-after"))
+    return failure_of_status(status, message, error.response.headers)
 
 
 def _knows_no(model: str, body: Mapping[str, object], message: str) -> bool:

@@ -107,7 +107,7 @@ def _require_no_error(completion: Any) -> None:
     message = beginning(str(error.get("message", "an error without a message")), MOST_WORDS)
     code = error.get("code")
     if isinstance(code, int) and code >= 400:
-        raise failure_of_status(code, message, None)
+        raise failure_of_status(code, message, {})
     raise CallFailed("failed", message)
 
 

@@ -15,6 +15,7 @@ from weakref import finalize
 
 import openai
 
+from runevals.lib.http.network import certificates
 from runevals.lib.http.origin import OPENAI_URL
 from runevals.lib.http.reading import TooLarge, TooSlow, read_limited
 from runevals.lib.http.slot import RunStopped, Slot
@@ -62,7 +63,7 @@ class ChatClient:
         else:
             azure = {"azure_endpoint": base_url or "", "api_version": azure_api_version}
             self._sdk = partial(openai.AzureOpenAI, **azure, **options)
-        self._certificates = httpx.create_ssl_context()
+        self._certificates = certificates() or httpx.create_ssl_context()
         self._lines: list[_Connection] = []
         self._idle = [self._another()]
         self._first_requests: dict[str, Any] = {}  # by model, which an address may depend on
@@ -219,23 +220,23 @@ class _Connection:
 
 def _send_in_one(stream: Any) -> None:
     """Head and body of a request go out together, when its answer is awaited: half the packets, half the calls."""
-    write, read, buffer = stream.write, stream.read, bytearray()
+    write, read, waiting = stream.write, stream.read, bytearray()
 
-    def write_later(content: bytes, timeout: float | None = None) -> None:
-        buffer.extend(content)
-        if len(buffer) > LARGE_BYTES:
+    def write_later(buffer: bytes, timeout: float | None = None) -> None:
+        waiting.extend(buffer)
+        if len(waiting) > LARGE_BYTES:
             write_now(timeout)
 
     def write_now(timeout: float | None) -> None:
-        content = bytes(buffer)
-        buffer.clear()
+        content = bytes(waiting)
+        waiting.clear()
         write(content, timeout)
 
-    def read_after(most: int, timeout: float | None = None) -> bytes:
-        if buffer:
+    def read_after(max_bytes: int, timeout: float | None = None) -> bytes:
+        if waiting:
             with suppress(Exception):  # as in the library: the error response may have arrived already
                 write_now(timeout)
-        answer: bytes = read(most, timeout)
+        answer: bytes = read(max_bytes, timeout)
         return answer
 
     stream.write, stream.read = write_later, read_after

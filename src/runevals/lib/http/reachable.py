@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runevals.lib.http.network import certificate_fault, route, session
 from runevals.lib.text.escape import one_line
 
 PATIENCE_S = 5.0
@@ -12,11 +13,12 @@ def unreachable(address: str) -> str | None:
     import requests  # not needed at the start
 
     try:
-        requests.get(address, timeout=PATIENCE_S, stream=True, allow_redirects=False).close()
+        with session() as client:
+            client.get(address, timeout=PATIENCE_S, stream=True, allow_redirects=False).close()
     except requests.exceptions.SSLError as error:
-        return f"its certificate is not accepted ({one_line(str(error), 120)})"
+        return certificate_fault(error) or f"its certificate is not accepted ({one_line(str(error), 120)})"
     except requests.Timeout:
-        return f"nothing answers within {PATIENCE_S:.0f} s"
+        return f"nothing answers within {PATIENCE_S:.0f} s{route(address)}"
     except (requests.RequestException, ValueError):
-        return "nothing answers there"
+        return f"nothing answers there{route(address)}"
     return None

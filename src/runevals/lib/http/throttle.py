@@ -6,7 +6,7 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
@@ -254,7 +254,7 @@ class Throttles(dict[str, Throttle]):
         return (host, wait_s) if wait_s > 0 else None
 
 
-def failure_of_status(status: int, message: str, retry_after: str | None) -> TryAgain | CallFailed:
+def failure_of_status(status: int, message: str, headers: Mapping[str, str]) -> TryAgain | CallFailed:
     """The failure for an HTTP status other than success: temporary or final."""
     text = f"{status}: {message}"
     if 300 <= status < 400:
@@ -265,7 +265,7 @@ def failure_of_status(status: int, message: str, retry_after: str | None) -> Try
         return CallFailed("failed", f"410 Gone: {message}; it was retired, name another endpoint", refused=True)
     if status in (408, 409, 429) or status >= 500:
         kind: TryAgainKind = "rate_limited" if status in (429, 529) else "failed"
-        return TryAgain(kind, text, retry_after_s(retry_after), pauses_host=status in (429, 503, 529))
+        return TryAgain(kind, text, retry_after_s(headers), pauses_host=status in (429, 503, 529))
     return CallFailed("failed", text)
 
 
@@ -275,14 +275,26 @@ def final_failure(last: TryAgain) -> CallFailed:
     return CallFailed(last.kind, f"{last} ({attempts})")
 
 
-def retry_after_s(header: str | None) -> float | None:
-    """A Retry-After header, seconds or an HTTP date → seconds from now, None if absent or unreadable."""
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """The pause that `retry-after-ms` or `Retry-After` asks for; None if there is none that can be read."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    header = headers.get("Retry-After")
+    seconds = _number(header) if milliseconds is None else milliseconds / 1000
+    return _seconds_until(header) if seconds is None else max(0.0, seconds)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _seconds_until(header: str | None) -> float | None:
+    """An HTTP date → seconds from now."""
     if header is None:
         return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
     from email.utils import parsedate_to_datetime
 
     try:

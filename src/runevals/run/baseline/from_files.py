@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from runevals.lib import git
+from runevals.lib.http.network import session
 from runevals.lib.http.origin import without_credentials
 from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
@@ -292,7 +293,7 @@ def _fetched(address: str, name: str) -> str:
 
     deadline = time.monotonic() + TOTAL_S
     try:
-        with requests.get(address, timeout=TIMEOUT_S, stream=True) as answer:
+        with session() as client, client.get(address, timeout=TIMEOUT_S, stream=True) as answer:
             answer.raise_for_status()
             content = read_limited(pieces(answer.raw), MAX_BYTES, deadline)
             return document.content_of(content, name).decode("utf-8")
