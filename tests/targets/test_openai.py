@@ -296,5 +296,5 @@ def test_without_an_address_calls_go_to_openai_despite_openai_base_url(monkeypat
         client = ChatClient(base_url=None, api_key="key-1", azure_api_version=None, timeout_s=5)
         body = {"model": "tiny", "messages": [{"role": "user", "content": "hello"}]}
         with pytest.raises(openai.APIConnectionError):
-            Throttle().call_in_slot(lambda turn: client.completion(body, turn), ValueError)
+            Throttle().call_in_slot(lambda turn: client.post("/chat/completions", body, turn), ValueError)
     assert server.requests == []

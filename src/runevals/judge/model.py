@@ -85,7 +85,8 @@ class ModelJudge:
     def sent_for(self, question: Question) -> object:
         """Everything an answer to `question` depends on, as JSON, without the random part of each call."""
         end = self._chat.endpoint
-        return [PROMPT_VERSION, SYSTEM_PROMPT, end.base_url, end.model, self._parameters, to_builtins(question)]
+        sent = [PROMPT_VERSION, SYSTEM_PROMPT, end.base_url, end.model, self._parameters, to_builtins(question)]
+        return sent if end.api == "chat" else [*sent, end.api]
 
     def ask(
         self,

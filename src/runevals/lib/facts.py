@@ -9,15 +9,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from msgspec import Struct
+
 from runevals.lib.chat.prices import names_of
-from runevals.records.quick_dataclass import dataclass
 
 _DATES: Mapping[str, Callable[[str], Any]] = dict.fromkeys(("read_on", "ends_on"), date.fromisoformat)
 NOTICE = timedelta(days=60)  # before a model's end, a run says so
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(Struct, frozen=True, kw_only=True):
     """One row: what it is, where and when it was read, and when it ends, if that is announced."""
 
     kind: str

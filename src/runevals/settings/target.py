@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS, ProviderName, address, azure_api_version
+from runevals.lib.chat.wire import Api
 from runevals.lib.facts import model
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.origin import OPENAI_URL, origin_of
@@ -66,6 +67,7 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     base_url: str | None = None
     api_key_env: str = "OPENAI_API_KEY"
     azure_api_version: str | None = None
+    api: Api | None = None  # None: the one of its provider
     parameters: Mapping[str, object] = {}
     timeout_s: float = DEFAULT_TIMEOUT_S
 
@@ -472,6 +474,7 @@ def _endpoint(
         "base_url": base_url,
         "api_key_env": _key_name(section, what) if has_key else "",
         "azure_api_version": azure_api_version(section["type"], base_url, environment),
+        "api": section.get("api"),
         "timeout_s": float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
     }
 

@@ -14,6 +14,7 @@ from runevals.lib.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
 from runevals.lib.chat.prices import Prices
 from runevals.lib.chat.reply import ChatReply
 from runevals.lib.mcp_servers import ServerFailed
+from runevals.lib.nullable import whole_total
 from runevals.records import AND, Conversation, Delivery, ModelIdentity, Response, ToolCall
 from runevals.records.errors import TargetRefused
 from runevals.targets.mcp_tools import McpTools
@@ -59,7 +60,8 @@ class OpenAITarget:
         end = self._chat.endpoint
         messages = [[message.role, message.content] for message in conversation.messages]
         mocks = [conversation.metadata.get(name) for name in ("mocks", "mocksStrict")]
-        return [end.base_url, end.model, self._parameters_for(conversation), self._system_prompt, messages, mocks]
+        sent = [end.base_url, end.model, self._parameters_for(conversation), self._system_prompt, messages, mocks]
+        return sent if end.api == "chat" else [*sent, end.api]
 
     def answer(self, conversation: Conversation) -> Response:
         """The model's final answer; its tool calls are answered by the mocks of the case."""
@@ -92,8 +94,7 @@ class OpenAITarget:
                     self._models.add(reply.model)
             if not reply.tool_calls or "tools" not in parameters or len(replies) == MOST_TURNS:
                 break
-            requests = [call.as_message() for call in reply.tool_calls]
-            messages.append({"role": "assistant", "content": reply.text, "tool_calls": requests})
+            messages.append(reply.as_message())
             for call in reply.tool_calls:
                 try:
                     result = self._called(mocks, call.name, arguments(call.arguments))
@@ -117,6 +118,7 @@ class OpenAITarget:
             cost_usd=spent.cost_usd,
             latency_s=fsum(reply.latency_s for reply in replies),
             turns=len(replies),
+            reasoning_tokens=whole_total(reply.reasoning_tokens for reply in replies),
             model=last.model,
             delivery=_delivery(last),
         )

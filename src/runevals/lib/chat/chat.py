@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from runevals.lib.chat.prices import Prices
 from runevals.lib.chat.providers import PROVIDERS, Provider
-from runevals.lib.chat.reply import MOST_WORDS, ChatReply, read_completion
+from runevals.lib.chat.reply import MOST_WORDS, ChatReply
+from runevals.lib.chat.wire import WIRES, Api, Wire
 from runevals.lib.http.network import certificate_fault, route
 from runevals.lib.http.origin import OPENAI_URL, without_credentials
 from runevals.lib.http.slot import Slot
@@ -38,6 +39,10 @@ class ParameterRefused(Exception):
         super().__init__(message)
 
 
+class _OtherApi(Exception):
+    """The endpoint takes this request by its other API, which is spoken from now on."""
+
+
 class ChatUsage(Struct, frozen=True, kw_only=True):
     """The tokens and cost of several replies; None if one of them does not report it."""
 
@@ -57,6 +62,8 @@ class Endpoint(Quiet, frozen=True, kw_only=True):
     azure_api_version: str | None = None  # set: `base_url` is an Azure OpenAI resource
     timeout_s: float = 120.0
     provider: Provider = PROVIDERS["openai"]
+    api: Api = "chat"
+    api_is_set: bool = False  # by the settings, so that a provider's advice does not change it
     model_source: str = ""  # the setting that names its model, for messages
     key_source: str = ""  # "the key in NAME", for messages
 
@@ -76,6 +83,7 @@ class Chat:
         self._slots = None if at_once is None else threading.BoundedSemaphore(at_once)
         self._lock = threading.Lock()
         self._open_client: ChatClient | None = None
+        self._api = endpoint.api
 
     def warm_up(self) -> None:
         """Imports the SDK and creates the client; takes half a second, so call it in the background."""
@@ -84,9 +92,12 @@ class Chat:
 
     def ask(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
         """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a request parameter."""
-        return self._throttle.call_in_slot(
-            lambda slot: self._send(messages, parameters, slot), final_failure, self._slots
-        )
+        try:
+            return self._throttle.call_in_slot(
+                lambda slot: self._send(messages, parameters, slot), final_failure, self._slots
+            )
+        except _OtherApi:
+            return self.ask(messages, parameters)
 
     def shutdown_date(self) -> str | None:
         """The day on which the provider says that it ends the model; None if it names none, or cannot be asked."""
@@ -120,9 +131,13 @@ class Chat:
 
         from runevals.lib.chat.transport import ResponseTooLarge
 
-        body = {"messages": list(messages), "model": self.endpoint.model, **parameters}
+        wire = WIRES[self._api]
+        for name in parameters:
+            if name in wire.without:
+                raise ParameterRefused(name, "the Responses API has none; `api: chat` speaks the older one")
+        body = {"model": self.endpoint.model, **wire.body(messages, parameters)}
         try:
-            content, latency_s, from_cache = client.completion(body, slot)
+            content, latency_s, from_cache = client.post(wire.path, body, slot)
         except openai.APITimeoutError as error:
             raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
         except openai.APIConnectionError as error:
@@ -132,7 +147,9 @@ class Chat:
             message = f"no answer from {url}{route(url)} ({cause}); run `runevals doctor` for details"
             raise TryAgain("failed", message, of_host=True) from error
         except openai.APIStatusError as error:
-            raise _error_of(error, parameters, self.endpoint) from error
+            if self._is_sent_to_responses(error):
+                raise _OtherApi from error
+            raise _error_of(error, parameters, self.endpoint, wire) from error
         except ResponseTooLarge as error:
             raise ChatFailed("unparseable", str(error)) from error
         except (openai.OpenAIError, ValueError) as error:
@@ -140,7 +157,19 @@ class Chat:
         if content.lstrip()[:1] == b"<":
             message = f"{self.endpoint.display_url} answers with a web page: it is not an OpenAI-compatible API"
             raise ChatFailed("unparseable", f"{message} (does the address lack a /v1 at its end?)")
-        return read_completion(content, latency_s, from_cache=from_cache)
+        return wire.read(content, latency_s, from_cache=from_cache)
+
+    def _is_sent_to_responses(self, error: openai.APIStatusError) -> bool:
+        """Whether a provider takes this only by the Responses API, which is then spoken from now on."""
+        advised = (
+            error.status_code == 400
+            and "/chat/" in str(error.request.url)
+            and "/v1/responses" in _message(error, _body(error))
+        )
+        if self.endpoint.api_is_set or not advised:
+            return False
+        self._api = "responses"
+        return True
 
     def _client(self) -> ChatClient:
         with self._lock:
@@ -163,7 +192,9 @@ class Chat:
             raise ChatFailed("failed", f"{end.display_url}: {error}", refused=True) from error
 
 
-def _error_of(error: openai.APIStatusError, parameters: Mapping[str, object], endpoint: Endpoint) -> Exception:
+def _error_of(
+    error: openai.APIStatusError, parameters: Mapping[str, object], endpoint: Endpoint, wire: Wire
+) -> Exception:
     status, body = error.status_code, _body(error)
     message = _message(error, body)
     place = ", asked with ".join(filter(None, (endpoint.display_url, endpoint.key_source)))
@@ -179,10 +210,10 @@ def _error_of(error: openai.APIStatusError, parameters: Mapping[str, object], en
     if status in (400, 422):
         parameter_name = str(body.get("param") or "")
         for parameter in parameters:
-            if (
-                parameter_name == parameter
-                or parameter_name.startswith(f"{parameter}.")
-                or _is_about(parameter, message)
+            names = (parameter, wire.names.get(parameter, parameter))
+            if any(
+                parameter_name == name or parameter_name.startswith(f"{name}.") or _is_about(name, message)
+                for name in names
             ):
                 return ParameterRefused(parameter, message)
     return failure_of_status(status, message, error.response.headers)

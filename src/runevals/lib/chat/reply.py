@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from runevals.lib.http.throttle import CallFailed, failure_of_status
+from runevals.lib.http.throttle import CallFailed, TryAgain, failure_of_status
 from runevals.lib.text.secrets import beginning
 
 Cut = Literal["length", "filter"]
@@ -59,6 +59,14 @@ class ChatReply(Struct, frozen=True, kw_only=True):
     made_at: float | None = None  # seconds since 1970
     cached_tokens: int | None = None  # of the prompt, from the provider's cache
     from_cache: bool = False  # reported by an intermediate cache
+    reasoning_tokens: int | None = None  # of the output
+    items: tuple[Mapping[str, object], ...] = ()  # all that the turn brought, in the form in which it is sent back
+
+    def as_message(self) -> dict[str, object]:
+        """The turn as JSON for the message that is sent back to the model."""
+        calls = [call.as_message() for call in self.tool_calls]
+        items = {"items": list(self.items)} if self.items else {}
+        return {"role": "assistant", "content": self.text, "tool_calls": calls, **items}
 
     @property
     def cut(self) -> Cut | None:
@@ -79,18 +87,19 @@ def read_completion(content: bytes, latency_s: float, *, from_cache: bool) -> Ch
         choice, usage = completion["choices"][0], completion.get("usage") or {}
         message = choice["message"]
         return ChatReply(
-            text=_joined(message.get("content"), "text"),
-            refusal=_text(message.get("refusal")) or _joined(message.get("content"), "refusal") or None,
+            text=joined(message.get("content"), "text"),
+            refusal=text_of(message.get("refusal")) or joined(message.get("content"), "refusal") or None,
             tool_calls=tuple(_requested(*each) for each in enumerate(message.get("tool_calls") or ())),
-            finish_reason=_text(choice.get("finish_reason")),
-            model=_text(completion.get("model")),
-            input_tokens=_count(usage.get("prompt_tokens")),
+            finish_reason=text_of(choice.get("finish_reason")),
+            model=text_of(completion.get("model")),
+            input_tokens=count(usage.get("prompt_tokens")),
             output_tokens=_output_tokens(usage),
-            cost_usd=_sum(usage.get("cost")),
+            cost_usd=number(usage.get("cost")),
             latency_s=latency_s,
             response_id=_text_or_none(completion.get("id")),
-            made_at=_sum(completion.get("created")),
+            made_at=number(completion.get("created")),
             cached_tokens=_cached_tokens(usage),
+            reasoning_tokens=_reasoning_tokens(usage),
             from_cache=from_cache or completion.get("cached") is True,
         )
     except KeyError as error:
@@ -104,11 +113,16 @@ def _require_no_error(completion: Any) -> None:
     error = _error_within(completion)
     if error is None:
         return
+    raise error_of(error)
+
+
+def error_of(error: Mapping[str, Any]) -> TryAgain | CallFailed:
+    """The failure that an error within a body means."""
     message = beginning(str(error.get("message", "an error without a message")), MOST_WORDS)
     code = error.get("code")
     if isinstance(code, int) and code >= 400:
-        raise failure_of_status(code, message, {})
-    raise CallFailed("failed", message)
+        return failure_of_status(code, message, {})
+    return CallFailed("failed", message)
 
 
 def _error_within(completion: Any) -> Mapping[str, Any] | None:
@@ -128,28 +142,28 @@ def _error_within(completion: Any) -> Mapping[str, Any] | None:
 
 def _output_tokens(usage: Mapping[str, Any]) -> int | None:
     """All that is paid as output: some count a model's reasoning in the total only."""
-    into, out, total = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
+    into, out, total = (count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
     return out if into is None or out is None or total is None else max(out, total - into)
 
 
-def _joined(content: object, key: str) -> str | None:
+def joined(content: object, key: str) -> str | None:
     """What the parts of a content say under a key, without those of thinking; a plain text is one part."""
     if content is None or isinstance(content, str):
         return content if key == "text" else None
     if not isinstance(content, list):
         raise TypeError(f"text expected, not {type(content).__name__}")
-    return "".join(_text(part.get(key)) or "" for part in content if part.get("type") not in _THINKING)
+    return "".join(text_of(part.get(key)) or "" for part in content if part.get("type") not in _THINKING)
 
 
 def _requested(number: int, call: Any) -> RequestedCall:
     """A call; some gateways give its arguments as an object, and no id."""
     function = call["function"]
     value = function["arguments"]
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else _text(value)
-    return RequestedCall(str(call.get("id") or f"call-{number}"), _text(function["name"]) or "", text or "")
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else text_of(value)
+    return RequestedCall(str(call.get("id") or f"call-{number}"), text_of(function["name"]) or "", text or "")
 
 
-def _text(value: object) -> str | None:
+def text_of(value: object) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"text expected, not {type(value).__name__}")
     return value
@@ -159,18 +173,23 @@ def _text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def _reasoning_tokens(usage: Mapping[str, Any]) -> int | None:
+    details = usage.get("completion_tokens_details")
+    return count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else None
+
+
 def _cached_tokens(usage: Mapping[str, Any]) -> int | None:
     """The cached tokens; DeepSeek has another name for them."""
     details = usage.get("prompt_tokens_details")
     own = usage.get("prompt_cache_hit_tokens")
-    return _count(details.get("cached_tokens", own) if isinstance(details, Mapping) else own)
+    return count(details.get("cached_tokens", own) if isinstance(details, Mapping) else own)
 
 
-def _count(value: object) -> int | None:
+def count(value: object) -> int | None:
     """A token count; an invalid one is unknown, because the answer is still valid."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _sum(value: object) -> float | None:
+def number(value: object) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and 0 <= value < float("inf") else None  # type: ignore[arg-type, operator]

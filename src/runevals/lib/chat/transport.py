@@ -66,12 +66,12 @@ class ChatClient:
         self._certificates = certificates() or httpx.create_ssl_context()
         self._lines: list[_Connection] = []
         self._idle = [self._another()]
-        self._first_requests: dict[str, Any] = {}  # by model, which an address may depend on
+        self._first_requests: dict[tuple[str, str], Any] = {}  # by path and model, which an address may depend on
         closed = threading.Event()
         finalize(self, closed.set).atexit = False
         threading.Thread(target=_watch, args=(self._lines, closed), daemon=True, name="chat").start()
 
-    def completion(self, body: Mapping[str, object], slot: Slot) -> tuple[bytes, float, bool]:
+    def post(self, path: str, body: Mapping[str, object], slot: Slot) -> tuple[bytes, float, bool]:
         """The answer's body, the seconds from the call's turn to its end, and whether a cache gave it.
 
         The turn begins when all is prepared and ends when the answer is there: what is done before and after
@@ -80,7 +80,7 @@ class ChatClient:
         line = self._connection()
         line.slot = slot
         try:
-            reply = self._send(line, body)
+            reply = self._send(line, path, body)
             with closing(reply):
                 content = _read_body(reply, slot, self._timeout_s)
                 latency_s = slot.lasts_s
@@ -100,22 +100,22 @@ class ChatClient:
             line.rest()
             self._idle.append(line)
 
-    def _send(self, line: _Connection, body: Mapping[str, object]) -> Any:
+    def _send(self, line: _Connection, path: str, body: Mapping[str, object]) -> Any:
         """The reply, its body not yet read. The SDK makes the first request to a model; those that follow differ
         from it in their body alone, and are sent by the SDK's HTTP client, in half the time.
         """
-        model = str(body.get("model"))
-        first = self._first_requests.get(model)
+        place = path, str(body.get("model"))
+        first = self._first_requests.get(place)
         if first is None:
             reply = line.sdk.post(
-                "/chat/completions",
+                path,
                 body=body,
                 options=_OPTIONS,
                 cast_to=httpx.Response,
                 stream=True,
                 stream_cls=openai.Stream[Any],
             )
-            self._first_requests[model] = line.request
+            self._first_requests[place] = line.request
             return reply
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         headers = [(name, value) for name, value in first.headers.raw if name.lower() not in _OF_ONE_REQUEST]

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.chat.prices import Prices
 from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.chat.wire import api_of
 from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.http.throttle import Throttles
 from runevals.records.errors import InvalidSettings
@@ -178,6 +179,8 @@ def chat_of(
         azure_api_version=settings.azure_api_version,
         timeout_s=settings.timeout_s,
         provider=PROVIDERS[settings.type],
+        api=settings.api or api_of(settings.type, settings.base_url),
+        api_is_set=settings.api is not None,
         model_source=f"`{what}:` in runevals.yaml, or "
         f"{'--judge-model' if what == 'judge' else '--target or --model'}",
         key_source=f"the key in {settings.api_key_env}"

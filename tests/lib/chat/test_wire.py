@@ -1,0 +1,29 @@
+"""Which API an endpoint speaks, and what chat completions get."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.lib.chat.wire import WIRES, api_of
+from runevals.lib.http.origin import OPENAI_URL
+
+
+@pytest.mark.parametrize(
+    ("provider", "base_url", "api"),
+    [
+        ("openai", None, "responses"),
+        ("openai", OPENAI_URL, "responses"),
+        ("openai", "http://localhost:8000/v1", "chat"),
+        ("azure", "https://r.openai.azure.com/openai/v1", "chat"),
+        ("openrouter", None, "chat"),
+        ("ollama", None, "chat"),
+    ],
+)
+def test_openai_itself_is_asked_by_responses_and_others_by_chat_completions(provider, base_url, api):
+    assert api_of(provider, base_url) == api
+
+
+def test_chat_completions_get_no_items_of_the_other_api():
+    turn = {"role": "assistant", "content": "Hi", "tool_calls": [], "items": [{"type": "reasoning"}]}
+    sent = WIRES["chat"].body([turn], {"seed": 1})
+    assert sent == {"messages": [{"role": "assistant", "content": "Hi", "tool_calls": []}], "seed": 1}
