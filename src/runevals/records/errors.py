@@ -48,6 +48,10 @@ class UnrecognisedSuite(InvalidSuite):
     """A file that has the shape of no format we read."""
 
 
+class OtherFormat(UnrecognisedSuite):
+    """A file that is known to be something else than a suite, such as another tool's configuration."""
+
+
 class NoSuiteFound(UsageError):
     """No suite was found."""
 

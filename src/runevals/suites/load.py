@@ -8,6 +8,8 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import field, replace
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -27,6 +29,7 @@ from runevals.records.errors import (
     InvalidSettings,
     InvalidSuite,
     NoSuiteFound,
+    OtherFormat,
     UnknownEvaluator,
     UnrecognisedSuite,
 )
@@ -84,12 +87,15 @@ def load_suites(request: LoadRequest) -> LoadedSuites:
     try:
         return require_suites(*read_suites(request))
     except NoSuiteFound as error:
-        alike = () if request.entries else tuple(_alike(request))
-        if not alike:
-            raise
-        paths = [one_line(display_path(path, request.repository), 120) for path in alike]
-        examples = f"{', '.join(paths)}. Run one: runevals {shlex.quote(paths[0])}"
-        raise NoSuiteFound(f"{error}\nThese look like suites: {examples}") from None
+        candidates = () if request.entries else tuple(_candidates(request))
+        paths = [os.path.relpath(path, request.cwd) for path in candidates if is_suite(path)]
+        lines = [str(error)]
+        if paths:
+            examples = f"{one_line(', '.join(paths))}. Run one: runevals {one_line(shlex.quote(paths[0]))}"
+            lines.append(f"These look like suites: {examples}")
+        others = filter(None, (_other_format(path, request) for path in candidates))
+        lines += map(str, islice(others, _MOST_SHOWN))
+        raise NoSuiteFound("\n".join(lines)) from None
 
 
 def _discovered(entry: SuiteEntry | None, request: LoadRequest) -> Discovery:
@@ -116,15 +122,24 @@ def require_evaluators(request: LoadRequest) -> None:
         raise UnknownEvaluator("\n".join(unknown))
 
 
-def _alike(request: LoadRequest) -> Iterator[Path]:
-    """Files here and in the folders here that have the shape of a suite, whatever they are called."""
+def _candidates(request: LoadRequest) -> Sequence[Path]:
+    """Files here and in the folders here that may be suites, whatever they are called."""
     folders = [request.cwd, *(path for path in sorted(request.cwd.iterdir()) if path.is_dir())]
     readable = [path for path in folders if not path.is_symlink() and os.access(path, os.R_OK | os.X_OK)]
     visible = [path for path in readable if path == request.cwd or not path.name.startswith(".")]
     files = [path for folder in visible for path in suite_files(folder) if not path.is_symlink()]
-    for path in [path for path in files if path.stat().st_size <= _MOST_BYTES][:_MOST_CANDIDATES]:
-        if is_suite(path):
-            yield path
+    return [path for path in files if path.stat().st_size <= _MOST_BYTES][:_MOST_CANDIDATES]
+
+
+def _other_format(path: Path, request: LoadRequest) -> OtherFormat | None:
+    """What to do with a file that is another tool's."""
+    try:
+        load(path, os.path.relpath(path, request.cwd), LoadOptions())
+    except OtherFormat as error:
+        return error
+    except InvalidSuite:
+        pass
+    return None
 
 
 def is_suite(path: Path) -> bool:
@@ -165,7 +180,8 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
                 suite = _load(path, entry, request)
             except UnrecognisedSuite as error:
                 if path in discovered.optional:
-                    notices.append(f"skipped: not a suite file: {display_path(path, request.repository)}")
+                    what = str(error) if isinstance(error, OtherFormat) else display_path(path, request.repository)
+                    notices.append(f"skipped: not a suite file: {what}")
                 else:
                     broken += error.problems
             except InvalidSuite as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -15,9 +16,13 @@ from runevals.lib.parsing.source import Source, read_json, read_source, read_tex
 from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import FileProblem, Location, Suite
 from runevals.records.errors import UnrecognisedSuite
+from runevals.records import Location, Suite, FileProblem
+from runevals.records.errors import OtherFormat, UnrecognisedSuite
+from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import agent_skills, eval_document, eval_samples, prompt_yml, rows, skill_cases
 from runevals.suites.dialects.checking import without_checks
 from runevals.suites.dialects.options import LoadOptions
+from runevals.suites.dialects.signatures import other_format
 
 __all__ = ["DIALECTS", "TABLES", "Dialect", "LoadOptions", "load", "read"]
 
@@ -42,18 +47,28 @@ TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv, ".tsv": rows.read_cs
 
 def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
     """A suite file → suite. Raises InvalidSuite or, for an unknown format, UnrecognisedSuite."""
-    return without_checks(_load(path, display_path, options))
+    source = _source(path, display_path)
+    return without_checks(_load(path, source, options))
 
 
-def _load(path: Path, display_path: str, options: LoadOptions) -> Suite:
+def _source(path: Path, display_path: str) -> Source:
+    """The values of a file. Raises InvalidSuite, and OtherFormat for what is known to be something else."""
+    table = TABLES.get(path.suffix)
+    source = read(path, display_path) if table is None else table(read_text(path, display_path), display_path)
+    other = other_format(source.value)
+    if other is not None:
+        message = other.advice(source.value, os.path.relpath(path))
+        raise OtherFormat([source.problem((), message, rule="unknown-format")])
+    return source
+
+
+def _load(path: Path, source: Source, options: LoadOptions) -> Suite:
     if path.suffix in TABLES:
-        source = TABLES[path.suffix](read_text(path, display_path), display_path)
         rows.fill_input(source, options.variables)
         complaint = rows.no_input(source, options.variables)
         if complaint is not None:
             raise UnrecognisedSuite([complaint])
         return rows.load(source, options)
-    source = read(path, display_path)
     options = replace(options, folder=path.resolve().parent, folder_name=path.absolute().parent.name)
     if path.name.endswith(prompt_yml.SUFFIXES):
         return prompt_yml.load(source, options)
@@ -69,7 +84,7 @@ def _load(path: Path, display_path: str, options: LoadOptions) -> Suite:
         "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', rows with 'input', or "
         "'evals' of {prompt, expected_output, assertions} (Agent Skills)"
     )
-    location = Location(file=display_path, line=1)
+    location = Location(file=source.path, line=1)
     raise UnrecognisedSuite([FileProblem(location=location, pointer="", message=message, rule="unknown-format")])
 
 

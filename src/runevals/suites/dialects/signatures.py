@@ -1,0 +1,172 @@
+"""What a document is, by two or three of its keys: a table of our formats, of other tools' and of data sets."""
+
+from __future__ import annotations
+
+import shlex
+
+from runevals.records.quick_dataclass import dataclass
+
+MOST_ENTRIES = 20  # of a list that are looked at
+_GATE = "run it with its own tool, and `runevals gate` what that writes"
+_RESULTS = "results are compared by `runevals gate {path}`"
+_COLUMNS = "write its rows with the columns 'input' and 'expected'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """One kind of document; it has all `keys`, each a path or several with `|` between them.
+
+    `[]` in a path is any entry of a list, and `!` before a key stands for one that it has not. `next` says what to
+    do with a file that is not a suite of ours; it is empty for those that are.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    next: str = ""
+
+    def fits(self, value: object) -> bool:
+        """Whether a document has all of the keys."""
+        return all(_has_any(value, key.removeprefix("!")) is not key.startswith("!") for key in self.keys)
+
+    def advice(self, value: object, path: str) -> str:
+        """What the document is, by which keys, and what to do with it."""
+        names = ", ".join(_name_of(value, key) for key in self.keys if not key.startswith("!"))
+        return f"is {self.name} ({names}), not a suite: {self.next.format(path=shlex.quote(path))}"
+
+
+def _other(name: str, next_: str, *kinds: tuple[str, ...]) -> tuple[Signature, ...]:
+    return tuple(Signature(name=name, keys=keys, next=next_) for keys in kinds)
+
+
+# The one with the most keys is what a document is; among equals, the first.
+SIGNATURES: tuple[Signature, ...] = (
+    Signature(name="an eval document", keys=("schemaVersion", "items.[].prompt|items.[].turns")),
+    Signature(name="an eval document", keys=("prompts", "expected_responses")),
+    Signature(name="eval samples", keys=("samples.[].sample_id", "samples.[].prompt|samples.[].vars")),
+    Signature(name="eval samples", keys=("[].sample_id", "[].prompt|[].vars")),
+    Signature(name="eval samples", keys=("sample_id", "prompt|vars")),
+    Signature(name="rows", keys=("rows.[].input", "evaluators")),
+    Signature(name="a prompt file", keys=("messages.[].role", "testData", "evaluators")),
+    Signature(name="the evals of a skill", keys=("skill_name", "evals.[].prompt|evals.[].query")),
+    Signature(name="the evals of a skill", keys=("skill_name|skill", "tests.[]|cases.[]|evals.[]|test_cases.[]")),
+    Signature(name="a case of a skill", keys=("skill", "input", "expected.type")),
+    Signature(name="cases of a skill", keys=("[].skill", "[].input", "[].expected.type")),
+    *_other(
+        "a promptfoo configuration",
+        "`runevals import promptfoo {path}`, or run it there and `runevals gate` its results",
+        ("prompts", "providers|targets"),
+        ("prompts", "tests|scenarios|defaultTest"),
+        ("providers|targets", "tests.[].assert|tests.[].vars|scenarios|defaultTest"),
+        ("prompts", "providers|targets", "tests|scenarios|defaultTest"),
+        ("tests.[].vars", "tests.[].assert"),
+    ),
+    *_other(
+        "tests of promptfoo",
+        "`runevals import promptfoo` converts the configuration that names them",
+        ("[].vars", "[].assert"),
+    ),
+    *_other(
+        "an eval of agentv",
+        _GATE,
+        ("evalcases.[].input|evalcases.[].input_messages",),
+        ("tests.[].input|tests.[].input_messages", "tests.[].criteria|tests.[].expected_outcome"),
+        ("tests.[].input|tests.[].input_messages", "tests.[].assert|tests.[].assertions|tests.[].rubrics|assert"),
+        ("tests.[].input|tests.[].input_messages", "tests.[].expected_output|execution|evaluators"),
+        ("prompts", "tests.[].input|tests.[].input_messages", "tests.[].assert|tests.[].criteria|execution"),
+        ("[].input|[].input_messages", "[].id", "[].criteria|[].expected_outcome"),
+    ),
+    *_other("an eval of waza", _GATE, ("tasks.[]", "graders|metrics"), ("tasks.[]", "skill", "config|graders")),
+    *_other("a task of waza", _GATE, ("inputs.prompt", "expected|graders")),
+    *_other("an eval of Vally", _GATE, ("stimuli.[]", "graders|executor|config|name")),
+    *_other(
+        "a dataset of pydantic-evals",
+        f"its inputs may be any object: {_COLUMNS}",
+        ("cases.[].inputs",),
+        ("cases.[].inputs", "evaluators|cases.[].expected_output|cases.[].evaluators"),
+    ),
+    *_other(
+        "an eval of OpenAI Evals",
+        f"its samples are in a file of their own: {_COLUMNS}",
+        ("eval_name", "data_source|sampling_params"),
+        ("testing_criteria", "data_source_config"),
+    ),
+    *_other(
+        "a dataset with instruction and input",
+        "join both into one column 'input', with 'expected' beside it",
+        ("[].instruction", "[].input", "[].output", "![].expected"),
+    ),
+    *_other("a result of promptfoo", _RESULTS, ("results.results",), ("results", "stats|config|evalId")),
+    *_other("results of promptfoo", _RESULTS, ("[].testCase", "[].promptIdx", "[].success")),
+    *_other("results of waza", _RESULTS, ("tasks", "summary", "eval_id|eval_name")),
+    *_other(
+        "results of agentv", _RESULTS, ("[].test_id|[].testId", "[].score", "![].expected"), ("test_id", "score")
+    ),
+    *_other("results of DeepEval", _RESULTS, ("testCases", "metricsScores|testPassed"), ("testRunData",)),
+    *_other("a log of Inspect", _RESULTS, ("eval", "status", "version|plan")),
+    *_other(
+        "results of skill-creator",
+        _RESULTS,
+        ("run_summary", "metadata|runs"),
+        ("runs", "metadata"),
+        ("expectations.[].passed|assertion_results.[].passed",),
+    ),
+    *_other(
+        "results of runevals",
+        "`runevals compare BASE {path}` compares them, `runevals report {path}` shows them",
+        ("format_version", "tool", "cases"),
+    ),
+    *_other(
+        "settings of runevals",
+        "run them by `runevals --config {path}`",
+        ("version", "suites|target|judge|judges"),
+    ),
+    *_other(
+        "a log of requests to OpenAI's API",
+        "`runevals import openai-log {path}` makes cases of it",
+        ("[].request.messages", "[].response"),
+    ),
+    *_other(
+        "a transcript of Claude Code",
+        "`runevals import claude-transcript {path}` makes cases of it",
+        ("[].sessionId", "[].message.role", "[].type"),
+    ),
+    *_other(
+        "traces of OpenTelemetry",
+        "`runevals import otlp {path}` makes cases of them",
+        ("resourceSpans.[].scopeSpans",),
+        ("[].resourceSpans",),
+    ),
+    *_other(
+        "an export of Langfuse",
+        "`runevals import langfuse {path}` makes cases of it",
+        ("[].input", "[].output", "[].traceId|[].sessionId|[].projectId", "![].expected"),
+        ("data.[].input", "data.[].output", "data.[].traceId|data.[].sessionId|data.[].projectId"),
+    ),
+)
+
+
+def other_format(value: object) -> Signature | None:
+    """The signature of a document that is not a suite of ours; None for one that may be."""
+    fitting = [signature for signature in SIGNATURES if signature.fits(value)]
+    best = max(fitting, key=lambda signature: len(signature.keys), default=None)
+    return best if best is not None and best.next else None
+
+
+def _has_any(value: object, key: str) -> bool:
+    return any(_has(value, path.split(".")) for path in key.split("|"))
+
+
+def _name_of(value: object, key: str) -> str:
+    """The path among those of a key that a document has, as messages write it."""
+    path = next(path for path in key.split("|") if _has_any(value, path))
+    return path.removeprefix("[].").replace(".[]", "[]")
+
+
+def _has(value: object, path: list[str]) -> bool:
+    """Whether a document has what is at the end of the path."""
+    if not path:
+        return True
+    name, *rest = path
+    if name == "[]":
+        return isinstance(value, list) and any(_has(entry, rest) for entry in value[:MOST_ENTRIES])
+    return isinstance(value, dict) and name in value and _has(value[name], rest)

@@ -1,0 +1,104 @@
+"""What a document is, and what to do with one that is no suite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runevals.records.errors import OtherFormat
+from runevals.suites.dialects import LoadOptions, load
+from runevals.suites.dialects.signatures import SIGNATURES, other_format
+
+OTHERS = [
+    ({"prompts": ["{{q}}"], "providers": ["openai:m"]}, "a promptfoo configuration"),
+    ({"prompts": ["{{q}}"], "tests": "tests.csv"}, "a promptfoo configuration"),
+    ({"targets": ["openai:m"], "tests": [{"vars": {"q": "x"}}]}, "a promptfoo configuration"),
+    ([{"vars": {"q": "x"}, "assert": []}], "tests of promptfoo"),
+    ({"tests": [{"id": "a", "input": "x", "criteria": "y"}]}, "an eval of agentv"),
+    ({"evalcases": [{"id": "a", "input_messages": []}]}, "an eval of agentv"),
+    ({"prompts": {"a": "b"}, "tests": [{"input": "x", "assert": []}]}, "an eval of agentv"),
+    ({"skill": "s", "tasks": ["tasks/*.yaml"], "graders": []}, "an eval of waza"),
+    ({"inputs": {"prompt": "x"}, "expected": {}}, "a task of waza"),
+    ({"name": "n", "stimuli": [{"prompt": "x"}]}, "an eval of Vally"),
+    ({"cases": [{"inputs": "x", "expected_output": "y"}]}, "a dataset of pydantic-evals"),
+    ([{"instruction": "x", "input": "", "output": "y"}], "a dataset with instruction and input"),
+    ({"results": {"results": []}, "config": {}}, "a result of promptfoo"),
+    ({"tasks": [], "summary": {}, "eval_id": "e"}, "results of waza"),
+    ([{"test_id": "a", "score": 1.0, "input": "x"}], "results of agentv"),
+    ({"testCases": [], "metricsScores": []}, "results of DeepEval"),
+    ({"version": 2, "status": "success", "eval": {}}, "a log of Inspect"),
+    ({"format_version": 1, "tool": {}, "cases": []}, "results of runevals"),
+    ({"version": 1, "suites": ["evals.json"]}, "settings of runevals"),
+    ([{"type": "user", "sessionId": "s", "message": {"role": "user"}}], "a transcript of Claude Code"),
+    ({"resourceSpans": [{"scopeSpans": []}]}, "traces of OpenTelemetry"),
+]
+
+
+@pytest.mark.parametrize(("document", "name"), OTHERS)
+def test_a_document_of_another_tool_is_known_and_has_a_next_step(document, name):
+    signature = other_format(document)
+    assert signature is not None
+    assert signature.name == name
+    assert "`" in signature.advice(document, "f.json") or "column" in signature.next
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"prompts": ["a"], "expected_responses": ["b"]},
+        {"prompts": ["a"]},
+        {"schemaVersion": "1.2.0", "items": [{"prompt": "x"}]},
+        {"skill_name": "s", "tests": [{"input": "x", "expected_output": "y"}]},
+        [{"input": "x", "output": "y", "instruction": "z", "expected": "y"}],
+        {"x": 1},
+        [],
+        None,
+        "text",
+    ],
+)
+def test_a_document_that_may_be_a_suite_is_of_no_other_tool(document):
+    assert other_format(document) is None
+
+
+def test_the_one_with_the_most_keys_is_what_a_document_is():
+    """Each key of another tool that is added to a suite of ours makes it less certain, until it is that tool's."""
+    suite = {"prompts": ["a"], "expected_responses": ["b"]}
+    assert other_format({**suite, "tests": []}) is None
+    assert other_format({**suite, "tests": [], "providers": []}).name == "a promptfoo configuration"
+
+
+def test_the_table_says_of_every_other_tool_what_to_do():
+    assert all(signature.keys and signature.name for signature in SIGNATURES)
+    assert len({signature.keys for signature in SIGNATURES}) == len(SIGNATURES)
+
+
+RESULTS = Path(__file__).parents[1] / "importing"
+READ = [
+    *RESULTS.glob("results/*/valid/*.json"),
+    *RESULTS.glob("results/*/valid/*.jsonl"),
+    *RESULTS.glob("promptfoo/*/promptfooconfig.yaml"),
+]
+STRICT = [path for path in READ if "NaN" not in path.read_text(encoding="utf-8")]  # which is not JSON
+
+
+@pytest.mark.parametrize("path", sorted(STRICT), ids=lambda path: f"{path.parents[1].name}/{path.name}")
+def test_what_gate_and_import_read_is_told_apart_from_suites(path):
+    with pytest.raises(OtherFormat, match=r"runevals (gate|import)"):
+        load(path, path.name, LoadOptions(evaluators=("ExactMatch",)))
+
+
+@pytest.mark.parametrize("name", ["promptfooconfig.yaml", "my evals.json"])
+def test_a_configuration_of_another_tool_is_no_suite_and_the_message_has_the_command(project, runevals, name):
+    document = {"prompts": ["{{q}}"], "providers": ["openai:m"], "tests": [{"vars": {"q": "x"}}]}
+    project.write(name, json.dumps(document))
+    quoted = f"'{name}'" if " " in name else name
+    for command in (["validate", name], ["plan", name], ["run", name, "--target", "openai:m"]):
+        code, out, err = runevals(*command)
+        assert (code, "✓" in out + err) == (2, False)
+        assert "is a promptfoo configuration (prompts, providers, tests), not a suite: " in err
+        assert f"`runevals import promptfoo {quoted}`" in err
+    code, _, err = runevals("plan")
+    assert code == 2
+    assert f"import promptfoo {quoted}" in err
