@@ -138,7 +138,7 @@ def test_in_a_workflow_annotations_are_the_default_format(project, runevals, mon
     code, out, err = runevals("validate")
     assert (code, err) == (0, "")
     assert [line[:20] for line in out.splitlines()] == [
-        "::warning file=evals", "✓ evals.json: 1 case", "also found, not run:",
+        "::warning file=evals", "⚠ evals.json: 1 case", "also found, not run:",
     ]  # fmt: skip
 
 

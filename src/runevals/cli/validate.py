@@ -194,7 +194,9 @@ def _suite_line(suite: Suite) -> str:
     from runevals.suites.problem_formats import checks_of
 
     counted = f"{plural(len(suite.cases), 'case')}, {plural(checks_of(suite), 'check')}"
-    return terminal_text(f"✓ {suite.path}: {counted} ({suite.dialect})")
+    unread = sum(problem.rule == "unknown-key" and problem.level == "warning" for problem in suite.problems)
+    mark, lost = ("⚠", f"; {plural(unread, 'key')} not read") if unread else ("✓", "")
+    return terminal_text(f"{mark} {suite.path}: {counted} ({suite.dialect}){lost}")
 
 
 def _finding_lines(findings: Sequence[Hint]) -> list[str]:

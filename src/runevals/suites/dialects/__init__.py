@@ -21,6 +21,7 @@ from runevals.records.errors import OtherFormat, UnrecognisedSuite
 from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import agent_skills, eval_document, eval_samples, prompt_yml, rows, skill_cases
 from runevals.suites.dialects.checking import without_checks
+from runevals.suites.dialects.conservation import conserved
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.signatures import other_format
 
@@ -48,7 +49,7 @@ TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv, ".tsv": rows.read_cs
 def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
     """A suite file → suite. Raises InvalidSuite or, for an unknown format, UnrecognisedSuite."""
     source = _source(path, display_path)
-    return without_checks(_load(path, source, options))
+    return without_checks(conserved(_load(path, source, options), source))
 
 
 def _source(path: Path, display_path: str) -> Source:

@@ -34,6 +34,7 @@ from runevals.suites.dialects.checking import (
     suite_of,
     with_numbered_keys,
 )
+from runevals.suites.dialects.conservation import content_in_case, content_of
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
 from runevals.suites.fingerprint import Fingerprints, case_fingerprints, key_of_prompts
@@ -82,7 +83,7 @@ _OF_SKILLS = (
 )  # fmt: skip
 # Names of keys that are likely to decide: what is not read of them is named.
 _DECIDES = re.compile(
-    r"assert|expect|check|score|grad|criteri|gate|rubric|must|should|forbid|verif|valid|threshold|pass_|_pass|command",
+    r"assert|expect|check|scor|evaluat|grad|criteri|gate|rubric|must|should|forbid|verif|valid|threshold|pass_|_pass|command",
     re.IGNORECASE,
 )
 # Keys that say how a case is run.
@@ -161,9 +162,10 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
             hint = "" if guess is None else f"; '{guess}' is not read, did you mean 'evals'?"
             yield self.source.problem((), f"holds no cases{hint}; {_CONVENTION}", rule="schema")
         for key, value in document.items():
-            if key not in ("", *_LISTS) and isinstance(value, list) and _has_prompts(value):
+            content = "" if key in ("", *_LISTS) else content_of(key, value)
+            if content == "cases" or (content and isinstance(value, list)):
                 message = (
-                    f"'{key}' holds cases and is not read; put them under 'evals', or into a file of their own"
+                    f"'{key}' holds {content} and is not read; put them under 'evals', or into a file of their own"
                 )
                 yield self.source.problem((key,), message, key=True, rule="unknown-key")
 
@@ -200,7 +202,10 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
             yield self._notice((key,), f"the cases stand under '{key}'; the convention calls it 'evals'", key=True)
         for key in document:
             known = key in _SKILL or (key in _LISTS and isinstance(document[key], list))
-            if key and not known and (key in _LISTS or _DECIDES.search(key) or _SETS_UP.search(key)):
+            decides = (
+                key in _LISTS or _DECIDES.search(key) or _SETS_UP.search(key) or content_of(key, document[key])
+            )
+            if key and not known and decides:
                 message = f"'{key}' is not read and changes nothing here"
                 yield self.source.warning((key,), message, key=True, rule="unknown-key")
         for places in self.unread.values():
@@ -294,7 +299,10 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
             )
 
     def _note_unread(self, of_checks: Mapping[str, Any], place: JsonPath, raw: Mapping[str, Any]) -> None:
+        sent = next(key for key in _PROMPTS if isinstance(raw.get(key), str))
         for key in of_checks:
+            if key in _PROMPTS and key != sent and raw[key] not in (None, "", raw[sent]):
+                self.unread.setdefault(key, []).append(((*place, key), f"'{key}' is not sent: '{sent}' is"))
             if key in _READ or is_negated(key):
                 continue
             if guess := nearest(key, sorted(_READ), least=MISSPELT):
@@ -306,7 +314,7 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
                     continue
             elif _SETS_UP.search(key):
                 message = f"'{key}' is not read: the case is run without it"
-            elif _DECIDES.search(key):
+            elif _DECIDES.search(key) or content_in_case(key, of_checks[key]):
                 message = unread_checks(of_checks, key)
             else:
                 continue

@@ -42,6 +42,7 @@ from runevals.suites.dialects.checking import (
     valid_entries,
     with_numbered_keys,
 )
+from runevals.suites.dialects.conservation import content_of, describes
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.stored_checks import CheckStore
 from runevals.suites.fingerprint import key_of_prompts, with_notes
@@ -171,7 +172,7 @@ class _Loader:
         json_paths: list[JsonPath] = [()] if _has_error(self.problems) else []
         for complaint in complaints("runevals.suites.dialects", NAME, document):
             count = len(self.problems)
-            self._complain(complaint)
+            self._complain(complaint, document)
             json_paths += [complaint.json_path] if _has_error(self.problems[count:]) else []
         return valid_entries(json_paths, ("items",), document.get("items"))
 
@@ -208,13 +209,16 @@ class _Loader:
             message = f"{', '.join(newer)} {belong} and can be used; raise the version"
             self.problems.append(self._problem(("schemaVersion",), message, "notice"))
 
-    def _complain(self, complaint: Complaint) -> None:
+    def _complain(self, complaint: Complaint, document: Mapping[str, Any]) -> None:
         level: Literal["error", "warning"] = "error"
         if complaint.kind == "unknown_key":
             at_root = len(complaint.json_path) == 1
             declared = self.shape == "versioned" and CLOSED_SINCE <= self.version <= NEWEST_KNOWN
-            is_error = is_misspelt(str(complaint.json_path[-1]), *_CHECKS)  # otherwise its checks would be lost
+            key = str(complaint.json_path[-1])
+            is_error = is_misspelt(key, *_CHECKS) or content_of(key, _value_at(document, complaint.json_path))
             level = "error" if is_error or (declared and not at_root) else "warning"
+            if level == "warning" and describes(key):
+                return
         message = complaint.message
         if complaint.kind == "unknown_key" and complaint.json_path[-1] in _OF_EXTENSION:
             of_suite = complaint.json_path[:-1] == ("extensions", "runevals")
@@ -385,6 +389,12 @@ class _Loader:
 
     def _error(self, json_path: JsonPath, message: str) -> None:
         self.problems.append(self._problem(json_path, message, "error"))
+
+
+def _value_at(document: Any, json_path: JsonPath) -> object:
+    for step in json_path:
+        document = document[step]
+    return document
 
 
 def _citations(value: object) -> tuple[Citation, ...] | None:

@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import canonical
-from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
@@ -57,7 +56,7 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
     if not isinstance(document, dict) or not document.get("testData"):
         message = "has no testData: it is a prompt, not a suite"
         raise UnrecognisedSuite([source.problem((), message, rule="unknown-format")])
-    problems = [*schema_problems(source, NAME)[0], *_unknown(source, document)]
+    problems = schema_problems(source, NAME)[0]
     cases: list[Case] = []
     if not any(problem.level == "error" for problem in problems):
         reader = _Reader.of(source, document)
@@ -78,14 +77,8 @@ def _expected_problems(source: Source, cases: Sequence[Case], entries: Sequence[
         yield from misspelt_expected(source, ("testData", index), entry)
 
 
-def _unknown(source: Source, document: Mapping[str, Any]) -> Iterator[FileProblem]:
-    keys = schema("runevals.suites.dialects", NAME)["properties"]
-    for key in document.keys() - keys.keys():
-        message = f"'{key}' is not read{did_you_mean(key, keys)}"
-        yield source.warning((key,), message, key=True, rule="unknown-key")
-
-
-class _Reader(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class _Reader:
     """Reads the cases of one file; problems are collected in `problems`, each once."""
 
     source: Source
