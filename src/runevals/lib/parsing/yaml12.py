@@ -52,6 +52,17 @@ def _finite(number: float) -> float:
     return number
 
 
+def _is_list(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.SequenceNode)
+
+
+def _is_merge(key: yaml.Node, value: yaml.Node) -> bool:
+    """Whether an entry is `<<: *base`, which YAML 1.1 had, and which people and js-yaml still use."""
+    mappings = value.value if _is_list(value) else [value]
+    is_plain = isinstance(key, yaml.ScalarNode) and key.value == "<<" and not key.style
+    return is_plain and bool(mappings) and all(isinstance(one, yaml.MappingNode) for one in mappings)
+
+
 class _Builder:
     def __init__(self, text: str, max_nodes: int) -> None:
         self.text = text
@@ -87,9 +98,13 @@ class _Builder:
         return self._scalar(node, json_path)
 
     def _mapping(self, node: yaml.MappingNode, json_path: JsonPath) -> dict[str, object]:
+        merges = [value for key, value in node.value if _is_merge(key, value)]
+        merged = self._merged(merges, json_path) if merges else {}
         mapping: dict[str, object] = {}
         for key_node, value_node in node.value:
             offset = key_node.start_mark.index
+            if merges and _is_merge(key_node, value_node):
+                continue
             if not isinstance(key_node, yaml.ScalarNode):
                 self.problems.append((json_path, offset, "a key must be plain text"))
                 continue
@@ -98,7 +113,15 @@ class _Builder:
                 message = f"duplicate key '{key}'; remove one of them"
                 self.problems.append(((*json_path, key), offset, message))
             mapping[key] = self.build(value_node, (*json_path, key), offset)
-        return mapping
+        return {**merged, **mapping}
+
+    def _merged(self, nodes: list[yaml.Node], json_path: JsonPath) -> dict[str, object]:
+        """What `<<` merges; of several mappings, the first that has a key decides."""
+        place = self.marks[json_path]
+        mappings = [one for node in nodes for one in (node.value if _is_list(node) else [node])]
+        values = [self.build(one, json_path, one.start_mark.index) for one in reversed(mappings)]
+        self.marks[json_path] = place
+        return {key: value for each in values if isinstance(each, dict) for key, value in each.items()}
 
     def _scalar(self, node: yaml.Node, json_path: JsonPath) -> object:
         try:

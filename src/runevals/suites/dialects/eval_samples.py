@@ -110,9 +110,6 @@ def _unknown(source: Source, json_path: JsonPath, sample: Mapping[str, Any]) -> 
     """Problems of keys that are not read."""
     keys = schema("runevals.suites.dialects", NAME)["$defs"]["sample"]["properties"]
     yield from unread_keys(source, json_path, sample, keys, _CHECKS)
-    if "<<" in sample:
-        message = "'<<' does not merge in YAML 1.2; write out its content"
-        yield source.warning((*json_path, "<<"), message, key=True, rule="unknown-key")
 
 
 def _cwd_problems(
