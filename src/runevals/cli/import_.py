@@ -37,6 +37,7 @@ PROMPTFOO = "promptfoo"
 LOG_OUTPUT = Path("evals/imported.json")
 PROMPTS = "prompts"  # the folder beside the suite
 LONGEST_NAME = 60
+LEAST_KEPT = 0.5  # of the assertions, without --force
 
 
 @click.command("import")
@@ -56,7 +57,11 @@ LONGEST_NAME = 60
     show_default=True,
     help="The settings to write, for promptfoo.",
 )
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Overwrite existing files; write also if less than half of the assertions can be converted.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 2 if something cannot be converted.")
 @click.option("--expected", is_flag=True, help="Of a log: what was answered is also the expected response.")
 @settings_options("config")
@@ -115,6 +120,12 @@ def _import_promptfoo(file: Path, output: Path, settings_file: Path, *, force: b
         say(line, err=True)
     if not converted.samples:
         raise UsageError(f"{file}: nothing of it can be converted; see the list above")
+    counted = f"{converted.assertions:,} of {plural(converted.total_assertions, 'assertion')}"
+    if converted.assertions < converted.total_assertions * LEAST_KEPT and not force:
+        raise UsageError(
+            f"{file}: {counted} can be converted; see the list above. --force writes them; or run it there, "
+            "and `runevals gate` its results"
+        )
     prompts = _placed(converted, output, settings_file)
     texts = _texts(converted, prompts, output, file)
     _write(texts, force=force)
@@ -165,10 +176,12 @@ def _free_name(label: str, taken: set[str]) -> str:
 def _summary(converted: ConvertedConfig, prompts: Sequence[_Placed], tool: str, lost: int) -> Iterator[str]:
     """The summary; only a complete conversion with a target is marked ✓."""
     checks = sum(len(sample.get("assertions", ())) + ("rubric" in sample) for sample in converted.samples)
+    lost_checks = f" ({converted.assertions:,} of {plural(converted.total_assertions, 'assertion')} kept)"
     first, *others = prompts
     has_target = first.target is not None
     mark = "✓" if has_target and not lost else "⚠"
-    yield f"{mark} {tool}: {plural(len(converted.samples), 'case')}, {plural(checks, 'check')}"
+    counted = f"{plural(len(converted.samples), 'case')}, {plural(checks, 'check')}"
+    yield f"{mark} {tool}: {counted}{lost_checks if converted.assertions < converted.total_assertions else ''}"
     if lost:
         yield f"  {plural(lost, 'thing')} could not be converted, and {'is' if lost == 1 else 'are'} listed above"
     if not has_target:

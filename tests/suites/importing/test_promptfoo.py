@@ -150,10 +150,12 @@ def test_texts_of_files_lose_the_blanks_around_them_and_variables_may_stand_in_f
 def test_a_cell_may_be_long_and_code_may_have_many_blank_lines(project, runevals):
     """In time proportional to their length: blank lines took hours."""
     assertion = {"type": "javascript", "value": f"// x{chr(10) * 200_000}return output === 'y'"}
-    project.write("p.json", {"prompts": ["{{q}}"], "tests": ["file://t.csv", {"assert": [assertion]}]})
+    project.write(
+        "p.json", {"prompts": ["{{q}}"], "tests": ["file://t.csv", {"vars": {"q": "z"}, "assert": [assertion]}]}
+    )
     project.write("t.csv", f"q\n{'x' * 200_000}\n")
     code, out, err = runevals("import", "promptfoo", "p.json")
-    ended(code, 0, out + err, "1 case, 0 checks", "check-1.mjs", without=["Traceback"])
+    ended(code, 0, out + err, "2 cases, 1 check", "check-1.mjs", without=["Traceback"])
 
 
 def test_scenarios_of_millions_of_cases_are_refused_at_once(project, runevals):
@@ -274,3 +276,22 @@ def test_a_provider_keeps_its_prompts_and_a_prompt_its_config(project, runevals)
     assert short["parameters"] == {"temperature": 0, "top_p": 1, "response_format": schema}
     assert long["parameters"] == {"top_p": 0.5}
     ended(code, 0, err, "lost: prompt long: config.stream", "lost: provider openai:idle: a run has one target")
+
+
+def test_config_of_an_assertion_reaches_its_code(imported, project, runevals):
+    imported("parts-that-fail")
+    answers = '{"case": "code", "output": "Pro"}'
+    project.write("parts-that-fail/answers.jsonl", answers)
+    code, out, err = runevals("--filter", "code", "--target", "recorded:answers.jsonl", "-o", "out.json")
+    ended(code, 0, out + err, "1 of 1 case passes")
+
+
+def test_below_a_half_nothing_is_written_without_force(project, runevals):
+    assertions = [{"type": "contains", "value": "x"}, *({"type": "moderation"} for _ in range(5))]
+    document = {"prompts": ["hi"], "providers": ["openai:tiny"], "tests": [{"assert": assertions}]}
+    project.write("p.json", document)
+    code, _, err = runevals("import", "promptfoo", "p.json")
+    ended(code, 2, err, "1 of 6 assertions can be converted", "(5 places; this is the first)")
+    assert not (project.path / "evals").exists()
+    code, out, _ = runevals("import", "promptfoo", "p.json", "--force")
+    ended(code, 0, out, "1 case, 1 check (1 of 6 assertions kept)")

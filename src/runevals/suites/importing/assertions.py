@@ -6,6 +6,9 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import field
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -14,6 +17,8 @@ from runevals.evaluators.text.blank import is_blank
 from runevals.evaluators.text.ngrams import unusable
 from runevals.lib.parsing.source import read_yaml
 from runevals.records.errors import UsageError
+from runevals.records.quick_dataclass import dataclass
+from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.variables import as_text
 from runevals.suites.importing.code import AnswerShape, CodeFiles, NoEquivalent, is_trim, reads_fields
 from runevals.suites.importing.comparisons import FUNCTION_CALLS, comparison, valid_calls
@@ -24,7 +29,10 @@ from runevals.suites.importing.templates import NotPlain, rendered
 WITHOUT_EQUAL = "has no equivalent in runevals"
 _OWN_GRADER = "its own grader is not converted; name judges in the settings"
 MOST_NESTED = 8
-_READ = frozenset({"type", "value", "threshold", "weight", "assert", "metric", "provider", "transform"})
+MOST_WORDS = 200  # characters of those that are named
+_WORD = re.compile(r"\w+")
+_READ = frozenset({"type", "value", "threshold", "weight", "assert", "provider", "transform"})
+_DECIDE = ("rubricPrompt", "contextTransform", "config")  # what an assertion holds by these it holds by them only
 _WITHOUT_OUTPUT = ("latency", "cost", "trajectory:", "skill-used")
 _JUDGED_AS_IT_IS = "a judge and this check see the answer, and not what its transform makes of it"
 # All types that a cell of a table can name.
@@ -70,6 +78,11 @@ class ConvertedAssertions(Struct, frozen=True, kw_only=True):
     rubrics: tuple[str, ...] = ()
     rubric_threshold: float | None = None  # 1–5
 
+    @property
+    def number(self) -> int:
+        """How many assertions these were."""
+        return len(self.assertions) + len(self.rubrics)
+
 
 class Assertions(Struct, frozen=True, kw_only=True):
     """Converts assertions; `functions` are those that the model may call."""
@@ -97,13 +110,16 @@ class Assertions(Struct, frozen=True, kw_only=True):
                     )
                 else:
                     converted.append(self._convert(assertion, test, at))
+                    self._note_lost_words(assertion, converted[-1], at)
             except (NoEquivalent, NotPlain, UsageError) as reason:
-                self.remarks.not_converted(at, str(reason))
+                self.remarks.not_converted(at, str(reason), checks=1)
         if len(rubrics) > 1:
             message = f"{len(rubrics)} rubrics became one that asks for all of them"
             self.remarks.differs(test.location, message)
         return ConvertedAssertions(
-            assertions=tuple(converted), rubrics=tuple(rubrics), rubric_threshold=max(thresholds, default=None)
+            assertions=tuple(converted),
+            rubrics=tuple(rubrics),
+            rubric_threshold=max(thresholds, default=None),
         )
 
     def _resolve(self, raw: Any) -> Mapping[str, Any]:
@@ -129,22 +145,36 @@ class Assertions(Struct, frozen=True, kw_only=True):
         plain = kind.removeprefix("not-")
         if assertion.get("weight") == 0:
             raise NoEquivalent("weight 0 only measures; a check here counts, or is not there")
-        for key in assertion.keys() - _READ:
-            raise NoEquivalent(f"'{key}' {WITHOUT_EQUAL}")
+        self._require_known_keys(assertion, at, read=("config",) if plain in _PROGRAMS else ())
         if plain == "assert-set":
             converted = self._set(assertion, test, at, depth)
         elif (name := self._as_code(plain, assertion, test, at)) is not None:
             value = None if plain in _PROGRAMS else self._expected(plain, assertion, test)
             converted = {"type": "custom", "fn": name, **({} if value is None else {"value": value})}
+            converted |= {"config": assertion["config"]} if "config" in assertion else {}
         else:
             converted = self._as_evaluator(plain, assertion, test, at)
-        if "metric" in assertion:
-            self.remarks.differs("metric", "names of metrics are not converted; reports use the name of the check")
         if "provider" in assertion:
             self.remarks.differs(at, _OWN_GRADER)
         if _is_number(assertion.get("weight")):
             converted["weight"] = assertion["weight"]
         return converted | ({"not": not converted.get("not", False)} if negated else {})
+
+    def _require_known_keys(self, assertion: Mapping[str, Any], at: str, read: Collection[str] = ()) -> None:
+        """Raises NoEquivalent for a key that decides; one that describes is nothing, another one a remark."""
+        for key in sorted(assertion.keys() - _READ - set(read)):
+            if key in _DECIDE:
+                raise NoEquivalent(f"'{key}' {WITHOUT_EQUAL}")
+            if not describes(key):
+                self.remarks.differs(at, f"'{key}' is not known, and not converted")
+
+    def _note_lost_words(self, assertion: Mapping[str, Any], converted: Mapping[str, Any], at: str) -> None:
+        """A remark on words of the value and config that are neither in the check nor in its code."""
+        written = [as_text(converted), *(self.code.code.get(str(one), "") for one in converted.values())]
+        words = set(_WORD.findall(" ".join(written)))
+        operands = {key: assertion[key] for key in ("value", "config") if key in assertion}
+        if lost := sorted({word for text in _texts_in(operands) for word in _WORD.findall(text)} - words):
+            self.remarks.not_converted(at, f"what was written lacks {', '.join(lost)[:MOST_WORDS]}")
 
     def _as_evaluator(
         self, plain: str, assertion: Mapping[str, Any], test: AssertedTest, at: str
@@ -163,7 +193,9 @@ class Assertions(Struct, frozen=True, kw_only=True):
         transforms = _transforms(assertion, test)
         if plain in _PROGRAMS:
             name = self._program(plain, assertion, test, transforms)
-            self.remarks.differs(at, f"became {name}, which sees output and context.vars, and nothing outside")
+            self.remarks.differs(
+                at, f"became {name}, which sees output, context.vars and context.config, and nothing outside"
+            )
             return name
         if plain in FUNCTION_CALLS:
             if not self.functions:
@@ -225,9 +257,7 @@ class Assertions(Struct, frozen=True, kw_only=True):
         return value
 
     def _rubric(self, assertion: Mapping[str, Any], test: AssertedTest, at: str) -> str:
-        for key in ("rubricPrompt", "contextTransform"):
-            if key in assertion:
-                raise NoEquivalent(f"'{key}' {WITHOUT_EQUAL}")
+        self._require_known_keys(assertion, at)
         self._require_as_it_is(assertion, test)
         if assertion.get("weight") == 0:
             raise NoEquivalent("weight 0 only measures; a check here counts, or is not there")
@@ -390,6 +420,15 @@ class Assertions(Struct, frozen=True, kw_only=True):
             children = [{"type": "skill_triggered", "skill": name, "should_trigger": False} for name in names]
             return {**_all(children), "not": True}  # turned round again by its type
         return _all([{"type": "skill_triggered", "skill": name} for name in names])
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """The texts and numbers in a value, without kinds, templates, and names of files with its content."""
+    if isinstance(value, Mapping | list):
+        inner = [one for key, one in value.items() if key != "type"] if isinstance(value, Mapping) else value
+        yield from chain.from_iterable(map(_texts_in, inner))
+    elif not isinstance(value, bool | None) and "{{" not in (text := as_text(value)) and PREFIX not in text:
+        yield text
 
 
 def _transforms(assertion: Mapping[str, Any], test: AssertedTest) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from typing import Any
 from msgspec import Struct
 
 from runevals.records.errors import UsageError
+from runevals.records.quick_dataclass import dataclass
+from runevals.suites.dialects.conservation import describes
 from runevals.suites.importing.assertions import from_cell
 from runevals.suites.importing.files import PREFIX, Files
 from runevals.suites.importing.remarks import Remarks
@@ -32,6 +34,9 @@ class Test(Struct, frozen=True, kw_only=True):
 _READ = frozenset({"description", "vars", "assert", "options", "metadata", "prompts", "threshold"})
 
 
+_METADATA = "__metadata:"
+
+
 def read_tests(config: Mapping[str, Any], files: Files, remarks: Remarks) -> list[Test]:
     """The tests of a configuration, each with the default test under it; what cannot be read is remarked."""
     default = config.get("defaultTest") or {}
@@ -51,7 +56,8 @@ def read_tests(config: Mapping[str, Any], files: Files, remarks: Remarks) -> lis
         try:
             tests += _expanded(_merge(default, raw, files), location, files)
         except UsageError as reason:
-            remarks.not_converted(location, str(reason))
+            checks = sum(len(one) for each in (default, raw) if isinstance(one := each.get("assert"), list))
+            remarks.not_converted(location, str(reason), checks=checks)
         if len(tests) > MOST_CASES:
             raise UsageError(f"{location}: the variables make more than {MOST_CASES} cases")
     if not tests and not config.get("tests") and not config.get("scenarios"):
@@ -85,7 +91,7 @@ def _test_entries(
 
 def _of_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a table: columns that begin with two underscores have a meaning, the others are variables."""
-    test: dict[str, Any] = {"vars": {}, "assert": [], "options": {}}
+    test: dict[str, Any] = {"vars": {}, "assert": [], "options": {}, "metadata": {}}
     for name, cell in ((str(name).strip(), cell or "") for name, cell in row.items()):
         if name.startswith("__expected"):
             test["assert"] += [from_cell(cell)] if cell.strip() else []
@@ -93,6 +99,10 @@ def _of_row(row: Mapping[str, Any]) -> dict[str, Any]:
             test["options"][name[2:]] = cell
         elif name == "__description":
             test["description"] = cell
+        elif name.startswith(_METADATA):
+            key, is_list = name.removeprefix(_METADATA).removesuffix("[]"), name.endswith("[]")
+            cells = [one.strip() for one in cell.split(",") if one.strip()]
+            test["metadata"] |= {key: cells if is_list else cell} if cell.strip() else {}
         elif not name.startswith("__"):
             test["vars"][name] = cell
         elif cell.strip():
@@ -166,7 +176,7 @@ def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test
         if several > MOST_CASES:
             raise UsageError(f"its variables make more than {MOST_CASES} cases")
     prompts = test.get("prompts")
-    rest = frozenset(test.keys() - _READ) | (
+    rest = frozenset(key for key in test.keys() - _READ if not describes(key)) | (
         {"threshold"} if test.get("threshold") not in (None, 1) else frozenset()
     )
     return [

@@ -27,7 +27,8 @@ _READS_FIELDS = re.compile(
     r"|\bisinstance\(output, *(?:dict|list)"
 )
 _LOGS = re.compile(r"(?m)^[^\S\n]*(?:console\.\w+|print)\(.*\);?[^\S\n]*$")
-_MORE_CONTEXT = re.compile(r"\bcontext(?:\??\.(?!vars\b)\w|\[['\"](?!vars\b)|\.get\(['\"](?!vars\b))")
+_OTHER = r"(?!(?:vars|config)\b)"  # fields of a context than those that a check here is given
+_MORE_CONTEXT = re.compile(rf"\bcontext(?:\??\.{_OTHER}(?!get\()\w|\[['\"]{_OTHER}|\.get\(['\"]{_OTHER})")
 _OUTSIDE = re.compile(r"\brequire\(|\bprocess\.|\bimport\(|(?m:^[^\S\n]*import\b)")
 _TRIMS = re.compile(r"output(?:\.trim(?:Start|End)?\(\))?;?")
 
@@ -61,7 +62,7 @@ class CodeFiles(Struct, frozen=True, kw_only=True):
         functions = [check, *map(self._transform, transforms, (f"transform{n or ''}" for n in range(9)))]
         value = _SHAPED[shape.parsed, shape.calls]
         functions += [_FUNCTIONS[name] for name in ("calls", "read") if f"{name}(" in value]
-        lines = [f"  const context = {{ vars: sample.vars, prompt: {_NO_PROMPT} }};", f"  let value = {value};"]
+        lines = [_CONTEXT, f"  let value = {value};"]
         lines += [f"  value = await transform{n or ''}(value, context);" for n in range(len(transforms))]
         limit = "value > 0" if threshold is None else f"value >= {json.dumps(threshold)}"
         text = _JAVASCRIPT.replace("LINES", "\n".join(lines)).replace("LIMIT", limit)
@@ -162,7 +163,9 @@ def _only_vars(code: str) -> str:
     """Raises NoEquivalent for code that needs more of its context than variables; what it only logs is empty."""
     plain = _LOGS.sub("", code)
     if (more := _MORE_CONTEXT.search(plain)) is not None:
-        raise NoEquivalent(f"it reads more of its context than vars: {plain[more.start() :].split()[0][:40]}")
+        raise NoEquivalent(
+            f"it reads more of its context than vars and config: {plain[more.start() :].split()[0][:40]}"
+        )
     return code
 
 
@@ -193,7 +196,7 @@ def _importable(code: str) -> str:
     return "\n".join(("from __future__ import annotations", *lines))
 
 
-_NO_PROMPT = '""'
+_CONTEXT = '  const context = { vars: sample.vars, prompt: "", config: assertion.config ?? {} };'
 _SHAPED: Mapping[tuple[bool, str | None], str] = {
     (False, None): "output",
     (True, None): "read(output)",
@@ -249,7 +252,8 @@ _PYTHON_READ = """def read(output):
 """
 _PYTHON = """def check(output, sample, assertion):
     try:
-        value = main(VALUE, {"vars": sample.get("vars", {}), "prompt": ""})
+        context = {"vars": sample.get("vars", {}), "prompt": "", "config": assertion.get("config", {})}
+        value = main(VALUE, context)
         if isinstance(value, str):
             import json
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-
+from dataclasses import field, replace
+from runevals.records.quick_dataclass import dataclass
+from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.variables import texts_of
 from runevals.suites.importing.assertions import AssertedTest, Assertions, ConvertedAssertions
 from runevals.suites.importing.cases import Test, read_tests
@@ -28,9 +31,7 @@ from runevals.suites.importing.templates import NotPlain, rendered
 # Keys of a configuration that are read here, or that say nothing about what is measured.
 _READ = frozenset({"prompts", "providers", "targets", "tests", "scenarios", "defaultTest", "assertionTemplates"})
 _READ |= {"evaluateOptions", "$schema"}
-_IGNORED_KEYS = frozenset(
-    {"description", "outputPath", "sharing", "tags", "metadata", "commandLineOptions", "writeLatestResults"}
-)
+_IGNORED_KEYS = frozenset({"outputPath", "sharing", "commandLineOptions", "writeLatestResults"})
 _OPTIONS = frozenset({"prefix", "suffix", "provider", "disableVarExpansion"})
 AFFIXES = ("__prefix", "__suffix")  # as columns of promptfoo's tables are called
 
@@ -48,12 +49,14 @@ class ConvertedConfig(Struct, frozen=True, kw_only=True):
     tagged: bool
     code: Mapping[str, str]
     remarks: tuple[Remark, ...]
+    assertions: int  # that were converted; several rubrics of a test are one check
+    total_assertions: int
 
 
 def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
     """Everything of `config` that has an equal here; the rest is in the remarks. Raises UsageError."""
     remarks = Remarks()
-    for key in config.keys() - _READ - _IGNORED_KEYS:
+    for key in sorted(key for key in config.keys() - _READ - _IGNORED_KEYS if not describes(key)):
         remarks.not_converted(key, "has no equivalent in runevals")
     templates = config.get("assertionTemplates")
     prompts = [
@@ -81,7 +84,6 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
         remarks=remarks,
         tagged=len(prompts) > 1 and any(test.prompts for test in tests),
         affixes=shared is None,
-        samples=[],
     )
     samples.add(tests)
     settings: dict[str, Any] = {}
@@ -98,6 +100,8 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
         ),
         tagged=samples.tagged,
         code=code.code,
+        assertions=sum(samples.counts),
+        total_assertions=sum(samples.counts) + sum(remarks.entries.values()),
         remarks=tuple(sorted(remarks.entries, key=lambda remark: remark.level != "lost")),
     )
 
@@ -154,20 +158,22 @@ class _Samples(Struct, frozen=True, kw_only=True):
     remarks: Remarks
     tagged: bool  # with the labels of the prompts that ask them
     affixes: bool  # of each its own
-    samples: list[dict[str, Any]]
+    samples: list[dict[str, Any]] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)  # assertions of each sample
 
     def add(self, tests: Sequence[Test]) -> None:
-        counts: dict[str, int] = {}
+        names: Counter[str] = Counter()
         for number, test in enumerate(tests, start=1):
             name = test.description or f"test-{number}"
-            counts[name] = counts.get(name, 0) + 1
-            name = name if counts[name] == 1 else f"{name} ({counts[name]})"
+            names[name] += 1
+            name = name if names[name] == 1 else f"{name} ({names[name]})"
             asserted = self._asserted(test)
             prompts = [prompt for prompt in self.prompts if not test.prompts or prompt.label in test.prompts]
-            if self.prompts and not prompts:
-                self.remarks.not_converted(test.location, f"no prompt is called {', '.join(sorted(test.prompts))}")
-            if prompts:
-                self._sample(test, prompts, name, asserted)
+            try:
+                self.samples.append(self._sample(test, prompts, name, asserted))
+                self.counts.append(asserted.number)
+            except NotPlain as reason:
+                self.remarks.not_converted(test.location, str(reason), checks=asserted.number)
 
     def _asserted(self, test: Test) -> ConvertedAssertions:
         for key in sorted(test.rest):
@@ -187,25 +193,26 @@ class _Samples(Struct, frozen=True, kw_only=True):
         asserted_test = AssertedTest(location=test.location, values=test.values, transforms=transforms)
         return self.assertions.of(test.asserted, asserted_test)
 
-    def _sample(self, test: Test, prompts: Sequence[Prompt], name: str, asserted: ConvertedAssertions) -> None:
-        try:
-            values = self._values(test, prompts)
-        except NotPlain as reason:
-            self.remarks.not_converted(test.location, f"{reason}; write the prompt out")
-            return
-        for prompt in prompts:
-            if prompt.is_empty(values):
-                self.remarks.not_converted(f"{test.location}, {prompt.label}", "the prompt is empty")
-                return
-        sample: dict[str, Any] = {
+    def _sample(
+        self, test: Test, prompts: Sequence[Prompt], name: str, asserted: ConvertedAssertions
+    ) -> dict[str, Any]:
+        """The sample of a test. Raises NotPlain if there is nothing to ask."""
+        if not prompts:
+            names = f" is called {', '.join(sorted(test.prompts))}" if test.prompts else " is left"
+            raise NotPlain(f"no prompt{names}")
+        values = self._values(test, prompts)
+        if empty := next((prompt for prompt in prompts if prompt.is_empty(values)), None):
+            raise NotPlain(f"the prompt {empty.label} is empty")
+        category = test.metadata.get("category")
+        return {
             "sample_id": name,
             **({"tags": list(dict.fromkeys(prompt.label for prompt in prompts))} if self.tagged else {}),
             "vars": values,
+            **({"category": category} if isinstance(category, str) else {}),
             **({"metadata": dict(test.metadata)} if test.metadata else {}),
             **({"assertions": list(asserted.assertions)} if asserted.assertions else {}),
             **_rubric(asserted),
         }
-        self.samples.append(sample)
 
     def _values(self, test: Test, prompts: Sequence[Prompt]) -> dict[str, Any]:
         """The variables of a test; one that a prompt names and it does not have is empty, as in Nunjucks."""

@@ -18,6 +18,7 @@ from runevals.suites.importing.templates import NotPlain, rendered, variables_of
 
 _TEXTS = (".txt", ".md", ".j2")
 _CHATS = (".json", ".yaml", ".yml")
+_PROGRAM = re.compile(r"\.(?:py|[cm]?js|ts|rb|go|sh|exe)(?::\w+)?$")
 _ROLES = ("system", "developer", "user", "assistant")
 _READ = frozenset({"raw", "id", "label", "description", "config"})
 
@@ -114,6 +115,8 @@ def _texts(reference: str, files: Files) -> Iterator[tuple[str, str, Path | None
     if not _is_file(reference):
         yield reference, "", None
         return
+    if _PROGRAM.search(reference):
+        raise UsageError(f"{reference} computes its prompt; write out the prompt that it makes")
     for path in files.referenced(reference):
         if path.suffix in _TEXTS:
             parts = re.split(r"\r?\n---\r?\n", files.text(path))
@@ -123,7 +126,7 @@ def _texts(reference: str, files: Files) -> Iterator[tuple[str, str, Path | None
         elif path.suffix in _CHATS:
             yield _chat_text(path, files), path.stem, path
         else:
-            raise UsageError(f"{reference} computes its prompt, or is a table of prompts; write the prompts out")
+            raise UsageError(f"{reference} is a table of prompts; write the prompts out")
 
 
 def _chat_text(path: Path, files: Files) -> str:

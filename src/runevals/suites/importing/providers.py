@@ -174,9 +174,29 @@ def _target(name: str) -> dict[str, Any] | None:
     return {"type": _PROVIDERS[kind], "model": model} if kind in _PROVIDERS else None
 
 
+_ADVICE = {
+    ("exec:", "file://", "python:", "javascript:", "http:", "https:", "golang:", "package:"): (
+        "a program or address of your own: write it as a command, python or http target (docs/running.md)"
+    ),
+    ("anthropic:claude-agent-sdk", "anthropic:claude-code"): "use the target claude-code (docs/agents.md)",
+    ("openai:codex",): "use the target codex (docs/agents.md)",
+    (
+        "echo",
+        "promptfoo:manual-input",
+    ): "it answers with the prompt, for trying a configuration; name your own target",
+    (
+        "bedrock:",
+        "azure:",
+        "azureopenai:",
+        "vertex:",
+    ): "name the provider with its account in the target (docs/models.md)",
+}
+
+
 def _advice(name: str) -> str:
-    if name.startswith(("exec:", "file://", "python:", "javascript:", "http:", "https:")):
-        return "a program or address of your own: write it as a command, python or http target (docs/running.md)"
+    for prefixes, advice in _ADVICE.items():
+        if name.startswith(prefixes):
+            return advice
     return "ask it through an endpoint that speaks OpenAI's chat API: target.base_url or OPENAI_BASE_URL"
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import field, replace
 from typing import Literal
 
 from msgspec import Struct
@@ -24,26 +26,35 @@ class Remark(Struct, frozen=True, kw_only=True):
 
 
 def remark_lines(remarks: Collection[Remark]) -> Iterator[str]:
-    """A line for each remark; more than MOST_ALIKE that differ in the same way are one, at the first place."""
-    alike = Counter(remark.message for remark in remarks if remark.level == "differs")
-    summed_up = set[str]()
+    """A line for each remark; more than MOST_ALIKE of the same kind are one, at the first place."""
+    kinds = Counter(map(_kind, remarks))
+    summed_up = set[Remark]()
     for remark in remarks:
-        if remark.level != "differs" or alike[remark.message] <= MOST_ALIKE:
+        kind = _kind(remark)
+        if kinds[kind] <= MOST_ALIKE:
             yield str(remark)
-        elif remark.message not in summed_up:
-            summed_up.add(remark.message)
-            yield f"{remark} ({alike[remark.message]:,} places; this is the first)"
+        elif kind not in summed_up:
+            summed_up.add(kind)
+            yield f"{remark} ({kinds[kind]:,} places; this is the first)"
 
 
-class Remarks(Struct, frozen=True):
-    """Collects remarks, each once."""
+def _kind(remark: Remark) -> Remark:
+    """The remark without the numbers of tests and assertions; one that only differs without its place."""
+    location = re.sub(r"\d+", "…", remark.location) if remark.level == "lost" else ""
+    return replace(remark, location=location)
 
-    entries: dict[Remark, None] = {}
 
-    def not_converted(self, location: str, message: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """Collects remarks, each once, with the number of checks that are lost by it."""
+
+    entries: dict[Remark, int] = field(default_factory=dict)
+
+    def not_converted(self, location: str, message: str, *, checks: int = 0) -> None:
         """Something has no equivalent in runevals, and is not in what was written."""
-        self.entries[Remark(level="lost", location=location, message=message)] = None
+        remark = Remark(level="lost", location=location, message=message)
+        self.entries[remark] = self.entries.get(remark, 0) + checks
 
     def differs(self, location: str, message: str) -> None:
         """Something was converted, and does not mean quite the same."""
-        self.entries[Remark(level="differs", location=location, message=message)] = None
+        self.entries[Remark(level="differs", location=location, message=message)] = 0

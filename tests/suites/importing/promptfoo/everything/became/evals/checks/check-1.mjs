@@ -4,7 +4,7 @@ function check(output, context) {
 }
 
 export default async function (output, { sample, assertion, toolCalls }) {
-  const context = { vars: sample.vars, prompt: "" };
+  const context = { vars: sample.vars, prompt: "", config: assertion.config ?? {} };
   let value = output;
   try {
     value = await check(value, context, assertion.value);

@@ -7,7 +7,7 @@ function transform(output, context) {
 }
 
 export default async function (output, { sample, assertion, toolCalls }) {
-  const context = { vars: sample.vars, prompt: "" };
+  const context = { vars: sample.vars, prompt: "", config: assertion.config ?? {} };
   let value = output;
   value = await transform(value, context);
   try {

@@ -21,7 +21,7 @@ function transform1(output, context) {
 }
 
 export default async function (output, { sample, assertion, toolCalls }) {
-  const context = { vars: sample.vars, prompt: "" };
+  const context = { vars: sample.vars, prompt: "", config: assertion.config ?? {} };
   let value = output;
   value = await transform(value, context);
   value = await transform1(value, context);

@@ -14,7 +14,7 @@ function calls(output, toolCalls, first = false) {
 }
 
 export default async function (output, { sample, assertion, toolCalls }) {
-  const context = { vars: sample.vars, prompt: "" };
+  const context = { vars: sample.vars, prompt: "", config: assertion.config ?? {} };
   let value = calls(output, toolCalls, true);
   try {
     value = await check(value, context, assertion.value);

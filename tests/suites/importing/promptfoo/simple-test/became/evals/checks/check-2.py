@@ -4,7 +4,8 @@ def main(output, context):
 
 def check(output, sample, assertion):
     try:
-        value = main(output, {"vars": sample.get("vars", {}), "prompt": ""})
+        context = {"vars": sample.get("vars", {}), "prompt": "", "config": assertion.get("config", {})}
+        value = main(output, context)
         if isinstance(value, str):
             import json
 

@@ -1,0 +1,2 @@
+def prompt(context):
+    return "Say x"
