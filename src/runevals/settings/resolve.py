@@ -410,12 +410,13 @@ def input_of(setting: Setting, inputs: Mapping[str, str]) -> object:
 def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: Path) -> tuple[SuiteEntry, ...]:
     inside = file.base.resolve().is_relative_to(repository.resolve())  # otherwise a flag names a file of the user
     from_file = file.exists and origin == file.display_name
-    entries = ({"path": entry} if isinstance(entry, str) else entry for entry in value)
+    entries: Iterator[Any] = ({"path": entry} if isinstance(entry, str) else entry for entry in value)
     return tuple(
         SuiteEntry(
             path=entry["path"],
             base=file.base if from_file else cwd,
             evaluators=tuple(entry.get("evaluators", ())),
+            columns=entry.get("columns", {}),
             from_file=from_file and inside,
         )
         for entry in entries

@@ -496,6 +496,7 @@ def _options(entry: SuiteEntry | None, request: LoadRequest) -> LoadOptions:
     return LoadOptions(
         evaluators=names,
         variables=tuple(name for template in filter(None, templates) for name in variables_of(template)),
+        columns={} if entry is None else entry.columns,
         evaluate_only=request.evaluate_only,
         definitions=request.definitions,
         root=request.repository,

@@ -64,11 +64,7 @@ def _source(path: Path, display_path: str) -> Source:
 
 
 def _load(path: Path, source: Source, options: LoadOptions) -> Suite:
-    if path.suffix in TABLES:
-        rows.fill_input(source, options.variables)
-        complaint = rows.no_input(source, options.variables)
-        if complaint is not None:
-            raise UnrecognisedSuite([complaint])
+    if path.suffix in TABLES or options.columns:
         return rows.load(source, options)
     options = replace(options, folder=path.resolve().parent, folder_name=path.absolute().parent.name)
     if path.name.endswith(prompt_yml.SUFFIXES):

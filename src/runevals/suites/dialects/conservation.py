@@ -117,7 +117,7 @@ def _of_entries(
             if content and not isinstance(entry[key], str):
                 message = f"'{key}' holds {content} and is not read in this format"
                 yield source.problem(at, message, key=True, rule="unknown-key")
-            elif content and key in CHECKS:
+            elif content and key in CHECKS and entry[key] != entry.get("expected"):  # a column of that name
                 message = f"'{key}' is a variable here, and no check reads it"
                 yield source.warning(at, message, key=True, rule="unknown-key")
 
@@ -126,7 +126,7 @@ def _of_entries(
 # Other formats name themselves what they do not read.
 _READ: Mapping[str, tuple[str | tuple[str, ...], str | tuple[str, ...], tuple[str, ...]]] = {
     "eval-samples": ("file", "sample", ("samples",)),
-    "rows": ("file", "row", ("rows",)),
+    "rows": ("file", "row", ("rows", "data")),
     "skill-cases": ((), "case", ()),
     "prompt-yml": ("", (), ("testData",)),
 }

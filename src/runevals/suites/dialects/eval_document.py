@@ -42,6 +42,7 @@ from runevals.suites.dialects.checking import (
     valid_entries,
     with_numbered_keys,
 )
+from runevals.suites.dialects.columns import is_table
 from runevals.suites.dialects.conservation import content_of, describes
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.stored_checks import CheckStore
@@ -71,8 +72,7 @@ def recognises(value: object) -> bool:
 def shape_of(value: object) -> Shape | None:
     """Which shape `value` has, None if none."""
     if isinstance(value, list):
-        is_rows = value and all(isinstance(item, dict) and "input" in item for item in value)
-        return None if is_rows else "array"
+        return None if is_table(value) else "array"
     if not isinstance(value, dict):
         return None
     if "schemaVersion" in value:

@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TextIO
 
 from runevals.evaluators.format_names import PRESETS
@@ -14,6 +15,19 @@ from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, 
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import LABELS, Case, EvaluatorSpec, FileProblem, Location, Suite, Turn, cut_name, one_line
 from runevals.records.errors import InvalidSuite
+from runevals.records import (
+    LABELS,
+    Case,
+    EvaluatorSpec,
+    Location,
+    Message,
+    Suite,
+    FileProblem,
+    Turn,
+    cut_name,
+    one_line,
+)
+from runevals.records.errors import InvalidSuite, UnrecognisedSuite
 from runevals.suites.dialects.checking import (
     evaluator_problems,
     expected_problems,
@@ -25,20 +39,22 @@ from runevals.suites.dialects.checking import (
     without_expected,
     wrapped_list,
 )
+from runevals.suites.dialects.columns import OURS, fill, has_other_chat, is_table, opening_of
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "rows"
 MOST_COLUMNS = 1000
-OF_QUESTION = ("question", "input", "query", "message", "user_message", "user_input", "text", "request")
 _KEYS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
+_LISTS = ("rows", "data")
+_OF_FOUNDRY = "builtin."  # before the names of Microsoft's evaluators
 
 
 def recognises(value: object) -> bool:
-    """A list of rows, or an object with `rows`."""
-    if isinstance(value, list):
-        return bool(value) and all(isinstance(row, dict) and "input" in row for row in value)
-    return isinstance(value, dict) and "rows" in value
+    """A list of rows, or an object with `rows`, or with `data` as data sets of Microsoft's Foundry have it."""
+    if isinstance(value, dict):
+        return "rows" in value or is_table(value.get("data"))
+    return is_table(value)
 
 
 def read_lines(text: str, display_path: str) -> Source:
@@ -118,21 +134,28 @@ def _delimiter(file: TextIO) -> str:
     return next(iter((*with_input, *several)), ",")
 
 
-def fill_input(source: Source, variables: Collection[str]) -> None:
-    """Where a table of the prompt file's variables has no `input`, the column of the question stands for it.
+def _renamed(source: Source, options: LoadOptions) -> list[FileProblem]:
+    """Fills our columns from those with other names → a notice of which these are. Raises InvalidSuite."""
+    value: Any = source.value
+    if isinstance(value, dict) and {"features", "rows"} <= value.keys():  # an export of Hugging Face
+        for key in value.keys() - {"rows", "evaluators"}:
+            del value[key]
+    rows = next((value[key] for key in _LISTS if key in value), []) if isinstance(value, dict) else value
+    rows = rows if isinstance(rows, list) else []
+    columns = {column for row in rows if isinstance(row, dict) for column in row}
+    absent = [column for column in options.columns.values() if column not in columns]
+    renamed = fill(rows, options.columns, options.variables)
+    if absent:
+        message = f"there is no column '{absent[0]}', which `columns` names{did_you_mean(absent[0], columns)}"
+        raise InvalidSuite([source.problem((), message)])
+    if not renamed or (options.columns and renamed.keys() <= set(map(OURS.get, options.columns))):
+        return []
+    which = " and ".join(f"{_WORDS[ours]} '{column}'" for ours, column in renamed.items() if ours in _WORDS)
+    message = f"reads {which}; `columns: {{prompt: …, expected: …}}` beside its path in the settings names others"
+    return [replace(source.problem((), message), level="notice")]
 
-    That is one with a usual name, else the first, whichever the prompt file uses: another file does not make other
-    cases.
-    """
-    if not variables:
-        return
-    rows = [row for row in source.value if isinstance(row, dict)] if isinstance(source.value, list) else []
-    columns = dict.fromkeys(column for row in rows for column in row)
-    own = [column for column in columns if column not in _KEYS and column not in LABELS]
-    if "input" not in columns and any(column in variables for column in own):
-        column = next((name for name in OF_QUESTION if name in own), own[0])
-        for row in rows:
-            row["input"] = row.get(column)
+
+_WORDS = {"input": "the prompt from", "expected": "the expected text from"}
 
 
 def no_input(source: Source, variables: Collection[str]) -> FileProblem | None:
@@ -152,26 +175,38 @@ def no_input(source: Source, variables: Collection[str]) -> FileProblem | None:
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
-    """Rows → suite, with every problem found."""
-    file = wrapped_list(source, NAME, "rows")
-    document, root, problems = file.document, file.root, file.problems
+    """Rows → suite, with every problem found. Raises UnrecognisedSuite for a table without prompts."""
+    renamed = _renamed(source, options)
+    if isinstance(source.value, list) and (complaint := no_input(source, options.variables)) is not None:
+        raise UnrecognisedSuite([complaint])
+    key = "data" if isinstance(source.value, dict) and "rows" not in source.value else "rows"
+    file = wrapped_list(source, NAME, key)
+    document, root, problems = file.document, file.root, [*renamed, *file.problems]
     declared = document.get("evaluators")
     declared = declared if isinstance(declared, list) else []  # the schema reports other names
     chosen = options.evaluators or tuple(name for name in declared if isinstance(name, str))
-    names = tuple(PRESETS.get(name, name) for name in chosen)
+    names = tuple(PRESETS.get(name, name) for name in map(_of_foundry, chosen))
     cases: list[Case] = []
     if file.valid_entries:
-        rows = [(index, document["rows"][index]) for index in file.valid_entries]
-        every = [row for row in document["rows"] if isinstance(row, dict)]
+        rows = [(index, document[key][index]) for index in file.valid_entries]
+        every = [row for row in document[key] if isinstance(row, dict)]
         specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
         problems += _evaluator_problems(source, specs, names, every, options)
         cases = [_case(source, (*root, index), row, specs) for index, row in rows]
         problems += _without_expected(source, root, cases, rows)
         for index, row in rows:
+            if has_other_chat(row):
+                message = "holds prompts beside the row's own; keep one of the two"
+                problems.append(source.problem((*root, index, "messages"), message, key=True))
             problems += expected_problems(source, (*root, index, "expected"), row.get("expected"), specs)
         cases, alike = with_numbered_keys(cases, file.pointer_of, "id")
         problems += alike
     return suite_of(source.path, NAME, cases, sorted_by_position(problems))
+
+
+def _of_foundry(name: str) -> str:
+    """Our name of an evaluator of Microsoft's Foundry, such as `builtin.relevance`."""
+    return name.removeprefix(_OF_FOUNDRY).title() if name.startswith(_OF_FOUNDRY) else name
 
 
 def _without_expected(
@@ -220,6 +255,7 @@ def _case(source: Source, json_path: JsonPath, row: Mapping[str, Any], specs: tu
         key=row.get("id") or key_of_prompts([turn.prompt]),
         name=cut_name(one_line(turn.prompt)),
         turns=(turn,),
+        opening=tuple(Message(role=one["role"], content=one["content"]) for one in opening_of(row)),
         location=location,
         category=row.get("category"),
         tags=tuple(row.get("tags") or ()),

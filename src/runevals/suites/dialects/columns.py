@@ -1,0 +1,120 @@
+"""Which columns of a data set are the prompt and the expected text, by their usual names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from runevals.suites.dialects.variables import as_text
+
+OF_QUESTION = ("question", "input", "query", "message", "user_message", "user_input", "text", "request")
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "input": (
+        *("input", "prompt", "question", "query", "input_text", "user_input", "instruction", "inputs"),
+        *("user_message", "user_prompt", "message", "request", "text"),
+    ),
+    "expected": (
+        *("expected", "expected_response", "expected_output", "expected_answer", "expected_text"),
+        *("ground_truth", "groundtruth", "truth", "reference", "reference_answer", "correct_answer", "ideal"),
+        *("gold", "target", "answer", "outputs", "output", "completion"),
+    ),
+}
+OURS = {"prompt": "input", "expected": "expected", "id": "id", "category": "category"}  # keys of `columns`
+_OF_CASES = frozenset({"prompt", "turns", "testId", "expected_response", "sample_id", "skill", "evaluators"})
+_CHAT = "messages"
+
+
+def is_table(value: object) -> bool:
+    """Whether a list holds rows of a data set, and no cases of another format."""
+    rows = value if isinstance(value, list) else []
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        return False
+    if all("input" in row for row in rows):
+        return True
+    names = {*_NAMES["input"], _CHAT}
+    return all(_OF_CASES.isdisjoint(row) for row in rows) and any(names & row.keys() for row in rows)
+
+
+def fill(rows: Sequence[object], chosen: Mapping[str, str], variables: Collection[str]) -> dict[str, str]:
+    """Gives rows our columns `input` and `expected`, from those with another name → ours by theirs.
+
+    `chosen` are the columns that the settings name. If the columns are `variables` of the prompt file and have no
+    usual name, the first of them stands for the prompt: another prompt file does not make other cases.
+    """
+    objects = [_unwrapped(row) for row in rows if isinstance(row, dict)]
+    columns = dict.fromkeys(column for row in objects for column in row)
+    renamed = {OURS[key]: column for key, column in chosen.items()}
+    for ours, names in _NAMES.items():
+        column = next((name for name in names if name in columns), None)
+        if ours == "input" and variables and "input" not in columns:
+            own = [
+                name for name in columns if name not in ("id", "category", "tags", "critical", *_NAMES["expected"])
+            ]
+            usual = next((name for name in OF_QUESTION if name in own), next(iter(own), None))
+            column = usual if any(name in variables for name in own) else column
+        if ours not in renamed and column is not None:
+            renamed[ours] = column
+    for row in objects:
+        prompt = row.get(renamed.get("input", ""))
+        if not isinstance(prompt, str):
+            _read_chat(row, renamed["input"] if isinstance(prompt, list) else _CHAT)
+        for ours, column in renamed.items():
+            if row.get(column) is not None and row.get(ours) is None:
+                value = row[column] if isinstance(row[column], str) else row.pop(column)
+                row[ours] = _text(value)
+    if _CHAT in columns and "input" not in renamed:
+        renamed["input"] = _CHAT
+    return {ours: column for ours, column in renamed.items() if ours != column}
+
+
+def _unwrapped(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as an export of Hugging Face wraps it: {row_idx, row: {…}}."""
+    inner = row.get("row")
+    if "row_idx" in row and isinstance(inner, dict):
+        row.clear()
+        row.update(inner)
+    return row
+
+
+def _read_chat(row: dict[str, Any], column: str) -> None:
+    """The last message of the user as the prompt, and an answer behind it as the expected text."""
+    chat = row.get(column)
+    if (prompt := _prompt_of(chat)) is None:
+        return
+    row[_CHAT] = chat
+    row["input"] = prompt
+    if chat and chat[-1]["role"] == "assistant":
+        row.setdefault("expected", chat[-1]["content"])
+
+
+def _prompt_of(chat: object) -> str | None:
+    """What the user says last in a list of messages, to which at most one answer is there."""
+    if not isinstance(chat, list) or not all(map(_is_message, chat)):
+        return None
+    messages = chat[:-1] if chat and chat[-1]["role"] == "assistant" else chat
+    return str(messages[-1]["content"]) if messages and messages[-1]["role"] == "user" else None
+
+
+def has_other_chat(row: Mapping[str, Any]) -> bool:
+    """Whether a row has a chat beside its prompt, which would not be sent."""
+    return bool(row.get(_CHAT)) and not isinstance(row[_CHAT], str) and _prompt_of(row[_CHAT]) != row["input"]
+
+
+def opening_of(row: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
+    """The messages of a row's chat before the prompt."""
+    chat = row.get(_CHAT)
+    if not isinstance(chat, list) or _prompt_of(chat) != row["input"]:
+        return ()
+    return chat[: max(at for at, message in enumerate(chat) if message["role"] == "user")]
+
+
+def _is_message(message: object) -> bool:
+    return isinstance(message, dict) and all(isinstance(message.get(key), str) for key in ("role", "content"))
+
+
+def _text(value: object) -> object:
+    """A number as text; of an object or a list with one value, that value. Others stay, and are reported."""
+    inner = list(value.values()) if isinstance(value, dict) else value
+    if isinstance(inner, list) and len(inner) == 1:
+        return _text(inner[0])
+    return as_text(value) if isinstance(value, int | float) else value

@@ -1,0 +1,68 @@
+"""The prompt and the expected text of data sets, by the names that people give their columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.suites.dialects.columns import fill, is_table, opening_of
+
+PAIRS = [
+    ("question", "answer"),
+    ("question", "truth"),
+    ("input", "output"),
+    ("query", "ground_truth"),
+    ("prompt", "expected_response"),
+    ("prompt", "completion"),
+    ("input_text", "expected_output"),
+    ("user_input", "reference"),
+]
+
+
+@pytest.mark.parametrize(("prompt", "expected"), PAIRS)
+def test_usual_names_are_known(prompt, expected):
+    row = {prompt: "Hours?", expected: "9 to 5", "source": "faq"}
+    fill([row], {}, ())
+    assert (row["input"], row["expected"], row["source"]) == ("Hours?", "9 to 5", "faq")
+
+
+def test_named_columns_win_and_own_names_are_left():
+    row = {"question": "Hours?", "ask": "Parking?", "reply": 12, "answer": "9 to 5"}
+    assert fill([row], {"prompt": "ask", "expected": "reply"}, ()) == {"input": "ask", "expected": "reply"}
+    assert (row["input"], row["expected"]) == ("Parking?", "12")
+    assert fill([{"input": "x", "expected": "y", "answer": "z"}], {}, ()) == {}
+
+
+def test_a_chat_is_asked_from_its_last_message_of_the_user():
+    chat = [{"role": role, "content": role} for role in ("system", "user", "assistant", "user", "assistant")]
+    row = {"messages": chat}
+    assert fill([row], {}, ()) == {"input": "messages"}
+    assert (row["input"], row["expected"]) == ("user", "assistant")
+    assert opening_of(row) == chat[:3]
+
+
+@pytest.mark.parametrize(
+    ("value", "table"),
+    [
+        ([{"question": "x", "answer": "y"}], True),
+        ([{"messages": []}], True),
+        ([{"prompt": "x", "expected_response": "y"}], False),  # an eval document
+        ([{"question": "x", "sample_id": "y"}], False),
+        ([{"x": 1}], False),
+        ([], False),
+    ],
+)
+def test_a_list_of_rows_is_told_from_cases_of_other_formats(value, table):
+    assert is_table(value) is table
+
+
+def test_settings_name_the_columns(project, runevals):
+    project.write("d.csv", "ask,reply\nHours?,9 to 5\n")
+    project.write("runevals.yaml", "suites: [{path: d.csv, evaluators: [preset-contains], columns: {prompt: ask}}]")
+    code, out, err = runevals("validate")
+    assert code == 2, out
+    assert "compares with 'expected', which no row has (columns: ask, input, reply)" in err
+    columns = "{prompt: ask, expected: reply}"
+    project.write("runevals.yaml", f"suites: [{{path: d.csv, evaluators: [preset-contains], columns: {columns}}}]")
+    assert runevals("validate")[:2] == (0, "✓ d.csv: 1 case, 1 check (rows)\n")
+    project.write("runevals.yaml", "suites: [{path: d.csv, columns: {prompt: asks}}]")
+    assert "there is no column 'asks', which `columns` names; did you mean 'ask'?" in runevals("validate")[2]
