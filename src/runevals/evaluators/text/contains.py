@@ -9,6 +9,7 @@ from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.text.blank import value_problems, why_always_found
 from runevals.evaluators.text.case_folding import folded
+from runevals.evaluators.text.look_alike import look_alike
 from runevals.records import Verdict
 
 
@@ -44,6 +45,7 @@ class Contains(Check):
         if expected is None:
             return Verdict.skipped("no text to look for")
         text = folded(subject.response.text, case_sensitive=self.case_sensitive)
-        if folded(expected, case_sensitive=self.case_sensitive) in text:
+        looked_for = folded(expected, case_sensitive=self.case_sensitive)
+        if looked_for in text:
             return Verdict(1.0, f"found: {expected}")
-        return Verdict(0.0, f"not found: {expected}")
+        return Verdict(0.0, f"not found: {expected}{look_alike(looked_for, text)}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.look_alike import look_alike
 from runevals.evaluators.text.numbers import number_text
 from runevals.records import Verdict
 
@@ -31,4 +32,4 @@ class Equals(Check):
         expected, text = value.strip(), subject.response.text.strip()
         if text == expected:
             return Verdict(1.0, "it is the same")
-        return Verdict(0.0, f"it is not: {expected}")
+        return Verdict(0.0, f"it is not: {expected}{look_alike(expected, text, whole=True)}")

@@ -8,6 +8,7 @@ from typing import Literal
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.text.blank import why_always_found
+from runevals.evaluators.text.look_alike import look_alike
 from runevals.records import Verdict
 
 
@@ -41,10 +42,10 @@ class ExactMatch(Check):
         if self.mode == "equals":
             if text.strip() == expected.strip():
                 return Verdict(1.0, "the response is the expected text")
-            return Verdict(0.0, "the response is not the expected text")
+            return Verdict(0.0, f"the response is not the expected text{look_alike(expected, text, whole=True)}")
         if expected in text:
             return Verdict(1.0, "the expected text was found")
-        return Verdict(0.0, f"not found: {subject.expected}")
+        return Verdict(0.0, f"not found: {subject.expected}{look_alike(expected, text)}")
 
     def _fold(self, text: str) -> str:
         return text if self.case_sensitive else text.casefold()

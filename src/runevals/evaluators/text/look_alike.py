@@ -1,0 +1,27 @@
+"""Why two texts that look alike are not the same."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_HIDDEN = ("Zs", "Cf", "Mn", "Cc")  # kinds of characters that are not seen, or are a part of another
+MOST_NAMED = 3
+
+
+def look_alike(expected: str, text: str, *, whole: bool = False) -> str:
+    """A hint if `text` has `expected`, or is it, but for characters that are not seen or written otherwise."""
+    plain, plain_text = _plain(expected), _plain(text)
+    if not plain or plain not in plain_text or (whole and plain != plain_text):
+        return ""
+    odd = {char: None for one in (text, expected) for char in one if not char.isascii() and _is_odd(char)}
+    names = [f"U+{ord(char):04X} {unicodedata.name(char, '')}".strip() for char in odd][:MOST_NAMED]
+    return f" (the response looks the same; it differs in {', '.join(names) or 'white space'})"
+
+
+def _is_odd(char: str) -> bool:
+    return unicodedata.category(char) in _HIDDEN or unicodedata.normalize("NFKD", char) != char
+
+
+def _plain(text: str) -> str:
+    composed = unicodedata.normalize("NFKC", text)
+    return " ".join("".join(char for char in composed if unicodedata.category(char) != "Cf").split())
