@@ -47,10 +47,16 @@ def test_what_cannot_be_opened_is_refused(content, message):
 
 
 def test_what_is_not_text_or_not_a_file_is_refused(tmp_path):
-    with pytest.raises(InvalidSuite, match="is UTF-16; save it as UTF-8"):
-        opened(b"\xff\xfe\x00", HERE, "x")
+    with pytest.raises(InvalidSuite, match="is not UTF-8 text"):
+        opened(b"\xff\x00", HERE, "x")
     with pytest.raises(InvalidDocument, match="there is no such file"):
         read_opened(tmp_path, "x")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_report_that_powershell_redirected_is_read(encoding):
+    assert opened('  {"é": 1}'.encode(encoding), HERE, "x").has("é")
+    assert opened("<testsuite/>".encode(encoding), HERE, "x").xml.name == "testsuite"
 
 
 def test_a_file_that_git_lfs_did_not_fetch_is_named_as_such(tmp_path):

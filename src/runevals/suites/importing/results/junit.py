@@ -7,7 +7,7 @@ from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
-from math import inf, isnan
+from math import inf
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -78,6 +78,8 @@ _GO_PACKAGE = ("", "TestMain")  # class and name, as gotestsum writes a package 
 _DOTNET_ABORTED = re.compile(r"^Error - (The active test run was aborted\b.*)", re.MULTILINE)
 _NODE_FILE = re.compile(r"\bcause: 'test failed',\s+exitCode: ")
 _SCRIPT = re.compile(r"(?<!-d)\.[cm]?[jt]sx?$")  # Vitest does not time what it only compiles: `x.test-d.ts`
+_TIME = re.compile(r"\s*(?P<number>\d[\d.,]*(?:[eE][-+]?\d+)?|\.\d+)\s*(?P<unit>s|sec|seconds|ms)?\s*")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _NOT_RUN = "cancelledByParent"  # the type of a failure in node:test: a hook failed, or the event loop has ended
 _ERRORS = ("error", "flakyError", "rerunError")
 _FAILURES = ("failure", "flakyFailure", "rerunFailure")
@@ -112,13 +114,13 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
         path=file.display_path,
         cases=joined(_case(test, names) for test in _with_hidden_failures(tests, root)),
         started_at=min(started, default=None),
-        duration_s=_seconds(root, file.display_path)
-        or sum(_seconds(suite, file.display_path) or 0 for suite in root.children),
+        duration_s=_seconds(root) or sum(_seconds(suite) or 0 for suite in root.children),
         notices=(
             *([f"{plural(again, 'test case')} read as further attempts of others"] if again else []),
             *_first(_fewer_than_counted(suite, file.display_path) for suite in _suites(root)),
             *_first(_more_failed(suite, file.display_path) for suite in _suites(root)),
             *_first(map(_unknown_status, tests)),
+            *_first(map(_unknown_time, tests)),
         ),
         stopped=next(filter(None, map(_failure_outside_tests, _suites(root))), ""),
     )
@@ -425,7 +427,7 @@ def _attempt(test: _Test, outcome: Outcome, reason: str) -> ImportedAttempt:
         expected=None,
         output=None,
         results=(check_result("test", "test", passed=passed, reason=reason),),
-        latency_s=_seconds(test.element, test.display_path),
+        latency_s=_seconds(test.element),
         error=unanswered(reason) if errored else None,
     )
     return ImportedAttempt(turn=turn)
@@ -440,18 +442,29 @@ def _reason(element: XmlElement) -> str:
     return both if len(both) <= LONGEST_REASON else f"{both[:LONGEST_REASON]}…"
 
 
-def _seconds(element: XmlElement, display_path: str) -> float | None:
-    """The attribute `time`, in which some runners write a thousands separator. Raises InvalidDocument.
+def _seconds(element: XmlElement) -> float | None:
+    """The attribute `time`, in which some runners write a separator of thousands, a decimal comma or a unit.
 
-    jest-junit and ScalaTest write a negative number for what they have not measured, jasmine-reporters NaN.
+    jest-junit and ScalaTest write a negative number for what they have not measured, jasmine-reporters NaN. None
+    for what is not a number: no verdict needs it.
     """
-    text = element.attributes.get("time", "").strip().replace(",", "")
-    try:
-        seconds = float(text) if text else None
-    except ValueError:
-        seconds = inf
-    if seconds is None or isnan(seconds) or seconds < 0:
+    match = _TIME.fullmatch(element.attributes.get("time", ""))
+    if match is None:
         return None
-    if seconds > LONGEST_TIME_S:
-        raise InvalidDocument(f"{display_path}:{element.line}: time={text!r} is not a number of seconds")
-    return seconds
+    digits = match["number"]
+    thousands = _THOUSANDS.fullmatch(digits)
+    plain = (
+        digits.replace(",", "") if thousands or "," not in digits else digits.replace(".", "").replace(",", ".")
+    )
+    try:
+        seconds = float(plain) / (1000 if match["unit"] == "ms" else 1)
+    except ValueError:  # several points
+        return None
+    return seconds if seconds <= LONGEST_TIME_S else None
+
+
+def _unknown_time(test: _Test) -> str:
+    """What to say of a test whose time is written, and is not a number of seconds."""
+    text = test.element.attributes.get("time", "").strip()
+    is_known = not text or text.startswith("-") or text.lower() == "nan" or _seconds(test.element) is not None
+    return "" if is_known else f"{test.place}: time={text!r} is not a number of seconds; it is not known"

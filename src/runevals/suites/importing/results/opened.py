@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ from runevals.suites.importing.results.archive import Archive, is_archive
 from runevals.suites.importing.results.fields import Json
 
 MAX_BYTES = 256 * 1024 * 1024
+MOST_BLANK = 4096  # bytes before what tells the format
 MOST_ROWS = 200_000  # of JSON Lines
 _JSON_STARTS = '{["-0123456789tfnNI'
 
@@ -52,9 +54,11 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
     """A file's content, opened. Raises InvalidDocument, or InvalidSuite for what is not UTF-8 text."""
     if is_archive(content):
         return OpenedResults(path=path, display_path=display_path, archive=Archive(content, display_path))
-    if content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
+    is_utf_16 = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))  # as PowerShell writes what it redirects
+    start = content[:MOST_BLANK].decode("utf-16" if is_utf_16 else "utf-8-sig", errors="replace")
+    if start.lstrip().startswith("<"):
         return OpenedResults(path=path, display_path=display_path, xml=read_xml(content, display_path))
-    text = decoded(content, display_path)
+    text = content.decode("utf-16", errors="replace") if is_utf_16 else decoded(content, display_path)
     if not text.strip():
         raise InvalidDocument(f"{display_path} is empty")
     try:
