@@ -53,12 +53,20 @@ class Evaluators(Struct, frozen=True, kw_only=True):
             case "llm":
                 specs = [self._llm(declared, json_path)]
             case _:
-                specs = [EvaluatorSpec(name=USES[declared["uses"]])]
+                specs = self._uses(declared["uses"], (*json_path, "uses"))
         at = (*json_path, kinds[0])
         for spec in specs:
             spec_ = replace(spec, id=declared.get("name", spec.name), location=self.source.locate(at, key=True))
             if self._can_be_built(spec_, entry if _has_variables(declared) else at):
                 yield spec_
+
+    def _uses(self, name: str, json_path: JsonPath) -> list[EvaluatorSpec]:
+        """The evaluator of GitHub that is named; one that nothing here measures is lost with a warning."""
+        if name not in USES:
+            message = f"'{name}' is lost: no evaluator here measures it"
+            self.problems[self.source.warning(json_path, message, rule="unknown-key")] = None
+            return []
+        return [EvaluatorSpec(name=USES[name])]
 
     def _string(self, key: str, value: object, json_path: JsonPath, values: Mapping[str, str]) -> EvaluatorSpec:
         text, missing = fill_variables(as_text(value), values)

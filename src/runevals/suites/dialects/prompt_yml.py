@@ -100,8 +100,8 @@ class _Reader:
             source=source,
             document=document,
             parameters=_parameters(source, document, problems),
-            variables=frozenset(VARIABLE.findall(canonical([document["messages"], document["evaluators"]]))),
-            evaluators=Evaluators(source=source, declared=document["evaluators"], names=names),
+            variables=frozenset(VARIABLE.findall(canonical([document["messages"], document.get("evaluators")]))),
+            evaluators=Evaluators(source=source, declared=document.get("evaluators", ()), names=names),
             problems=problems,
         )
 
