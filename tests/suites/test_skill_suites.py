@@ -140,3 +140,10 @@ def test_what_a_target_cannot_answer_is_errored_or_left_out(project, runevals):
     assert set(cases.values()) == {"errored"}  # it does not report skills
     code, out, err = runevals("plan", "--target", "openai:m")
     ended(code, 0, out + err, "not run: evals/trigger-evals.json: it asks which skill is loaded")
+
+
+def test_a_list_of_triggers_beside_the_suite_of_a_skill_that_lies_deeper_is_run(project, runevals):
+    project.write("plugins/office/skills/notes/SKILL.md", SKILL.format("notes"))
+    project.write("evals/evals.json", SUITE)
+    project.write("evals/trigger-evals.json", {"skill_name": "notes", "queries": TRIGGERS})
+    assert found(runevals)[0] == ["evals/evals.json", "evals/trigger-evals.json"]

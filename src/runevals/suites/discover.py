@@ -12,7 +12,7 @@ from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records.agent import SKILL_RESULTS
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.suites.dialects import read, skill_cases
-from runevals.suites.skill_suites import SKILL, is_trigger_file, skill_patterns, skill_suites
+from runevals.suites.skill_suites import SKILL, is_trigger_file, skill_folders, skill_patterns, skill_suites
 
 _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
@@ -73,7 +73,7 @@ def _first(
         return tuple(_category_files(folders[0])), (*folders[1:], *skills)
     if not standard:
         return tuple(skills), ()
-    of_root = (root / SKILL).is_file() and standard[0] in (root / "evals" / "evals.json", root / "evals.json")
+    of_root = standard[0] in (root / "evals" / "evals.json", root / "evals.json") and bool(skill_folders(root))
     own = [path for path in skills if of_root and path.parent == root / "evals" and is_trigger_file(path)]
     files = (standard[0], *own)
     return files, tuple(path for path in (*standard[1:], *folders, *skills) if path not in files)
