@@ -156,6 +156,14 @@ def test_upgrade_writes_the_current_shape_and_keeps_the_old_file(project, runeva
     assert "is current" in runevals("upgrade", "evals.json")[1]
 
 
+def test_upgrade_keeps_the_keys_that_the_current_shape_does_not_have(project, runevals):
+    project.write("evals.json", [{"prompt": "One?", "agreement": 0.9, "extensions": {"other": 1}}])
+    assert runevals("upgrade", "evals.json")[0] == 0
+    item = {"prompt": "One?", "extensions": {"other": 1, "earlier": {"agreement": 0.9}}}
+    assert project.document("evals.json") == {"schemaVersion": "1.2.0", "items": [item]}
+    assert runevals("validate")[:2] == (0, "✓ evals.json: 1 case, 2 checks (eval-document)\n")
+
+
 def test_the_settings_show_addresses_without_credentials(runevals, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "https://ann:password@models.example/v1?key=secret")
     signed = "https://ann:password@store.example/base.json?signature=secret"

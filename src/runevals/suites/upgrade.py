@@ -18,14 +18,11 @@ def upgrade_file(path: Path, display_path: str) -> str:
         raise InvalidSuite(suite.errors)
     if not suite.legacy:
         return f"{display_path}: is current, unchanged"
-    unknown = [problem for problem in suite.problems if problem.message.startswith("unknown key")]
-    if unknown:  # the older shape lets them pass; the current one does not
-        raise InvalidSuite(unknown)
     path = behind_links(path)
     source = read_source(path, display_path)
     backup = path.with_name(f"{path.name}.bak.{datetime.now().astimezone():%Y%m%d%H%M%S}")
     write_whole(backup, source.text)
-    document = eval_document.upgraded(source.value)
+    document = eval_document.with_known_keys(eval_document.upgraded(source.value))
     write_whole(path, eval_document.as_text(document))
     return (
         f"{display_path}: upgraded to schemaVersion {eval_document.CURRENT_VERSION}; the old file is {backup.name}"

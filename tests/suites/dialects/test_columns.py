@@ -57,7 +57,9 @@ def test_a_list_of_rows_is_told_from_cases_of_other_formats(value, table):
 
 def test_settings_name_the_columns(project, runevals):
     project.write("d.csv", "ask,reply\nHours?,9 to 5\n")
-    project.write("runevals.yaml", "suites: [{path: d.csv, evaluators: [preset-contains], columns: {prompt: ask}}]")
+    project.write(
+        "runevals.yaml", "suites: [{path: d.csv, evaluators: [preset-contains], columns: {prompt: ask}}]"
+    )
     code, out, err = runevals("validate")
     assert code == 2, out
     assert "compares with 'expected', which no row has (columns: ask, input, reply)" in err

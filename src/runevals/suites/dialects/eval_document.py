@@ -12,7 +12,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from runevals.evaluators.retrieval.citations import FORMATS
-from runevals.lib.parsing.schema import Complaint, complaints
+from runevals.lib.parsing.schema import Complaint, complaints, schema
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.records import (
     NOTHING,
@@ -98,6 +98,22 @@ def upgraded(value: Any) -> dict[str, Any]:
             return {"schemaVersion": CURRENT_VERSION, "items": [value]}
         case _:
             return dict(value)
+
+
+def with_known_keys(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with the keys that older shapes let pass, and the current one does not, under `extensions`."""
+    keys = schema("runevals.suites.dialects", NAME)
+    items = [
+        _extended(item, keys["$defs"]["thread" if "turns" in item else "single"]) for item in document["items"]
+    ]
+    return _extended({**document, "items": items}, keys)
+
+
+def _extended(fields: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, Any]:
+    known = {key: value for key, value in fields.items() if key in rules["properties"]}
+    if others := {key: value for key, value in fields.items() if key not in known}:
+        known["extensions"] = {**known.get("extensions", {}), "earlier": others}
+    return known
 
 
 def as_text(document: Mapping[str, Any]) -> str:
