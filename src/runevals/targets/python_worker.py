@@ -15,6 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+MOST_OF_BODY = 500  # characters of what a server answered
+
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
@@ -97,8 +99,30 @@ def _last_line(error: BaseException) -> str:
         if frame.filename not in (__file__, importlib.__file__)
         and not frame.filename.startswith("<")  # neither this module nor the import system
     ]
-    location = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{location}"
+    own = [frame for frame in frames if _is_own(Path(frame.filename))]  # what its author can change
+    place = (own or frames)[-1] if frames else None
+    location = "" if place is None else f" ({_display_path(Path(place.filename))}:{place.lineno})"
+    return f"{type(error).__name__}: {error}{_body(error)}{location}"
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a file is of the repository, and not of an installed package."""
+    return Path.cwd() in path.parents and not {"site-packages", "dist-packages"} & set(path.parts)
+
+
+def _display_path(path: Path) -> str:
+    return path.relative_to(Path.cwd()).as_posix() if _is_own(path) else path.name
+
+
+def _body(error: BaseException) -> str:
+    """What a server answered, if the error of an HTTP client has it: urllib's, httpx's, requests'."""
+    try:
+        response: Any = getattr(error, "response", None)
+        body = response.text if response is not None else error.read(MOST_OF_BODY)  # type: ignore[attr-defined]
+    except Exception:  # noqa: BLE001 - it is only shown
+        return ""
+    text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+    return f": {' '.join(text.split())[:MOST_OF_BODY]}" if isinstance(text, str) and text.strip() else ""
 
 
 def _say(answers: Any, fields: dict[str, object]) -> None:
