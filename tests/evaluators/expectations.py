@@ -79,6 +79,10 @@ ASSERTIONS = [
     ("word_count_min", {"value": 2}, told("one\u3000two"), True),  # an ideographic space splits
     ("word_count_min", {"value": 3}, told("one two"), False),
     ("word_count_max", {"value": 2}, told(" one  two "), True),
+    ("word_count_max", {"value": 3}, told("你好世界"), False),  # a CJK character is a word, as elsewhere
+    ("word_count_max", {"value": 4}, told("你好，世界"), True),
+    ("word_count_max", {"value": 3}, told("see 北京"), True),
+    ("word_count_max", {"value": 2}, told("well-known –"), True),
     ("word_count_max", {"value": 0}, told(""), True),
     ("word_count_max", {"value": 1}, told("one two"), False),
     ("json_valid", {}, told(' {"a": [1, null]}\n'), True),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.text.tokens import words_in
 from runevals.records import Layer, Problem, Verdict
 
 
@@ -61,14 +62,14 @@ class CharactersBound(Bound):
 
 @dataclass(frozen=True, kw_only=True)
 class WordsBound(Bound):
-    """Bounds the number of words, which white space separates."""
+    """Bounds the number of words, which white space separates; each CJK character is one."""
 
     unit = "words"
 
     value: int
 
     def measure(self, subject: Subject) -> float | None:
-        return len(subject.response.text.split())
+        return sum(words_in(chunk) for chunk in subject.response.text.split())
 
 
 @dataclass(frozen=True, kw_only=True)

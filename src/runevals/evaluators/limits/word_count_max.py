@@ -11,7 +11,7 @@ from runevals.evaluators.limits.bound import WordsBound
 @evaluator("word_count_max")
 @dataclass(frozen=True, kw_only=True)
 class WordCountMax(WordsBound):
-    """Passes when the response has not too many words, which white space separates.
+    """Passes when the response has not too many words, which white space separates; each CJK character is one.
 
     Options:
         value: at most so many.

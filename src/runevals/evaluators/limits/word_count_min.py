@@ -11,7 +11,7 @@ from runevals.evaluators.limits.bound import WordsBound
 @evaluator("word_count_min")
 @dataclass(frozen=True, kw_only=True)
 class WordCountMin(WordsBound):
-    """Passes when the response has enough words, which white space separates.
+    """Passes when the response has enough words, which white space separates; each CJK character is one.
 
     Options:
         value: at least so many.

@@ -19,6 +19,11 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.lower())
 
 
+def words_in(chunk: str) -> int:
+    """How many words are in a text without white space: one, or those between and of its CJK characters."""
+    return len(_TOKEN.findall(chunk)) if _CJK_FIRST.search(chunk) else 1
+
+
 def bigram_tokens(text: str) -> list[str]:
     """Lower-cased runs of letters and digits; CJK characters in pairs of neighbours, a lone one by itself."""
     result: list[str] = []
