@@ -64,7 +64,8 @@ def told_to_runevals(line: str) -> Iterator[list[str]]:
 def flags() -> frozenset[str]:
     """Every flag of every command."""
     return frozenset(opt for command in everything() for param in command.params for opt in param.opts) | {
-        "--help"
+        "-h",
+        "--help",
     }
 
 

@@ -17,6 +17,8 @@ from typing import NoReturn
 import click
 from click.shell_completion import CompletionItem
 
+from runevals import __version__
+from runevals.cli.help import ShortHelp
 from runevals.cli.multi_word import split_multi_word_options
 from runevals.records.errors import INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR, RunevalsError, as_run_error
 from runevals.version import __version__
@@ -45,6 +47,7 @@ COMMANDS: Mapping[str, str] = {
     "comment": "Post a results document as a comment on a pull request.",
     "models": "Show when the models of target and judge end, and what replaces them.",
     "settings": "Show every setting and where it came from.",
+    "completion": "Print what makes a shell complete the words of runevals.",
     "doctor": "Check what a run needs, and how to fix what is missing.",
     "judge": "Compare the judge with people, or attack it.",
     "cache-info": "Show what is cached, and where.",
@@ -63,7 +66,7 @@ _PLACES = {
 }
 
 
-class _Commands(click.Group):
+class _Commands(ShortHelp, click.Group):
     """Loads a command's module when it is called; other words are arguments of `run`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -87,6 +90,9 @@ class _Commands(click.Group):
         module, function = _PLACES.get(cmd_name, (cmd_name, "command"))
         command: click.Command = getattr(import_module(f"runevals.cli.{module}"), function)
         return command
+
+    def most_important(self, ctx: click.Context) -> tuple[str, list[tuple[str, str]]]:  # noqa: ARG002
+        return "Commands", list(COMMANDS.items())
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
@@ -196,8 +202,12 @@ def _in_words(error: click.ClickException) -> str:
 
 
 def coloured() -> bool | None:
-    """False if colours are off (NO_COLOR) or unsupported; None: on if there is a terminal."""
-    return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") in WITHOUT_CURSOR else None
+    """False if colours are off (NO_COLOR) or unsupported; True if FORCE_COLOR; None: on if there is a terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") != "0":
+        return True
+    return False if os.environ.get("TERM") in WITHOUT_CURSOR else None
 
 
 def _require_meaning(word: str) -> None:

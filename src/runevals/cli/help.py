@@ -36,7 +36,73 @@ REST = "Help"
 _PLACES = {name: (title, place) for title, names in GROUPS.items() for place, name in enumerate(names)}
 
 
-class GroupedCommand(click.Command):
+MOST_LINES = 30  # of the short help
+# What most people need, the most important first.
+NEEDED = (
+    *(
+        "prompts",
+        "target",
+        "model",
+        "judge",
+        "no_judge",
+        "base",
+        "baseline",
+        "repeat",
+        "filter",
+        "tag",
+        "category",
+    ),
+    *("output", "config", "max_cost", "min_pass_rate", "fail_on", "deterministic", "call", "all", "watched"),
+    *("resume", "dry_run", "verbose"),
+)
+
+
+def _cut(text: str, columns: int) -> str:
+    return text if len(text) <= columns else f"{text[: columns - 1].rpartition(' ')[0]}…"
+
+
+def _show_short(ctx: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
+    if value and not ctx.resilient_parsing and isinstance(ctx.command, ShortHelp):
+        click.echo(ctx.command.short_help_text(ctx), color=ctx.color)
+        ctx.exit()
+
+
+_SHORT = click.Option(
+    ["-h", "short"], is_flag=True, is_eager=True, expose_value=False, callback=_show_short, help="The short help."
+)
+
+
+class ShortHelp(click.Command):
+    """A command with a long `--help`, and a short `-h`."""
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        return [name for name in super().get_help_option_names(ctx) if name != "-h"]
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        return [*super().get_params(ctx), _SHORT]
+
+    def short_help_text(self, ctx: click.Context) -> str:
+        """Usage, examples, and as many of the most important rows as MOST_LINES leave place for."""
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        head = formatter.getvalue().rstrip("\n").splitlines()
+        title, rows = self.most_important(ctx)
+        place = MOST_LINES - len(head) - 4  # for the title, the last line, and the blank ones between
+        width = max((len(name) for name, _ in rows), default=0)
+        lines = [f"  {name:<{width}}  {_cut(text, formatter.width - width - 4)}" for name, text in rows[:place]]
+        return "\n".join((*head, "", f"{title}:", *lines, "", f"All of them: {ctx.command_path} --help"))
+
+    def most_important(self, ctx: click.Context) -> tuple[str, list[tuple[str, str]]]:
+        """A title, and rows of a name and what it does."""
+        options = {option.name: option for option in self.params if isinstance(option, click.Option)}
+        records = [options[name].get_help_record(ctx) for name in NEEDED if name in options]
+        return "Options", [
+            (name, text.partition(". ")[0].removesuffix(".")) for name, text in filter(None, records)
+        ]
+
+
+class GroupedCommand(ShortHelp):
     """A command whose options are listed in groups, the most important first."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

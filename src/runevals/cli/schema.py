@@ -39,7 +39,9 @@ def schema_of(name: str) -> Mapping[str, Any]:
 
 
 @click.command("schema")
-@click.argument("name", required=False)
+@click.argument(
+    "name", required=False, shell_complete=lambda _c, _a, begun: [n for n in SCHEMAS if n.startswith(begun)]
+)
 @click.option("--write", "folder", metavar="FOLDER", help="Write them all into this folder, as NAME.schema.json.")
 def command(name: str | None, folder: str | None) -> None:
     """List the JSON Schemas, or print the one with this NAME.
