@@ -17,7 +17,6 @@ from typing import NoReturn
 import click
 from click.shell_completion import CompletionItem
 
-from runevals import __version__
 from runevals.cli.help import ShortHelp
 from runevals.cli.multi_word import split_multi_word_options
 from runevals.records.errors import INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR, RunevalsError, as_run_error

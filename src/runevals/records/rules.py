@@ -121,7 +121,7 @@ class SuiteEntry(Struct, frozen=True, kw_only=True, gc=False):
     path: str
     base: Path
     evaluators: tuple[str, ...] = ()
-    columns: Mapping[str, str] = field(default_factory=dict)  # of rows, by what they are
+    columns: Mapping[str, str] = {}  # of rows, by what they are
     from_file: bool = False  # the settings file names it, which a change may have brought
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from runevals.lib.text.variables import variables_in
-from runevals.suites.dialects.rows import OF_QUESTION
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects.columns import OF_QUESTION
 from runevals.suites.load import PLACEHOLDER
 from runevals.suites.prompt import PROMPT

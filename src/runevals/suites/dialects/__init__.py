@@ -15,10 +15,7 @@ from msgspec.structs import replace
 from runevals.lib.parsing.source import Source, read_json, read_source, read_text
 from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import FileProblem, Location, Suite
-from runevals.records.errors import UnrecognisedSuite
-from runevals.records import Location, Suite, FileProblem
 from runevals.records.errors import OtherFormat, UnrecognisedSuite
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects import agent_skills, eval_document, eval_samples, prompt_yml, rows, skill_cases
 from runevals.suites.dialects.checking import without_checks
 from runevals.suites.dialects.conservation import conserved

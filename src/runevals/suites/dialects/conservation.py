@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import Suite, SuiteProblem
+from runevals.records import FileProblem, Suite
 from runevals.suites.dialects.checking import sorted_by_position
 
 _DESCRIBES = re.compile(
@@ -74,7 +75,7 @@ def conserved(suite: Suite, source: Source) -> Suite:
     return replace(suite, problems=sorted_by_position([*others, *unread]))
 
 
-def _unread(source: Source, dialect: str) -> Iterator[SuiteProblem]:
+def _unread(source: Source, dialect: str) -> Iterator[FileProblem]:
     if dialect not in _READ:
         return
     root, entry, lists = (keys if isinstance(keys, tuple) else _keys(dialect, keys) for keys in _READ[dialect])
@@ -95,7 +96,7 @@ def _keys(dialect: str, name: str) -> tuple[str, ...]:
     return tuple((rules["$defs"][name] if name else rules)["properties"])
 
 
-def _of_root(source: Source, fields: Mapping[str, Any], keys: Collection[str]) -> Iterator[SuiteProblem]:
+def _of_root(source: Source, fields: Mapping[str, Any], keys: Collection[str]) -> Iterator[FileProblem]:
     for key in fields.keys() - set(keys):
         if content := content_of(key, fields[key]):
             message = f"'{key}' holds {content} and is not read{did_you_mean(key, keys)}"
@@ -107,7 +108,7 @@ def _of_root(source: Source, fields: Mapping[str, Any], keys: Collection[str]) -
 
 def _of_entries(
     source: Source, root: JsonPath | None, entries: object, keys: Collection[str]
-) -> Iterator[SuiteProblem]:
+) -> Iterator[FileProblem]:
     """Content in cases under names of other formats; a text is a variable, which checks and prompts may use."""
     names = (CHECKS | _PROMPTS).difference(keys)
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):

@@ -77,8 +77,7 @@ def _expected_problems(source: Source, cases: Sequence[Case], entries: Sequence[
         yield from misspelt_expected(source, ("testData", index), entry)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Reader:
+class _Reader(Struct, frozen=True, kw_only=True):
     """Reads the cases of one file; problems are collected in `problems`, each once."""
 
     source: Source

@@ -7,22 +7,21 @@ import io
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, TextIO
+
+from msgspec.structs import replace
 
 from runevals.evaluators.format_names import PRESETS
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
-from runevals.records import LABELS, Case, EvaluatorSpec, FileProblem, Location, Suite, Turn, cut_name, one_line
-from runevals.records.errors import InvalidSuite
 from runevals.records import (
     LABELS,
     Case,
     EvaluatorSpec,
+    FileProblem,
     Location,
     Message,
     Suite,
-    FileProblem,
     Turn,
     cut_name,
     one_line,

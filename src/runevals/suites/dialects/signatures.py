@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from runevals.records.quick_dataclass import dataclass
+from msgspec import Struct
 
 MOST_ENTRIES = 20  # of a list that are looked at
 _GATE = "run it with its own tool, and `runevals gate` what that writes"
@@ -12,8 +12,7 @@ _RESULTS = "results are compared by `runevals gate {path}`"
 _COLUMNS = "write its rows with the columns 'input' and 'expected'"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signature:
+class Signature(Struct, frozen=True, kw_only=True):
     """One kind of document; it has all `keys`, each a path or several with `|` between them.
 
     `[]` in a path is any entry of a list, and `!` before a key stands for one that it has not. `next` says what to

@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import field
 from itertools import chain
 from typing import Any
 
@@ -17,7 +15,6 @@ from runevals.evaluators.text.blank import is_blank
 from runevals.evaluators.text.ngrams import unusable
 from runevals.lib.parsing.source import read_yaml
 from runevals.records.errors import UsageError
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.variables import as_text
 from runevals.suites.importing.code import AnswerShape, CodeFiles, NoEquivalent, is_trim, reads_fields

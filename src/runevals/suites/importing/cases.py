@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct
 
 from runevals.records.errors import UsageError
-from runevals.records.quick_dataclass import dataclass
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.importing.assertions import from_cell
 from runevals.suites.importing.files import PREFIX, Files

@@ -8,8 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from dataclasses import field, replace
-from runevals.records.quick_dataclass import dataclass
+
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.variables import texts_of
 from runevals.suites.importing.assertions import AssertedTest, Assertions, ConvertedAssertions
@@ -158,8 +157,8 @@ class _Samples(Struct, frozen=True, kw_only=True):
     remarks: Remarks
     tagged: bool  # with the labels of the prompts that ask them
     affixes: bool  # of each its own
-    samples: list[dict[str, Any]] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)  # assertions of each sample
+    samples: list[dict[str, Any]] = []
+    counts: list[int] = []  # assertions of each sample
 
     def add(self, tests: Sequence[Test]) -> None:
         names: Counter[str] = Counter()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import field, replace
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 Level = Literal["lost", "differs"]
 MOST_ALIKE = 3  # remarks that are listed one by one
@@ -44,8 +44,7 @@ def _kind(remark: Remark) -> Remark:
     return replace(remark, location=location)
 
 
-@dataclass(frozen=True, slots=True)
-class Remarks:
+class Remarks(Struct, frozen=True):
     """Collects remarks, each once, with the number of checks that are lost by it."""
 
     entries: dict[Remark, int] = field(default_factory=dict)
