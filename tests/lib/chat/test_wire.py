@@ -9,18 +9,20 @@ from runevals.lib.http.origin import OPENAI_URL
 
 
 @pytest.mark.parametrize(
-    ("provider", "base_url", "api"),
+    ("provider", "base_url", "parameters", "api"),
     [
-        ("openai", None, "responses"),
-        ("openai", OPENAI_URL, "responses"),
-        ("openai", "http://localhost:8000/v1", "chat"),
-        ("azure", "https://r.openai.azure.com/openai/v1", "chat"),
-        ("openrouter", None, "chat"),
-        ("ollama", None, "chat"),
+        ("openai", None, ("seed",), "chat"),
+        ("openai", None, ("temperature", "max_tokens"), "responses"),
+        ("openai", None, (), "responses"),
+        ("openai", OPENAI_URL, (), "responses"),
+        ("openai", "http://localhost:8000/v1", (), "chat"),
+        ("azure", "https://r.openai.azure.com/openai/v1", (), "chat"),
+        ("openrouter", None, (), "chat"),
+        ("ollama", None, (), "chat"),
     ],
 )
-def test_openai_itself_is_asked_by_responses_and_others_by_chat_completions(provider, base_url, api):
-    assert api_of(provider, base_url) == api
+def test_openai_itself_is_asked_by_responses_and_others_by_chat_completions(provider, base_url, parameters, api):
+    assert api_of(provider, base_url, parameters) == api
 
 
 def test_chat_completions_get_no_items_of_the_other_api():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -48,6 +48,10 @@ WIRES: Mapping[Api, Wire] = {
 }
 
 
-def api_of(provider: str, base_url: str | None) -> Api:
-    """What is spoken if the settings do not say it: OpenAI itself takes tools of its models by Responses alone."""
-    return "responses" if provider == "openai" and base_url in (None, OPENAI_URL) else "chat"
+def api_of(provider: str, base_url: str | None, parameters: Iterable[str]) -> Api:
+    """What is spoken if the settings do not say it: OpenAI itself takes tools of its models by Responses alone.
+
+    Parameters that only chat completions have choose those.
+    """
+    of_openai = provider == "openai" and base_url in (None, OPENAI_URL)
+    return "responses" if of_openai and responses.WITHOUT.isdisjoint(parameters) else "chat"

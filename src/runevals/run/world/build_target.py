@@ -179,7 +179,7 @@ def chat_of(
         azure_api_version=settings.azure_api_version,
         timeout_s=settings.timeout_s,
         provider=PROVIDERS[settings.type],
-        api=settings.api or api_of(settings.type, settings.base_url),
+        api=settings.api or api_of(settings.type, settings.base_url, settings.parameters),
         api_is_set=settings.api is not None,
         model_source=f"`{what}:` in runevals.yaml, or "
         f"{'--judge-model' if what == 'judge' else '--target or --model'}",
