@@ -42,7 +42,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("target", "text", metavar="TARGET",
             help="The system under test: PROVIDER[:MODEL] (openai, anthropic, gemini, azure, openrouter, groq, "
                  "mistral, deepseek, ollama, bedrock), http:URL, a2a:URL, command:PROGRAM, "
-                 "python:FILE.py:FUNCTION, skill[:FOLDER], recorded:FILE or plugin:NAME."),
+                 "python:FILE.py:FUNCTION, skill[:FOLDER], a coding agent (claude-code, codex, copilot, "
+                 "gemini-cli), recorded:FILE or plugin:NAME."),
     Setting("model", "text", metavar="MODEL", help="The target's model."),
     Setting("judge", "text", metavar="JUDGE", protected=True,
             help="The model that grades: MODEL, PROVIDER:MODEL (openai, anthropic, gemini, …) or recorded:FILE."),

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from runevals.suites.importing.files import Files
-from runevals.suites.importing.providers import read_providers
+from runevals.suites.importing.providers import read_providers, targets_for
 from runevals.suites.importing.remarks import Remarks
 from tests.ending import ended
 
@@ -192,6 +192,24 @@ def prompted(project, name="runevals.yaml"):
 def test_providers_that_speak_the_same_api_become_targets(provider, target):
     (found,) = read_providers(provider, Files(folder=HERE, root=HERE), Remarks())
     assert found.target == target
+
+
+@pytest.mark.parametrize(
+    ("provider", "target"),
+    [
+        ("anthropic:claude-agent-sdk", {"type": "claude-code"}),
+        (
+            {"id": "openai:codex-sdk", "config": {"model": "m", "working_dir": "w"}},
+            {"type": "codex", "model": "m"},
+        ),
+    ],
+)
+def test_agents_become_agents_and_what_else_they_are_given_is_remarked(provider, target):
+    remarks = Remarks()
+    found = read_providers([provider], Files(folder=HERE, root=HERE), remarks)
+    assert targets_for([("p",)], found, remarks) == [target]
+    keys = [] if isinstance(provider, str) else ["config.working_dir has no equivalent in runevals"]
+    assert [remark.message for remark in remarks.entries] == keys
 
 
 def test_a_prefix_that_differs_between_tests_becomes_a_variable(project, runevals):

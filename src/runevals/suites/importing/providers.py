@@ -19,6 +19,11 @@ _PROVIDERS = {
     **{name: name for name in ("anthropic", "openrouter", "groq", "mistral", "deepseek", "ollama")},
     "google": "gemini",
 }
+# promptfoo's names of coding agents → ours
+_AGENTS = {
+    **dict.fromkeys(("anthropic:claude-agent-sdk", "anthropic:claude-code"), "claude-code"),
+    **dict.fromkeys(("openai:codex-sdk", "openai:codex"), "codex"),
+}
 _NO_CHAT = (
     "embedding", "assistant", "image", "realtime", "tts", "moderation", "completion:", "claude-agent-sdk",
     "agents:", "chatkit:", "codex",
@@ -91,8 +96,9 @@ def targets_for(
 
 def _way_to_run(target: Mapping[str, Any], chosen: Sequence[Mapping[str, Any] | None]) -> str:
     """`--model` asks the endpoint of the settings' target, so it is the way to models of that provider only."""
-    if any(one is not None and one["type"] != target["type"] for one in chosen):
-        words = f"target: {{type: {target['type']}, model: {target['model']}, …}}"
+    if "model" not in target or any(one is not None and one["type"] != target["type"] for one in chosen):
+        model = f", model: {target['model']}" if "model" in target else ""
+        words = f"target: {{type: {target['type']}{model}, …}}"
         return f"run it by a copy of the settings with `{words}`, and --config"
     return f"run it by `runevals --model {target['model']}`"
 
@@ -145,7 +151,7 @@ def _provider(name: str, entry: Mapping[str, Any], files: Files, remarks: Remark
     transform = entry.get("transform")
     return Provider(
         name=name,
-        target=_target(name),
+        target={"type": _AGENTS[name]} if name in _AGENTS else _target(name),
         config=with_files(config, f"provider {name}", files, remarks) if isinstance(config, Mapping) else {},
         prompts=frozenset(str(one).removeprefix(PREFIX) for one in _list(entry.get("prompts"))),
         transforms=(transform,) if isinstance(transform, str) and transform.strip() else (),
@@ -203,6 +209,11 @@ def _advice(name: str) -> str:
 def _configured(provider: Provider, remarks: Remarks) -> dict[str, Any]:
     target = dict(provider.target or {})
     rest = dict(provider.config)
+    if provider.name in _AGENTS:
+        model = {"model": rest.pop("model")} if isinstance(rest.get("model"), str) else {}
+        for key in rest:
+            remarks.not_converted(f"provider {provider.name}", f"config.{key} has no equivalent in runevals")
+        return target | model
     for key, name in (("apiKeyEnvar", "api_key_env"), ("apiBaseUrl", "base_url")):
         if isinstance(rest.get(key), str):
             target[name] = rest.pop(key)
