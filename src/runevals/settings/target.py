@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib import git
-from runevals.lib.chat.providers import PROVIDERS, ProviderName, address, azure_api_version
+from runevals.lib.chat.providers import PROVIDERS, ProviderName, address, azure_address
 from runevals.lib.chat.wire import Api
 from runevals.lib.facts import model
 from runevals.lib.http.endpoint import WebSettings
@@ -468,12 +468,13 @@ def _endpoint(
     section: Mapping[str, Any], environment: Mapping[str, str], *, from_file: bool, what: str, has_key: bool = True
 ) -> dict[str, Any]:
     """The fields of ModelSettings that a target and a judge read alike. Raises InvalidSettings."""
-    base_url = _base_url(section, environment, from_file=from_file, what=what)
+    place = _base_url(section, environment, from_file=from_file, what=what)
+    base_url, azure_version = azure_address(section["type"], place, environment)
     return {
         "model": _model(section, environment),
         "base_url": base_url,
         "api_key_env": _key_name(section, what) if has_key else "",
-        "azure_api_version": azure_api_version(section["type"], base_url, environment),
+        "azure_api_version": azure_version,
         "api": section.get("api"),
         "timeout_s": float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
     }

@@ -9,7 +9,7 @@ import pytest
 from runevals.judge.model import ModelJudge
 from runevals.lib.chat.chat import Chat, ChatFailed, Endpoint, ParameterRefused
 from runevals.lib.chat.prices import Prices
-from runevals.lib.chat.providers import PROVIDERS, address, azure_api_version
+from runevals.lib.chat.providers import PROVIDERS, address, azure_address
 from runevals.lib.http.throttle import Throttle
 from runevals.records.errors import InvalidSettings
 from tests.chat_server import Reply, chat_server
@@ -18,12 +18,12 @@ from tests.judge.replies import QUESTION, verdict
 ASKED = [{"role": "user", "content": "Why?"}]
 
 
-def chat_with(server, name, model="some-model"):
-    version = azure_api_version(name, server.base_url, {})
+def chat_with(server, name, model="some-model", **environment):
+    base_url, version = azure_address(name, server.base_url, environment)
     endpoint = Endpoint(
         model=model,
         api_key="key-1",
-        base_url=server.base_url,
+        base_url=base_url,
         provider=PROVIDERS[name],
         azure_api_version=version,
     )
@@ -131,14 +131,26 @@ def test_mistral_refuses_a_seed_under_its_usual_name():
     assert refused.value.parameter == "seed"
 
 
-def test_azure_is_called_by_deployment_and_its_v1_address_like_other_providers():
+def test_azure_is_called_by_its_v1_address_like_other_providers_and_with_a_version_by_deployment():
     with chat_server(lambda body, n: Reply()) as server:
-        chat_with(server, "azure").ask(ASKED, {})
+        chat_with(server, "azure", AZURE_AI_API_VERSION="2024-10-21").ask(ASKED, {})
     assert (server.headers[0]["api-key"], server.keys[0]) == ("key-1", None)
     with chat_server(lambda body, n: Reply()) as server:
-        server.base_url = server.base_url.replace("/v1", "/openai/v1")
         chat_with(server, "azure").ask(ASKED, {})
     assert server.keys[0] == "Bearer key-1"
+
+
+@pytest.mark.parametrize(
+    ("place", "environment", "address_and_version"),
+    [
+        ("https://r.openai.azure.com", {}, ("https://r.openai.azure.com/openai/v1", None)),
+        ("https://r.openai.azure.com/", {}, ("https://r.openai.azure.com/openai/v1", None)),
+        ("https://r.openai.azure.com/openai/v1/", {}, ("https://r.openai.azure.com/openai/v1/", None)),
+        ("https://r.openai.azure.com", {"AZURE_AI_API_VERSION": "v"}, ("https://r.openai.azure.com", "v")),
+    ],
+)
+def test_azure_needs_no_version(place, environment, address_and_version):
+    assert azure_address("azure", place, environment) == address_and_version
 
 
 def cost(name, model, **reply):

@@ -15,7 +15,6 @@ from runevals.records.errors import InvalidSettings
 ProviderName = Literal[
     "openai", "anthropic", "gemini", "azure", "openrouter", "groq", "mistral", "deepseek", "ollama", "bedrock",
 ]  # fmt: skip
-AZURE_API_VERSION = "2024-12-01-preview"
 _OLLAMA_PORT = 11434
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 
@@ -78,11 +77,17 @@ def address(name: str, environment: Mapping[str, str]) -> str:
     return provider.url
 
 
-def azure_api_version(name: str, base_url: str | None, environment: Mapping[str, str]) -> str | None:
-    """The API version of an Azure resource; None for other providers and for addresses with `/openai/v1`."""
-    if name != "azure" or "/openai/v1" in urlsplit(base_url or "").path:
-        return None
-    return environment.get("AZURE_AI_API_VERSION") or AZURE_API_VERSION
+def azure_address(
+    name: str, base_url: str | None, environment: Mapping[str, str]
+) -> tuple[str | None, str | None]:
+    """(address, API version) of an Azure resource; other providers keep their address and have no version.
+
+    Without a version in the environment, a resource is asked by its `/openai/v1`, which needs none.
+    """
+    if name != "azure" or base_url is None or "/openai/v1" in urlsplit(base_url).path:
+        return base_url, None
+    version = environment.get("AZURE_AI_API_VERSION")
+    return (base_url, version) if version else (f"{base_url.rstrip('/')}/openai/v1", None)
 
 
 def _ollama(value: str) -> str:
