@@ -99,6 +99,13 @@ def test_every_version_we_ever_wrote_is_read(path):
     assert found.verdict.headline
 
 
+@pytest.mark.parametrize("path", sorted(OLD.glob("format-1-*.json")), ids=lambda path: path.stem)
+def test_a_document_is_written_again_as_it_was_read(path):
+    """Only the order of its keys may be another."""
+    text = path.read_text(encoding="utf-8")
+    assert json.loads(document.write(document.parse(text, path.name))) == json.loads(text)
+
+
 def test_a_document_of_very_many_answers_is_read(tmp_path):
     path = tmp_path / "large.json"
     path.write_text(document.write(all_passed()) + " " * 65 * 1024**2, encoding="utf-8")
