@@ -1,0 +1,177 @@
+"""How probably two sides that pass equally often show at least so many cases that always passed and now never do.
+
+For results that cannot be run again. The pass rates of the cases follow a Beta distribution that the runs of both
+sides predict: it begins at the shape that real suites have, most cases pass nearly always and some nearly never,
+with the weight of ten cases. The cases in question are left out, and the prediction allows for that: the others
+count with the probability of their runs, given that they are not among the cases in question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from math import comb, exp, fsum, inf, lgamma, log, log1p, sqrt
+
+from msgspec import Struct
+
+START = (0.6, 0.2)  # the Beta distribution of a suite of which nothing is known, a U-shape with mean 0.75
+START_CASES = 10.0  # its weight
+MEANS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995)
+SIZES = (0.3, 0.5, 0.8, 1.2, 2.0, 4.0, 8.0, 16.0, 40.0, 100.0)  # a + b: the larger, the more alike the cases are
+MOST_RUNS = 20  # of a side, that are proposed
+
+_GRID = tuple((size * mean, size * (1 - mean)) for mean in MEANS for size in SIZES)
+
+
+class Shape(Struct, frozen=True, kw_only=True):
+    """The runs of one case, of those that have a value."""
+
+    base_passes: int
+    base_runs: int
+    head_passes: int
+    head_runs: int
+
+    @property
+    def lost(self) -> bool:
+        """Always passed, and never does now."""
+        return self.base_passes == self.base_runs > 0 == self.head_passes < self.head_runs
+
+
+class Chance(Struct, frozen=True, kw_only=True):
+    """What an unchanged suite would show."""
+
+    lost: int  # cases that always passed and never do now
+    probability: float  # of at least so many
+    at_most: float  # as `probability`, whatever the pass rates are
+    expected: float  # how many such cases an unchanged suite shows
+    settling_runs: (
+        int | None
+    )  # of each side, after which so many would be improbable; None: more than are sensible
+
+
+def chance(shapes: Mapping[Shape, int], *, level: float, head_runs: int | None = None) -> Chance:
+    """From the number of cases of each shape; `level`: what is improbable.
+
+    `head_runs`: how many runs of the head any case would have by now that fails its first, if others have fewer.
+    """
+    cases = {shape: number for shape, number in shapes.items() if shape.base_runs and shape.head_runs}
+    total = sum(cases.values())
+    lost = sum(number for shape, number in cases.items() if shape.lost)
+    weights = _weights(cases)
+    of_head = {shape: head_runs or shape.head_runs for shape in cases}
+    rates = _mean_rates([_by_chance(shape.base_runs, of_head[shape]) for shape in cases], [*cases.values()])
+    highest = max((_highest(shape.base_runs, shape.head_runs) for shape in cases), default=0.0)
+    return Chance(
+        lost=lost,
+        probability=_probability(lost, total, weights, rates),
+        at_most=binomial_tail(lost, total, highest),
+        expected=total * fsum(weight * rate for weight, rate in zip(weights, rates, strict=True)),
+        settling_runs=next(
+            (
+                runs
+                for runs in range(2, MOST_RUNS + 1)
+                if _probability(lost, total, weights, _by_chance(runs, runs)) <= level
+            ),
+            None,
+        ),
+    )
+
+
+def binomial_tail(least: int, number: int, probability: float) -> float:
+    """The probability of at least `least` successes in `number` trials, also a very small one."""
+    mean = number * probability
+    if least <= max(0.0, mean - 9 * sqrt(mean)) or probability >= 1:
+        return 1.0
+    if least > number or probability <= 0:
+        return 0.0
+    term = exp(
+        lgamma(number + 1)
+        - lgamma(least + 1)
+        - lgamma(number - least + 1)
+        + least * log(probability)
+        + (number - least) * log1p(-probability)
+    )
+    terms = []
+    for successes in range(least, number + 1):
+        terms.append(term)
+        if term < 1e-17 * terms[0] or term < 1e-300:
+            break
+        term *= (number - successes) / (successes + 1) * probability / (1 - probability)
+    return min(1.0, fsum(terms))
+
+
+def _probability(lost: int, total: int, weights: tuple[float, ...], rates: tuple[float, ...]) -> float:
+    """Of at least so many lost cases, over all Beta distributions."""
+    tails = (weight * binomial_tail(lost, total, rate) for weight, rate in zip(weights, rates, strict=True))
+    return min(1.0, fsum(tails))
+
+
+def _weights(cases: Mapping[Shape, int]) -> tuple[float, ...]:
+    """How probable each Beta distribution of the grid is."""
+    total = sum(cases.values())
+    logs = [0.0] * len(_GRID)
+    for shape, number in cases.items():
+        runs = shape.base_runs + shape.head_runs
+        _add(logs, START_CASES * number / total, _start(runs))
+        if not shape.lost:
+            _add(logs, number, _log_likelihoods(shape.base_passes + shape.head_passes, runs))
+            _add(logs, -number, _log_others(shape.base_runs, shape.head_runs))
+    largest = max(logs)
+    weights = [exp(value - largest) for value in logs]
+    return tuple(weight / fsum(weights) for weight in weights)
+
+
+def _add(logs: list[float], number: float, more: tuple[float, ...]) -> None:
+    logs[:] = [value + number * new for value, new in zip(logs, more, strict=True)]
+
+
+@cache
+def _log_likelihoods(passes: int, runs: int) -> tuple[float, ...]:
+    """Of so many passes in a certain order, for each Beta distribution of the grid."""
+    return tuple(_log_beta(a + passes, b + runs - passes) - _log_beta(a, b) for a, b in _GRID)
+
+
+@cache
+def _start(runs: int) -> tuple[float, ...]:
+    """The expected log likelihoods of one case with so many runs, if the suite is as most are."""
+    a, b = START
+    expected = [0.0] * len(_GRID)
+    for passes in range(runs + 1):
+        share = comb(runs, passes) * exp(_log_beta(a + passes, b + runs - passes) - _log_beta(a, b))
+        expected = [
+            value + share * new for value, new in zip(expected, _log_likelihoods(passes, runs), strict=True)
+        ]
+    return tuple(expected)
+
+
+@cache
+def _by_chance(base_runs: int, head_runs: int) -> tuple[float, ...]:
+    """How probably an unchanged case passes all runs of the base and fails all of the head."""
+    return tuple(exp(_log_beta(a + base_runs, b + head_runs) - _log_beta(a, b)) for a, b in _GRID)
+
+
+@cache
+def _log_others(base_runs: int, head_runs: int) -> tuple[float, ...]:
+    """The logarithm of the probability that it does not."""
+    return tuple(log1p(-rate) for rate in _by_chance(base_runs, head_runs))
+
+
+def _mean_rates(rates: list[tuple[float, ...]], numbers: list[int]) -> tuple[float, ...]:
+    """Of all cases, for each Beta distribution: equal rates make a large number at least as probable."""
+    total = sum(numbers)
+    if not total:
+        return tuple(0.0 for _ in _GRID)
+    return tuple(
+        fsum(rate * number for rate, number in zip(column, numbers, strict=True)) / total
+        for column in zip(*rates, strict=True)
+    )
+
+
+def _highest(base_runs: int, head_runs: int) -> float:
+    """As `_by_chance`, at the pass rate where it is largest."""
+    rate = base_runs / (base_runs + head_runs)
+    return rate**base_runs * (1 - rate) ** head_runs
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b) if a > 0 and b > 0 else inf
