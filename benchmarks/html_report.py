@@ -32,7 +32,7 @@ from runevals.records import (  # noqa: E402
     TurnReport,
 )
 from runevals.reports import html  # noqa: E402
-from runevals.verdict.decide import Baseline, decision  # noqa: E402
+from runevals.verdict.outcome import Baseline, decision  # noqa: E402
 from runevals.verdict.score import over_attempts, over_turns  # noqa: E402
 
 CASES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000

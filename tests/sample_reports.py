@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
+
+from msgspec.structs import replace
 
 from runevals.records import (
     AttemptReport,
@@ -21,7 +23,7 @@ from runevals.records import (
     SuiteInfo,
     TurnReport,
 )
-from runevals.verdict.score import run_report
+from runevals.verdict.score import over_attempts, over_turns, run_report
 
 LETTERS = {"p": Outcome.PASSED, "f": Outcome.FAILED, "e": Outcome.ERRORED, "s": Outcome.SKIPPED}
 
@@ -105,6 +107,29 @@ def case(key: str, outcomes: str | list[float], **fields: object) -> CaseReport:
         "pass_rate": rate,
     }
     return CaseReport(**{**given, **fields})
+
+
+Checks = str | Sequence[str | float]  # of a turn: a letter each, or a score 0–1, which passes from 0.5 on
+
+
+def checked(number: int, turns: Sequence[Checks]) -> AttemptReport:
+    """One attempt whose turns have these checks, which are called c1, c2 and so on."""
+    [sample] = attempt(1, Outcome.PASSED).turns
+    return over_turns(
+        number, [replace(sample, results=tuple(map(_checked, turn, range(1, 99)))) for turn in turns]
+    )
+
+
+def _checked(value: str | float, number: int) -> CheckResult:
+    if isinstance(value, str):
+        return check(LETTERS[value], id=f"c{number}")
+    return check(Outcome.PASSED if value >= 0.5 else Outcome.FAILED, id=f"c{number}", score=value, value=value)
+
+
+def checked_case(key: str, *runs: Sequence[Checks], **fields: object) -> CaseReport:
+    """A case of runs with several checks: the turns of each run."""
+    attempts = [checked(number, turns) for number, turns in enumerate(runs, start=1)]
+    return over_attempts(case(key, "p", **fields), attempts)
 
 
 def report(

@@ -1,20 +1,25 @@
-"""A runner for `runevals.verdict.procedure` whose runs come out as a test wrote them down."""
+"""A runner for `runevals.verdict.settle` whose runs come out as a test wrote them down."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from runevals.records import AttemptReport, RunReport
-from runevals.verdict.fresh_runs import RunSide
+from runevals.records import AttemptReport, CaseReport, Conclusion, GateRules, RunReport
+from runevals.verdict.case_runs import RunSide
 from runevals.verdict.matching import Key, Pair
-from runevals.verdict.verification import FreshLook
+from runevals.verdict.outcome import conclusion_of
+from runevals.verdict.settle import FreshRounds, settled
 from tests.sample_reports import LETTERS, attempt, case, report
 
 Letter = Callable[[str, int], str]  # case and run, from 0 → p, f, e, or "" where there is none
 
 
 class ScriptedRunner:
-    """`rounds` are the scored runs of each case; fresh ones come from the letters of each side."""
+    """`rounds` are the scored runs of each case; fresh ones come from the letters of each side.
+
+    Fresh runs of the old form of edited cases come from `old_form`. `cases` are reports of scored runs that
+    letters say too little of, and `answers` is what a letter stands for in fresh runs of single cases.
+    """
 
     can_run = True
     all_rounds = False
@@ -22,22 +27,24 @@ class ScriptedRunner:
     base_lacks = ""
     trouble = ""
     why_no_base = ""
-    why_no_second_look = ""
+    why_no_rounds = ""
     lost_before = ()
 
     def __init__(self, rounds: Mapping[str, str], base: Letter, head: Letter, **fields: object) -> None:
         self.rounds = rounds
-        self.fresh = {"base": base, "head": head}
+        self.fresh = {"base": base, "head": head, "old form": fields.pop("old_form", head)}
+        self.cases: Mapping[str, CaseReport] = fields.pop("cases", {})
+        self.answers: Mapping[str, AttemptReport] = fields.pop("answers", {})
         self.fields = fields  # of every case, such as its category
         self.deterministic = bool(fields.pop("deterministic", False))
         self.planned = max(map(len, rounds.values()))
         self.made = dict.fromkeys(rounds, 0)
-        self.asked: list[tuple[str, str]] = []  # side and case of every fresh run of a suspect
-        self.looks = 0
-        self.chosen: list[Sequence[Key]] = []
+        self.asked: list[tuple[str, str]] = []  # side and case of every fresh run of a single case
+        self.fresh_rounds_made = 0
+        self.checked: list[int] = []  # how many cases were about to be run again
 
     def report_of(self, runs: Mapping[str, str]) -> RunReport:
-        cases = [case(key, letters, **self.fields) for key, letters in runs.items()]
+        cases = [self.cases.get(key) or case(key, letters, **self.fields) for key, letters in runs.items()]
         return report(cases, repeat=self.planned, deterministic=self.deterministic)
 
     def next_round(self) -> RunReport:
@@ -45,18 +52,14 @@ class ScriptedRunner:
         self.made = {key: made + more for key, made in self.made.items()}
         return self.report_of({key: letters[: self.made[key]] for key, letters in self.rounds.items()})
 
-    def finish(self, cases: Sequence[Pair]) -> RunReport:
-        self.made |= {pair.head.key: self.planned for pair in cases}
-        return self.report_of({key: letters[: self.made[key]] for key, letters in self.rounds.items()})
-
-    def look_again(self, only: Sequence[Pair] | None, _why: str) -> FreshLook | str:
-        self.looks += 1
+    def fresh_rounds(self, only: Sequence[Pair] | None, _why: str) -> FreshRounds | str:
+        self.fresh_rounds_made += 1
         keys = list(self.rounds) if only is None else [pair.head.key for pair in only]
         sides = [
             self.report_of({key: "".join(self.fresh[side](key, n) for n in range(runs)) for key in keys})
             for side, runs in (("base", 6), ("head", 2))
         ]
-        return FreshLook(base=sides[0], head=sides[1], source="a fresh run")
+        return FreshRounds(base=sides[0], head=sides[1], source="a fresh run")
 
     def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
         found = {}
@@ -64,18 +67,28 @@ class ScriptedRunner:
             letter = self.fresh[side](pair.head.key, self.asked.count((side, pair.head.key)))
             self.asked.append((side, pair.head.key))
             if letter:
-                found[pair.key] = attempt(1, LETTERS[letter])
+                found[pair.key] = self.answers.get(letter) or attempt(1, LETTERS[letter])
         return found
 
-    def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
-        self.chosen.append(cases)
-        return cases
+    def checking(self, cases: int) -> None:
+        self.checked.append(cases)
 
     def runs(self, side: RunSide, key: str) -> int:
-        """How often a suspect was run again on this side."""
+        """How often a case was run again on this side, beside whole rounds."""
         return self.asked.count((side, key))
 
 
-def always(letter: str, **cases: str) -> Letter:
-    """Every run comes out as `letter`, those of the cases that are named as theirs."""
-    return lambda key, _number: cases.get(key, letter)
+def concluded(runner: ScriptedRunner, base: RunReport, rules: GateRules | None = None) -> Conclusion:
+    """What a run against a stored base ends with."""
+    rules = rules or GateRules()
+    return conclusion_of(*settled(runner, base, "stored", rules.regression), rules)
+
+
+def always(letters: str, **cases: str) -> Letter:
+    """Every run comes out as one of these letters, in turn; those of the cases that are named as theirs."""
+
+    def letter(key: str, number: int) -> str:
+        some = cases.get(key, letters)
+        return some and some[number % len(some)]
+
+    return letter

@@ -129,11 +129,8 @@ WITHOUT: frozenset[str] = frozenset(
         "targets/python_worker",
         "targets/skill",
         "verdict/comparability",
-        "verdict/conclude",
         "verdict/gate_metrics",
-        "verdict/regression",
         "verdict/totals",
-        "verdict/verification",
         "verdict/wording",
     }
 )

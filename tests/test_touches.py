@@ -102,8 +102,10 @@ def parsed(path: Path) -> ast.Module:
 PRINTERS = {
     "__main__.py": "its own version",
     "cli/action_report.py": "commands for the runner, which have escapes of their own",
+    "cli/completion.py": "a script of click's",
     "cli/doctor/finding.py": "a mark of ours",
     "cli/evaluators.py": "our own documentation",
+    "cli/help.py": "our own documentation",
     "cli/plan.py": "JSON in ASCII",
     "cli/progress.py": "commands for the runner; lines above a bar that were made by `shown`",
     "cli/schema.py": "our own schemas",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from runevals.run.pipeline import run as run_suites
     from runevals.run.request import RunRequest as RunRequest
     from runevals.run.request import load_suites as load_suites
-    from runevals.verdict.decide import decide as decide
+    from runevals.verdict.outcome import decide as decide
     from runevals.version import __version__ as __version__
 
 __all__ = ["RunRequest", "case_blocked_test", "decide", "load_suites", "read_results", "run_suites"]
@@ -18,7 +18,7 @@ _PLACES = {
     "__version__": ("runevals.version", "__version__"),
     "RunRequest": ("runevals.run.request", "RunRequest"),
     "case_blocked_test": ("runevals.lib.statistics.permutation_test", "case_blocked_test"),
-    "decide": ("runevals.verdict.decide", "decide"),
+    "decide": ("runevals.verdict.outcome", "decide"),
     "load_suites": ("runevals.run.request", "load_suites"),
     "read_results": ("runevals.reports.results_document", "read"),
     "run_suites": ("runevals.run.pipeline", "run"),

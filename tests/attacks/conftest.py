@@ -30,7 +30,7 @@ SECRETS = {
     "MY_API_KEY": "another-key",
 }
 SUITE = {**EXACT, "items": numbered(CASES, "yes")}
-REGRESSED = f"{CASES} of {CASES} cases failed that passed on the base"
+REGRESSED = f"{CASES} of {CASES} cases regressed"
 
 
 def stock(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.attacks.conftest import CASES, SUITE, settings
 
-ALL_LOST = f"{CASES} of {CASES} cases failed that passed on the base"
+ALL_LOST = f"{CASES} of {CASES} cases regressed"
 GOOD, BAD = (f"def answer(prompt):\n    return '{word}'\n" for word in ("yes", "no"))
 BY_FLAGS = ("evals.json", "--target", "python:agent.py:answer")
 
@@ -39,6 +39,7 @@ def weakened(change):
         "min_effect: 1\nalpha: 0.0001\nverify: 'off'",
         "tag: [none-of-them]",
         "baseline: {on_incomparable: pass}",
+        "on_unknown: pass",
     ],
 )
 def test_a_base_without_settings_lets_no_change_bring_its_own(change, rules):
@@ -349,7 +350,7 @@ def test_a_recording_of_the_right_answers_is_not_compared(change):
     target = "target: {type: recorded, path: answers.jsonl}"
     change.write(settings=f"suites: [evals.json]\n{target}\n", **{"answers.jsonl": answers})
     why = "the target is of another type, recorded, than the base's, openai"
-    change.compared().must(3, f"Not measured – {why}")
+    change.compared().must(3, f"Not known – {why}")
     assert ("target", why) in change.weakened()
 
 
@@ -472,8 +473,11 @@ def bases(change):
 
 def forged(change, started_at=None):
     """The result of a base that failed everything, so that nothing can be lost."""
-    text = json.dumps(change.project.good)
-    bad = json.loads(text.replace(': "passed"', ': "failed"').replace('"pass_rate": 1.0', '"pass_rate": 0.0'))
+    text = json.dumps(change.project.good).replace(': "passed"', ': "failed"')
+    numbers = {"pass_rate": (1.0, 0.0), "score": (1.0, 0.0), "value": (1.0, 0.0), "share": (1.0, 0.0)}
+    for name, (good, worst) in {**numbers, "composite": (5.0, 1.0), "fact": (5.0, 1.0)}.items():
+        text = text.replace(f'"{name}": {good}', f'"{name}": {worst}')
+    bad = json.loads(text)
     bad["run"]["started_at"] = started_at or bad["run"]["started_at"]
     return bad
 

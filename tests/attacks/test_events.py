@@ -8,7 +8,7 @@ import pytest
 
 from tests.attacks.conftest import CASES, settings
 
-ALL_LOST = f"{CASES} of {CASES} cases failed that passed on the base"
+ALL_LOST = f"{CASES} of {CASES} cases regressed"
 FAILED = "The gate min_pass_rate failed: 0 of"
 OWN = "fail_on: [none]\n"
 REPOSITORY = {"repository": {"id": 1, "default_branch": "main"}}

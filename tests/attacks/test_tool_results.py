@@ -13,7 +13,7 @@ from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.reports.results_document import parse, write
 from runevals.run.tool_results import report_of
 from runevals.suites.importing.results import parse_results
-from runevals.verdict.decide import decide
+from runevals.verdict.outcome import decide
 from tests.attacks.changed_values import places, put
 
 RESULTS = Path(__file__).parents[1] / "suites" / "importing" / "results"
@@ -60,8 +60,8 @@ def test_a_message_does_not_repeat_a_long_value(runevals, project):
         "junit.xml", f"<testsuites><testsuite><testcase name='a' time='{long}'/></testsuite></testsuites>"
     )
     code, out, err = runevals("gate", "junit.xml")
-    assert code == 2
-    assert err.startswith("Error: junit.xml:1: time='999")
+    assert code == 0, err
+    assert "junit.xml:1: time='999" in out + err
     assert len(out + err) < 10_000
 
 

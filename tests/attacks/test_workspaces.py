@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-SETTINGS = "suites: [evals.json]\ntarget: {type: command, command: python3 agent.py, deterministic: true}\n"
+TARGET = "target: {type: command, command: python3 agent.py, deterministic: true}"
+SETTINGS = f"suites: [evals.json]\n{TARGET}\nedits: accept\n"
 CHECK = {"argv": ["python3", "check.py"], "restore": ["check.py"]}
 WORKSPACE = {"from": "app"}
 GOOD, BAD = (f"open('shop.py', 'w').write('price = {price}')\nprint('Done.')\n" for price in (1, 2))
@@ -47,7 +48,7 @@ BRINGS = {
 @pytest.mark.parametrize("brought", BRINGS)
 def test_a_change_cannot_bring_what_decides(fixing, brought):
     fixing.write(agent=BAD, **BRINGS[brought])
-    fixing.compared().must(1, LOST)
+    fixing.compared().must(1, "k0", "k1")
 
 
 def test_an_agent_cannot_decide_from_its_home(fixing):

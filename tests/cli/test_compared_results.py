@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from runevals.cli.compared_results import newest_comparison, require_of_head
 from runevals.records.errors import InvalidSettings
 from runevals.reports import results_document
-from runevals.verdict.decide import decide
+from runevals.verdict.outcome import decide
 from tests.sample_reports import case, report
 
 

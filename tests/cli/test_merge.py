@@ -72,7 +72,7 @@ def test_the_merge_compares_as_a_run_does(zoo, runevals, shards, monkeypatch, wa
         assert runevals("--shard", f"{name[0]}/4", "-o", name)[0] == 0
     code, _, _ = runevals("merge", *shards, "-o", "merged.json", *flags)
     comparison = zoo.document("merged.json")["comparison"]
-    assert (code, comparison["verdict"]) == (1, "regression")
+    assert (code, comparison["state"]) == (1, "worse")
     assert comparison["source"].startswith("base.json")
     assert zoo.document("1.json")["comparison"] is None
 
@@ -336,7 +336,7 @@ def test_an_edited_case_that_fails_is_open_where_a_merge_cannot_run_its_old_form
     code, out, err = runevals(*words)
     ended(code, 1, out + err, "1 case lost: a")
     code, out, err = runevals(*words, "--target", "command:true")
-    ended(code, 3, out + err, "a may be lost (it was edited, and its old form could not be run)")
+    ended(code, 3, out + err, "a may be lost: it was edited, and its old form could not be run")
 
 
 def test_an_edited_case_is_open_beside_a_loss_where_a_merge_cannot_run_its_old_form(repository, runevals):
@@ -360,4 +360,4 @@ def test_an_edited_case_is_open_beside_a_loss_where_a_merge_cannot_run_its_old_f
     losses = lost_cases(found.comparison, found.report.run.target)
     assert [loss.case for loss in losses] == ["k8"]
     after = with_acceptance(found, Acceptance(by="ana", losses=losses), GateRules())
-    assert (after.verdict.exit_code, "a may be lost (it was edited" in after.verdict.headline) == (3, True)
+    assert (after.verdict.exit_code, "a may be lost: it was edited" in after.verdict.headline) == (3, True)

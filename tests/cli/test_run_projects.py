@@ -62,7 +62,7 @@ def test_a_broken_project_does_not_hide_the_others(projects, runevals):
 
 @pytest.mark.parametrize("allowed", [False, True], ids=["not allowed", "allowed by the base"])
 def test_a_project_that_the_change_removes_is_no_pass(projects, runevals, allowed):
-    rest = RECORDED + ("baseline: {on_incomparable: pass}\n" if allowed else "")
+    rest = RECORDED + ("on_unknown: pass\n" if allowed else "")
     projects.write("support/runevals.yaml", rest)
     projects.git("commit", "-qam", "base")
     projects.git("rm", "-rq", "support")

@@ -117,14 +117,6 @@ def test_the_graders_that_are_shown_grade():
     assert names["answer"].passed
 
 
-def test_the_program_that_decides_is_one():
-    stored = ROOT / "examples" / "support-agent" / "base.json"
-    [block] = blocks("docs/verdict.md", "python")
-    names: dict[str, object] = {"base_path": stored, "head_path": stored}
-    exec(block.text, names)
-    assert names["conclusion"].verdict.exit_code == 0
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_settings_within_sentences_are_settings(page):
     properties = schema("runevals.settings", "settings-1")["properties"]

@@ -63,10 +63,9 @@ def told_to_runevals(line: str) -> Iterator[list[str]]:
 @cache
 def flags() -> frozenset[str]:
     """Every flag of every command."""
-    return frozenset(opt for command in everything() for param in command.params for opt in param.opts) | {
-        "-h",
-        "--help",
-    }
+    return frozenset(
+        opt for command in everything() for param in command.params for opt in (*param.opts, *param.secondary_opts)
+    ) | {"-h", "--help"}
 
 
 def everything(command: click.Command = commands) -> Iterator[click.Command]:

@@ -341,7 +341,7 @@ def test_base_run_without_a_base_that_can_be_run_is_no_pass(job, hub, stored):
     job.repository.write("agent.py", AGENT)
     code, outputs, printed = job(INPUT_BASE="run")
     assert (code, outputs["verdict"]) == (3, "unmeasured"), printed
-    assert "Not measured – there is no base to compare with: the base" in printed
+    assert "Not known – there is no base to compare with: the base" in printed
     assert "No module named 'nothing_of_that_name'" in printed
 
 
@@ -549,7 +549,7 @@ def test_an_outage_is_no_pass_where_the_base_cannot_be_run_either(job, hub, depl
     code, outputs, printed = job()
     assert (code, outputs["verdict"], outputs["baseline_run_id"]) == (3, "unmeasured", ""), printed
     [body] = hub.bodies()
-    assert body.startswith(f"{MARKER}\n### ⛔ Not measured – there is no base to compare with")
+    assert body.startswith(f"{MARKER}\n### ⚠️ Not known – there is no base to compare with")
     assert outputs["pass_rate"] == "0.5000"
     assert (job.repository.path / outputs["results_path"]).is_file()
 
@@ -1213,16 +1213,17 @@ def test_a_merge_of_shards_asks_the_base_again_before_it_blocks(job, hub, tmp_pa
     model.write_text("Rome")
     code, _, printed = merged()
     assert code == 0, printed
-    assert "The stored base no longer holds for 1 case&#58; a" in hub.bodies()[0]  # the base fails it now, too
+    assert "No loss proven – a failed that passed on the base" in hub.bodies()[0]
 
     model.write_text("Paris")
     repository.write("agent.py", "def answer(prompt):\n return 'Rome'\n")
     code, _, printed = merged()
     assert code == 1, printed
     assert "a critical case is lost" in hub.bodies()[0]
-    (suspect,) = repository.document(".evals/results/results.json")["comparison"]["suspects"]
-    rates = suspect["base"]["pass_rate"], suspect["head"]["pass_rate"]
-    assert (suspect["state"], rates) == ("confirmed", (1.0, 0.0))
+    comparison = repository.document(".evals/results/results.json")["comparison"]
+    [found] = [each for each in comparison["findings"] if each["name"] == "a"]
+    rates = found["base"]["pass_rate"], found["head"]["pass_rate"]
+    assert (found["reason"], rates) == ("proven", (1.0, 0.0))
 
 
 def test_a_merge_of_shards_runs_a_base_that_cannot_be_read(job, hub, ten):

@@ -13,7 +13,7 @@ from runevals.github.stored_mark import stored_mark
 from runevals.records import ModelIdentity
 from runevals.reports import results_document as document
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.verdict.decide import decision
+from runevals.verdict.outcome import decision
 from tests.sample_reports import report
 
 CASES = {"a": "pp", "b": "pp"}

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from runevals.records import CaseReport, Conclusion, FileChange, GateRules, RunReport, ToolCall, WorkspaceChanges
-from runevals.verdict.decide import Baseline, decision
+from runevals.verdict.outcome import Baseline, decision
 from tests.sample_reports import case, report
 
 HOSTILE = (

@@ -8,18 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from runevals.records import (
-    ComparisonVerdict,
-    FinalVerdict,
-    GateResult,
-    GateRules,
-    GateState,
-    Links,
-    Outcome,
-    Verification,
-)
+from runevals.records import FinalVerdict, GateResult, GateRules, GateState, Links, Outcome, RegressionRule
 from runevals.reports import comment
-from runevals.verdict.decide import conclusion_of
+from runevals.verdict.outcome import conclusion_of
+from runevals.verdict.settle import settled
 from tests.reports.conclusions import (
     ALL,
     all_passed,
@@ -30,6 +22,7 @@ from tests.reports.conclusions import (
     thousand_cases,
 )
 from tests.sample_reports import attempt, case, report
+from tests.scripted_runner import ScriptedRunner, always
 
 HERE = Path(__file__).parent / "golden"
 LINKS = Links(
@@ -56,11 +49,13 @@ def skipped():
 
 
 def not_confirmed():
-    made = regressions()
-    reason = "a fresh run of the base fell just as far: the model behind the target has moved"
-    verification = Verification(state="not_confirmed", reason=reason)
-    comparison = replace(made.comparison, verdict=ComparisonVerdict.NOT_CONFIRMED, verification=verification)
-    return conclusion_of(made.report, comparison, GateRules())
+    """The stored base looked better than its commit is now."""
+    base = {f"KB-{n:03d}": "ppp" for n in range(1, 25)}
+    head = {key: "fff" if key < "KB-007" else "ppp" for key in base}
+    lost = always("p", **{key: "f" for key in base if key < "KB-007"})
+    runner = ScriptedRunner(head, lost, lost)
+    made, comparison = settled(runner, runner.report_of(base), "main", RegressionRule())
+    return conclusion_of(made, comparison, GateRules())
 
 
 def unmeasured():
@@ -83,7 +78,7 @@ def open_part(text):
 
 def test_the_verdict_is_the_first_line_and_one_sentence_of_numbers_the_second():
     _, verdict, _, numbers, *_ = comment.render(regressions(), LINKS, "marker").splitlines()
-    assert verdict.startswith("### ❌ 6 of 26 cases failed that passed on the base")
+    assert verdict.startswith("### ❌ 6 of 26 cases regressed; ")
     assert numbers == "Pass rate **92.3 % → 73.1 %** (−19.2 points)."
     assert comment.render(all_passed(), LINKS).startswith("### ✅ No regression shown in 3 cases\n")
 

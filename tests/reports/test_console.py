@@ -7,7 +7,7 @@ from html import unescape
 
 from msgspec.structs import replace
 
-from runevals.records import Links, Outcome, Suspect, ToolCall
+from runevals.records import Finding, Links, Outcome, Reason, State, ToolCall
 from runevals.reports import comment, console
 from runevals.reports.steps import path
 from tests.reports.conclusions import agents, conclusion, renames
@@ -133,17 +133,17 @@ def test_a_long_path_of_steps_is_cut():
     assert path([]) == "no steps"
 
 
-def test_a_suspect_that_failed_its_fresh_runs_is_not_said_to_have_passed_them():
+def test_a_case_that_looked_lost_is_said_with_what_its_fresh_runs_show():
     made = conclusion(report({"a": "f", "b": "p"}), report({"a": "p", "b": "p"}))
     assert made.comparison is not None
-    dropped = {"suite": "evals/evals.json", "name": "a", "critical": False, "state": "dropped"}
-    suspects = (
-        Suspect(key="a", head=case("a", "f"), **dropped),
-        Suspect(key="b", head=case("b", "p"), **dropped),
+    looked_lost = {"family": "case", "suite": "evals/evals.json", "state": State.NOT_WORSE}
+    findings = (
+        Finding(name="a", reason=Reason.BASE_ALIKE, head=case("a", "f"), **looked_lost),
+        Finding(name="b", reason=Reason.PASSED_AGAIN, head=case("b", "p"), **looked_lost),
     )
-    shown = console.render(replace(made, comparison=replace(made.comparison, suspects=suspects)))
-    assert "! 1 case looked lost and passed on fresh runs" in shown
-    assert "! 1 case failed on fresh runs too, too few to confirm a loss" in shown
+    shown = console.render(replace(made, comparison=replace(made.comparison, findings=findings)))
+    assert "! 1 case looked lost: it passes on fresh runs" in shown
+    assert "! 1 case looked lost: the base does no better on fresh runs" in shown
 
 
 def test_the_notes_of_a_case_stand_beside_its_failure_in_every_report(project, runevals):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runevals.records import GateRules
 from runevals.reports.side_by_side import lines, render_markdown, render_page
 from runevals.verdict.against import against_target
-from runevals.verdict.decide import conclusion_of
+from runevals.verdict.outcome import conclusion_of
 from tests.sample_reports import report
 
 KEYS = [f"k{number:03}" for number in range(200)]

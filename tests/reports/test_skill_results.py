@@ -7,7 +7,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from runevals.records import Outcome, Problem, Suspect, ToolCall
+from runevals.records import Finding, Outcome, Problem, Reason, State, ToolCall
 from runevals.reports import reporter_for
 from tests.reports.conclusions import ALL, all_passed, everything_broken, regressions, thousand_cases
 
@@ -129,11 +129,19 @@ def test_a_run_writes_them(project, runevals):
 def test_fresh_runs_of_single_cases_are_listed_and_in_no_mean():
     plain = regressions()
     case = plain.report.cases[0]
-    suspect = Suspect(suite=case.suite, key=case.key, name=case.name, critical=False, state="cleared", head=case)
-    comparison = replace(plain.comparison, suspects=(suspect,))
+    finding = Finding(
+        family="case",
+        suite=case.suite,
+        name=case.key,
+        title=case.name,
+        state=State.NOT_WORSE,
+        reason=Reason.PASSED_AGAIN,
+        head=case,
+    )
+    comparison = replace(plain.comparison, findings=(finding,))
     without, document = (
         rendered("benchmark.json", replace(plain, comparison=one))
-        for one in (replace(comparison, suspects=()), comparison)
+        for one in (replace(comparison, findings=()), comparison)
     )
     fresh = [run for run in document["runs"] if run not in without["runs"]]
     assert {(run["eval_name"], run["configuration"]) for run in fresh} == {(case.name, "with_skill")}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.records import ComparisonVerdict, Weakening
+from runevals.records import State, Weakening
 from runevals.run.head import measure_head
 from runevals.run.load import suites_of
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.verdict.decide import Baseline
+from runevals.verdict.outcome import Baseline
 from tests.sample_suites import ANSWERS, SUITE
 
 
@@ -37,5 +37,5 @@ def test_against_a_base_the_weakenings_of_the_request_are_in_the_comparison(requ
     weakening = Weakening(suite="runevals.yaml", key="alpha", message="is 0.2")
     baseline = Baseline(report=base, source="base.json")
     _, comparison = measure_head(request_of(weakenings=(weakening,)), baseline)
-    assert comparison.verdict is ComparisonVerdict.NO_CHANGE
+    assert comparison.state is State.NOT_WORSE
     assert comparison.weakenings == (weakening,)

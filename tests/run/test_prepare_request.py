@@ -13,7 +13,7 @@ from runevals.run.load import suites_of
 from runevals.run.prepare_request import prepared, require_comparable
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.verdict.decide import Baseline
+from runevals.verdict.outcome import Baseline
 from tests.sample_reports import report
 from tests.sample_suites import SUITE, TEN
 

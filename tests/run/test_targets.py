@@ -234,7 +234,7 @@ def test_targets_with_names_are_compared_with_the_one_target_that_the_base_has(c
 
 def test_the_target_that_a_change_leaves_is_compared_with_its_own_base(change, runevals):
     change.git("checkout", "-q", "main")
-    allowing = {"targets": change.targets, "baseline": {"on_incomparable": "pass"}}
+    allowing = {"targets": change.targets, "on_unknown": "pass"}
     change.write("runevals.yaml", allowing)
     change.git("commit", "-qam", "targets may be removed")
     change.git("checkout", "-q", "-B", "change")

@@ -158,9 +158,9 @@ def logs(folder, *models):
 @pytest.mark.parametrize(
     ("base", "head", "code", "said"),
     [
-        ([("m", 0)], [("a", 0), ("m", 9)], 1, "9 of 9 cases failed"),
+        ([("m", 0)], [("a", 0), ("m", 9)], 1, "9 of 9 cases regressed"),
         ([("m", 0)], [("a", 9), ("m", 0)], 0, "No regression shown"),
-        ([("a", 9), ("m", 0)], [("m", 9)], 1, "9 of 9 cases failed"),
+        ([("a", 9), ("m", 0)], [("m", 9)], 1, "9 of 9 cases regressed"),
         ([("a", 9), ("m", 9)], [("m", 9)], 3, "base's 9 cases in t (a) can be compared"),
     ],
 )

@@ -64,8 +64,8 @@ def test_a_lost_case_is_confirmed_on_fresh_runs_of_both_sides(gated):
     text, calls = gated("-", "t3", 1)
     assert "1 of 20 cases regressed" in text
     assert "t3" in text
-    assert "8/8 → 0/8 on fresh runs" in text
-    assert calls == ["t3 kb"] * 16
+    assert "1/1 → 0/2 on fresh runs" in text  # no test of the file has two outcomes: it is deterministic
+    assert calls == ["t3 kb"] * 4
 
 
 def test_a_program_that_writes_no_results_leaves_the_case_open(gated):
@@ -123,7 +123,7 @@ def test_a_fresh_run_without_the_score_that_is_lost_does_not_clear_the_case(repo
         subprocess.run([sys.executable, "tool.py", "all", "."], cwd=repository.path, check=True)
         stored = ["--baseline", "base.json"] if side == "head" else ["-o", "base.json"]
         code, out, err = runevals("gate", "log.json", *stored)
-    assert (code, "3 may be lost (some fresh runs errored)" in out) == (3, True), out + err
+    assert (code, "3 may be lost: runs that could not be measured would decide it" in out) == (3, True), out + err
 
 
 SEVERAL = """
@@ -146,7 +146,7 @@ def test_a_case_of_one_of_several_models_is_run_again_with_that_model_alone(repo
         repository.write("side.txt", side)
         stored = ["--baseline", "base.json"] if side == "head" else ["-o", "base.json"]
         code, out, err = runevals("gate", "m.json", "other.json", *stored)
-    ended(code, 1, out + err, "8/8 → 0/8 on fresh runs")
+    ended(code, 1, out + err, "5/5 → 0/5 on fresh runs")
 
 
 def test_a_name_is_no_option():

@@ -49,9 +49,9 @@ def test_a_case_is_run_three_times_in_ci_unless_the_settings_say_how_often(proje
 
 def test_the_file_says_how_many_fresh_runs_may_be_made(project):
     assert project().rules.regression.max_fresh_runs is None
-    assert project("suspects: {max_runs: 200}").rules.regression.max_fresh_runs == 200
-    with pytest.raises(InvalidSuite, match="unknown key 'max'; known are max_runs"):
-        project("suspects: {max: 200}")
+    assert project("fresh_runs: 200").rules.regression.max_fresh_runs == 200
+    with pytest.raises(InvalidSuite, match="unknown key 'fresh_run'; did you mean 'fresh_runs'"):
+        project("fresh_run: 200")
 
 
 def test_yes_in_a_file_is_text_and_the_message_says_what_to_write(project):

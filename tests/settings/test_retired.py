@@ -48,5 +48,5 @@ def test_a_change_that_replaces_it_is_judged_by_its_own_judge(project):
 
 
 def test_what_else_is_wrong_with_a_base_is_still_an_error(project):
-    with pytest.raises(UsageError, match="unknown key 'max'"):
-        base_settings_file([project.path], project.path, None, lambda name: b"suspects: {max: 1}\n")
+    with pytest.raises(UsageError, match="unknown key 'most'"):
+        base_settings_file([project.path], project.path, None, lambda name: b"most: 1\n")

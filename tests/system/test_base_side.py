@@ -102,7 +102,7 @@ def test_a_change_can_repair_a_broken_settings_file_of_the_base_which_is_named(r
 def committed_baseline(repository, runevals):
     """A base result that is committed on main and named in the settings."""
     on_main(repository, "runevals.yaml", SETTINGS + "baseline: base.json\n")
-    assert runevals("-q", "-o", "base.json")[0] == 0
+    assert runevals("-q", "--baseline", "none", "-o", "base.json")[0] == 0
     on_main(repository, "base.json", (repository.path / "base.json").read_text(encoding="utf-8"))
     return repository
 

@@ -39,7 +39,7 @@ def test_an_unchanged_agent_is_green_after_one_round_and_a_worse_one_red(project
     project.write("agent.py", AGENT.replace("SEED", "3").replace("RATE", "0.65"))
     code, out, _ = runevals(*RUN, "--baseline", "base.json")
     assert code == 1, out
-    assert re.search(r"the pass rate of 60 cases fell by \d\d\.\d points \(p < 0.0001\)", out), out
+    assert re.search(r"✗ The pass rate of 60 cases fell by \d\d\.\d points \(p < 0.0001\)", out), out
     assert attempts(project) in ({1}, {2}, {3})
 
 
@@ -83,10 +83,10 @@ def test_a_red_that_a_fresh_base_shares_is_not_confirmed_and_green(drifting, run
     drifting.rate.write_text("0.55")
     code, out, err = runevals(*STORED)
     assert code == 0, out
-    assert re.match(r"✓ No regression shown in 60 cases against a fresh run of .* it moved by −\d", out), out
+    assert out.startswith("✓ No regression shown in 60 cases"), out
     assert "running the base" in err
     found = drifting.document()["comparison"]
-    assert (found["verdict"], found["verification"]["state"]) == ("no_change", "moved")
+    assert (found["state"], found["fresh"][:14]) == ("not_worse", "a fresh run of")
 
 
 def test_what_the_same_code_lost_on_a_schedule_is_a_loss_and_confirmed_by_it(drifting, runevals, monkeypatch):
@@ -95,12 +95,12 @@ def test_what_the_same_code_lost_on_a_schedule_is_a_loss_and_confirmed_by_it(dri
     assert runevals(*STORED)[0] == 0
     drifting.rate.write_text("0.55")
     code, out, _ = runevals(*STORED)
-    ended(code, 1, out, "Confirmed against base.json of ", ", by fresh runs of the same code")
+    ended(code, 1, out, "fell by")
     drifting.write("other.txt", "a change")
     drifting.git("add", "-A")
     drifting.git("commit", "-qm", "something else")
     code, out, _ = runevals(*STORED)
-    ended(code, 0, out, "it moved by −")
+    ended(code, 0, out, "No regression shown")
 
 
 def test_a_red_that_a_fresh_base_does_not_share_is_confirmed(drifting, runevals):
@@ -108,22 +108,9 @@ def test_a_red_that_a_fresh_base_does_not_share_is_confirmed(drifting, runevals)
     drifting.agent(0.6)
     code, out, _ = runevals(*STORED)
     assert code == 1, out
-    assert "Confirmed against a fresh run of" in out
-    assert drifting.document()["comparison"]["verification"]["state"] == "confirmed"
+    assert "Fresh runs of both sides, made in turn, decided: a fresh run of" in out
+    assert drifting.document()["comparison"]["fresh"].startswith("a fresh run of")
     assert drifting.git("worktree", "list").count("\n") == 0
-
-
-def test_a_confirmed_red_says_how_far_the_base_itself_moved(drifting, runevals):
-    assert runevals("--repeat", "3", "-q", "-o", "base.json")[0] == 0
-    drifting.rate.write_text("0.7")
-    drifting.agent(0.4)
-    code, out, _ = runevals(*STORED)
-    assert code == 1, out
-    reason = drifting.document()["comparison"]["verification"]["reason"]
-    assert re.search(
-        r"confirmed against a fresh run of .*; the stored base no longer holds: it moved by −\d\d\.\d points",
-        reason,
-    ), reason
 
 
 def test_a_red_that_cannot_be_verified_stands_and_says_why(drifting, runevals):
@@ -134,7 +121,7 @@ def test_a_red_that_cannot_be_verified_stands_and_says_why(drifting, runevals):
     drifting.agent(0.6)
     code, out, _ = runevals(*STORED)
     assert code == 1
-    assert "Not verified: the base's commit is not here" in out
+    assert "the base's commit is not here" in out
     code, out, err = runevals(*STORED, "--verify", "off")
     ended(code, 1, err, without=["running the base"])
 
@@ -147,20 +134,14 @@ def test_a_filtered_red_that_cannot_be_verified_stands_too(drifting, runevals):
     drifting.agent(0.5)
     code, out, _ = runevals(*STORED, "--filter", "k[0-3]*")
     assert code == 1, out
-    assert "Not verified: the base's commit is not here" in out
+    assert "the base's commit is not here" in out
 
 
 @pytest.mark.parametrize(
-    ("deterministic", "text"),
-    [
-        (
-            "true",
-            "! 18 checks that passed on the base fail now, in 6 cases that failed there too: contains in k0, ",
-        ),
-        ("false", "! contains dropped from 100.0 % to 0.0 %"),
-    ],
+    ("deterministic", "told"),
+    [("true", "6 cases lost: k0, k1, k2 and 3 more"), ("false", "The score of 6 cases fell by 75.0 points")],
 )
-def test_checks_that_a_failing_case_loses_are_named(repository, runevals, deterministic, text):
+def test_checks_that_failing_cases_lose_are_a_loss(repository, runevals, deterministic, told):
     repository.git("checkout", "-q", "main")
     words = ("alpha", "beta", "gamma", "never")
     checks = [{"type": "contains", "value": word} for word in words]
@@ -174,4 +155,4 @@ def test_checks_that_a_failing_case_loses_are_named(repository, runevals, determ
     repository.git("checkout", "-qB", "change")
     repository.write("agent.py", "def answer(prompt):\n    return 'sorry'\n")
     code, out, err = runevals("--base", "main", "-q", "-o", "out.json")
-    ended(code, 0, out + err, text)
+    ended(code, 1, out + err, told)

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from runevals.records import Gate, GateRules, Scope
-from runevals.verdict.decide import Baseline, decision
+from runevals.verdict.outcome import Baseline, decision
 from tests.sample_reports import case, report
 
 REST = [case(f"k{n}", "p", tags=("safety",), category="safety") for n in range(9)]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from runevals.records import Delivery, RegressionRule
+from runevals.records import Delivery, Reason, RegressionRule
 from runevals.verdict.cached_runs import copies, from_cache
-from runevals.verdict.compare import Sides, compare
-from runevals.verdict.fresh_runs import SingleCases
+from runevals.verdict.case_runs import CaseRuns
+from runevals.verdict.compare import compare
 from runevals.verdict.matching import Side
 from runevals.verdict.score import over_attempts
+from runevals.verdict.sides import Sides
 from tests.sample_reports import LETTERS, attempt, case, report
 from tests.scripted_runner import ScriptedRunner, always
 
@@ -77,7 +78,7 @@ def test_repeats_that_a_cache_gave_count_as_one_run():
 
 
 @pytest.mark.parametrize("side", ["base", "head"])
-def test_a_cache_seen_in_fresh_runs_leaves_the_suspect_open(side):
+def test_a_cache_seen_in_fresh_runs_leaves_the_case_open(side):
     def again(of_side, pairs):
         made = ScriptedRunner.again(runner, of_side, pairs)
         shared = Delivery(response_id=ID if of_side == side else f"{OTHER}-{len(runner.asked)}")
@@ -85,12 +86,7 @@ def test_a_cache_seen_in_fresh_runs_leaves_the_suspect_open(side):
 
     runner = ScriptedRunner({f"k{n}": "fff" if n == 0 else "ppp" for n in range(10)}, always("p"), always("f"))
     runner.again = again
-    singles = SingleCases(runner, RegressionRule())
     base, head = report({f"k{n}": "ppp" for n in range(10)}), runner.report_of(runner.rounds)
-    singles.test(Sides.of(head, base).pairs)
-    (suspect,) = singles.result().suspects
-    assert (suspect.state, suspect.reason) == (
-        "open",
-        "a cache on the way answers its fresh runs (the same response id)",
-    )
-    assert len(runner.asked) < 8
+    [found] = CaseRuns(runner, RegressionRule()).findings(Sides.of(head, base).pairs, (), deterministic=False)
+    told = "a cache on the way answers its fresh runs (the same response id)"
+    assert (found.reason, found.detail) == (Reason.CACHE, told)

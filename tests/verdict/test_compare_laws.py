@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runevals
-from runevals.records import ComparisonVerdict as V
+from runevals.records import State
 from runevals.verdict.compare import compare
 from tests.sample_reports import report
 
@@ -37,7 +37,7 @@ def test_names_and_order_of_cases_and_repeats_do_not_matter(pairs, random):
 
     relabelled = {f"x{n}": tuple(mixed(side) for side in pairs[key]) for n, key in enumerate(keys)}
     again = judged(relabelled)
-    assert (again.verdict, again.p_value, again.drop) == (found.verdict, found.p_value, found.drop)
+    assert (again.state, again.p_value, again.drop) == (found.state, found.p_value, found.drop)
     assert len(again.of_kind("regressed")) == len(found.of_kind("regressed"))
 
 
@@ -45,7 +45,7 @@ def test_names_and_order_of_cases_and_repeats_do_not_matter(pairs, random):
 @given(PAIRS)
 def test_the_base_against_itself_is_never_red(pairs):
     same = {key: (base, base) for key, (base, _) in pairs.items()}
-    assert judged(same).verdict is V.NO_CHANGE
+    assert judged(same).state is State.NOT_WORSE
 
 
 @QUIET
@@ -53,7 +53,7 @@ def test_the_base_against_itself_is_never_red(pairs):
 def test_a_head_that_fails_wherever_it_differs_is_never_an_improvement(pairs):
     worse = {key: (base, base[:-1] + "f") for key, (base, _) in pairs.items()}
     found = judged(worse)
-    assert found.verdict is not V.IMPROVED
+    assert found.improved is False
     assert found.drop >= 0
     assert found.of_kind("fixed", "better") == ()
 
@@ -64,7 +64,7 @@ def test_the_decision_is_one_function_of_two_reports():
     found = runevals.decide(base, head)
     assert (found.verdict.outcome, found.verdict.exit_code) == ("failed", 1)
     assert found.verdict.headline == (
-        "10 of 40 cases failed that passed on the base; the pass rate of 40 cases fell by 25.0 points (p < 0.0001)"
+        "10 of 40 cases regressed; the pass rate of 40 cases fell by 25.0 points (p < 0.0001)"
     )
     assert runevals.decide(base, base).verdict.exit_code == 0
     assert runevals.decide(None, head).verdict.exit_code == 0

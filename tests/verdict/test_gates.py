@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from runevals.records import ComparisonVerdict, Gate, GateRules, GateState, Layer, Outcome, RegressionRule, Scope
+from runevals.records import Gate, GateRules, GateState, Layer, Outcome, RegressionRule, Scope, State
 from runevals.reports import console, junit
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.verdict.decide import Baseline, conclusion_of, decision
-from runevals.verdict.procedure import compare_in_rounds
+from runevals.verdict.outcome import Baseline, conclusion_of, decision
 from runevals.verdict.score import over_attempts, over_turns
+from runevals.verdict.settle import settled
 from tests.sample_reports import case, check, report
 from tests.scripted_runner import ScriptedRunner, always
 
@@ -39,20 +39,19 @@ def test_without_base_and_categories_a_measured_run_informs_and_passes(rules):
 @pytest.mark.parametrize(
     ("base", "head", "deterministic", "state"),
     [
-        (None, "ppf", False, "warned"),
+        (None, "ppf", False, "failed"),
         (None, "pff", False, "failed"),
         (None, "f", False, "failed"),
         (None, "ppf", True, "failed"),
-        ("ppf", "pff", False, "warned"),  # it failed on the base too
-        ("ppp", "ppf", False, "warned"),
-        ("ppp", "pff", False, "failed"),  # nothing could be run again
+        ("ppf", "pff", False, "failed"),  # it failed on the base too
+        ("ppp", "ppf", False, "failed"),
         ("eee", "fff", False, "failed"),
         ("ppp", "ppf", True, "failed"),
-        ("ppp", "ppe", False, "warned"),
-        ("ppp", "pee", False, "not_applicable"),  # errors decide
+        ("ppp", "ppe", False, "not_applicable"),  # errors decide
+        ("ppp", "pfe", False, "failed"),
     ],
 )
-def test_a_category_that_must_pass_is_failed_by_what_is_new_and_no_chance(rules, base, head, deterministic, state):
+def test_a_red_team_counts_every_attempt_whatever_the_base_did(rules, base, head, deterministic, state):
     some = {f"k{n}": "ppp" for n in range(9)}
     cases = [case(key, letters, category="redteam") for key, letters in {**some, "a": head}.items()]
     before = None if base is None else [case(k, x, category="redteam") for k, x in {**some, "a": base}.items()]
@@ -110,20 +109,21 @@ def test_a_stochastic_regression_says_how_sure_it_is(rules):
     base = {f"k{n}": "ppp" for n in range(20)}
     found = decided(rules, {**base, **{f"k{n}": "fff" for n in range(6)}}, base)
     assert found.verdict.headline.startswith(
-        "6 of 20 cases failed that passed on the base; the pass rate of 20 cases fell by 30.0 points (p "
+        "6 of 20 cases regressed; the pass rate of 20 cases fell by 30.0 points (p "
     )
 
 
 def test_a_great_loss_in_too_few_runs_is_not_called_no_regression(rules):
     found = decided(rules, {"a": "f", "b": "f"}, {"a": "p", "b": "p"})
-    assert (found.verdict.outcome, found.verdict.exit_code) == ("passed", 0)
-    told = "Inconclusive – the pass rate of 2 cases fell by 100.0 points (p = 0.25)"
-    assert found.verdict.headline.startswith(told)
+    assert (found.verdict.outcome, found.verdict.exit_code) == ("unmeasured", 3)
+    assert found.verdict.headline.startswith("Not known – a, b may be lost: with 1 run a side")
 
 
-def test_a_case_lost_of_many_is_no_regression(rules):
+def test_a_case_lost_of_many_is_named_though_one_run_a_side_proves_nothing(rules):
     base = {f"k{n}": "p" for n in range(40)}
-    assert decided(rules, {**base, "k0": "f"}, base).verdict.headline == "No regression shown in 40 cases"
+    found = decided(rules, {**base, "k0": "f"}, base).verdict
+    assert (found.exit_code, found.warns) == (0, True)
+    assert found.headline.startswith("No loss proven – k0 failed that passed on the base: with 1 run a side, an")
 
 
 def test_an_errored_case_is_unmeasured_never_green_and_never_red(rules):
@@ -220,7 +220,7 @@ def test_headlines_say_what_was_lost(rules):
     assert found.verdict.headline.startswith("The score of 30 cases fell by 20.0 points (p <")
     rest = [case(f"k{n}", "ppp") for n in range(9)]
     base = [case("a", "ppp", critical=True), *rest]
-    lost = decided(rules, [case("a", "fff", critical=True), *rest], base)
+    lost = decided(rules, [case("a", "fff", critical=True), *rest], base, deterministic=True)
     assert lost.verdict.headline == "1 of 10 cases regressed; a critical case is lost: a"
 
 
@@ -553,7 +553,7 @@ def test_a_gate_that_fails_whatever_errored_goes_before_one_on_errors(rules):
 )
 def test_errors_within_the_limit_may_be_regressions_and_new_failures(rules, metric, errored, state, exit_code):
     base = {"k0": "pfp", "k1": "fff", **{f"k{n}": "ppp" for n in range(2, 20)}}
-    allowed = replace(rules, errors_limit=0.2)
+    allowed = replace(rules, errors_limit=0.2, regression=RegressionRule(max_errors=0.2))
     assert decided(allowed, {**base, errored: "eee"}, base).verdict.exit_code == 0  # the control: no such gate
     found = decided(own(allowed, metric=metric, op="<=", limit=0), {**base, errored: "eee"}, base)
     assert (states(found)["mine"], found.verdict.exit_code) == (state, exit_code)
@@ -573,7 +573,7 @@ def test_a_case_counts_as_regressed_unless_its_fresh_runs_pass(
 ):
     suite = {f"k{n}": "ppp" for n in range(30)}
     runner = ScriptedRunner({**suite, "k7": "fff"}, always("p", k7=on_base), always("p", k7=on_fresh_runs))
-    measured = compare_in_rounds(runner, report(suite), "stored", RegressionRule())
+    measured = settled(runner, report(suite), "stored", RegressionRule())
     found = conclusion_of(*measured, own(rules, metric=metric, op="<=", limit=0))
     assert [change.key for change in found.comparison.of_kind("regressed")] == ["k7"]
     assert (states(found)["mine"], found.verdict.exit_code) == (state, exit_code)
@@ -594,19 +594,17 @@ def test_a_case_that_nothing_ran_again_counts_as_regressed(rules, deterministic,
 @pytest.mark.parametrize(
     ("is_fresh", "verdict", "state", "observed"),
     [
-        pytest.param(True, ComparisonVerdict.REGRESSION, "failed", 8, id="the whole is lost"),
-        pytest.param(
-            False, ComparisonVerdict.NOT_CONFIRMED, "passed", 0, id="fresh runs of all do not confirm it"
-        ),
+        pytest.param(True, State.WORSE, "failed", 8, id="the whole is lost"),
+        pytest.param(False, State.NOT_WORSE, "passed", 0, id="fresh runs of all do not confirm it"),
     ],
 )
 def test_if_the_whole_is_lost_every_case_that_fails_now_counts(rules, is_fresh, verdict, state, observed):
     suite = {f"k{n}": "ppp" for n in range(30)}
     runner = ScriptedRunner({**suite, **{f"k{n}": "fff" for n in range(8)}}, always("p"), always("p"))
-    measured = compare_in_rounds(runner, report(suite), "base", RegressionRule(), fresh=is_fresh)
+    measured = settled(runner, report(suite), "base", RegressionRule(), fresh=is_fresh)
     found = conclusion_of(*measured, own(rules, metric="regressions", op="<=", limit=0))
     gate = next(gate for gate in found.gates if gate.name == "mine")
-    assert found.comparison.verdict is verdict
+    assert found.comparison.state is verdict
     assert (gate.state, gate.observed) == (state, observed)
 
 

@@ -9,12 +9,12 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from runevals.records import ComparisonVerdict, Gate, GateRules, GateState, Links, Mark, MarkRun, RegressionRule
+from runevals.records import Gate, GateRules, GateState, Links, Mark, MarkRun, RegressionRule, State
 from runevals.reports import comment, console, html
 from runevals.reports import results_document as document
 from runevals.verdict.compare import compare
-from runevals.verdict.decide import decision
 from runevals.verdict.marks import against_mark
+from runevals.verdict.outcome import decision
 from runevals.verdict.wording import about_mark, since_mark
 from tests.sample_reports import report
 
@@ -33,7 +33,7 @@ def lossy(lost, cases=300):
 def test_losses_that_never_blocked_are_seen_together():
     steps = [lossy(17 * step) for step in range(11)]  # 1.9 points each
     for before, now in pairwise(steps):
-        assert compare(now, before, "b").verdict is not ComparisonVerdict.REGRESSION
+        assert compare(now, before, "b").state is not State.WORSE
     found = against_mark(steps[-1], marked(steps[0]), RULE)
     assert found is not None
     assert (found.sure, found.cases, found.metric) == (True, 300, "pass_rate")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from runevals.records import ComparisonVerdict as V
+from runevals.records import State
 from runevals.verdict.compare import compare
 from runevals.verdict.matching import match
 from tests.sample_reports import case, report
@@ -120,9 +120,9 @@ def test_of_several_of_the_same_content_as_many_are_renames_as_appeared_and_vani
 def test_a_lost_case_that_was_copied_under_two_new_keys_still_fails():
     rest = [one(f"k{n}", f"K{n}", "ppp") for n in range(11)]
     base = report([one("old", "A", "p" * 8, critical=True), *rest])
-    for outcomes, verdict in (("f" * 8, V.REGRESSION), ("p" * 8, V.NO_CHANGE)):
+    for outcomes, verdict in (("f" * 8, State.WORSE), ("p" * 8, State.NOT_WORSE)):
         copies = [one(key, "A", outcomes, critical=True) for key in ("one", "two")]
-        assert compare(report([*copies, *rest]), base, "b").verdict is verdict
+        assert compare(report([*copies, *rest]), base, "b").state is verdict
 
 
 def test_a_rename_within_a_suite_goes_before_one_across_suites():
@@ -151,7 +151,7 @@ def test_lost_cases_with_new_keys_or_a_trailing_blank_still_fail():
     blank = [one(f"k{n}", f"K{n} ", "fff", normalised_fingerprint=f"K{n}") for n in range(80, 100)]
     for lost in (renamed, blank):
         found = compare(report([*kept, *lost]), base, "b")
-        assert (found.verdict, found.shared) == (V.REGRESSION, 100)
+        assert (found.state, found.shared) == (State.WORSE, 100)
 
 
 def test_a_case_moved_to_a_suite_where_its_key_is_quarantined_counts():
@@ -159,7 +159,7 @@ def test_a_case_moved_to_a_suite_where_its_key_is_quarantined_counts():
     base = report([one("a", "A", critical=True), *rest], deterministic=True)
     moved = one("a", "A", "f", critical=True, suite="b.json", quarantined=True)
     head = report([moved, *rest], deterministic=True)
-    assert compare(head, base, "b").verdict is V.REGRESSION
+    assert compare(head, base, "b").state is State.WORSE
 
 
 def test_a_case_renamed_to_a_quarantined_key_is_quarantined_only_if_it_was():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from runevals.records import ComparisonVerdict, Layer
+from runevals.records import Layer, State
 from runevals.verdict.compare import compare
 from runevals.verdict.score import over_attempts, over_turns
 from runevals.verdict.wording import other_metrics
@@ -26,11 +26,11 @@ def test_each_evaluator_is_tested_and_corrected_for_their_number():
     base = report([two_checks(f"k{n}", "ppp", "ppp") for n in range(30)])
     head = report([two_checks(f"k{n}", "ppp", "fff" if n < 6 else "ppp") for n in range(30)])
     found = {metric.name: metric for metric in compare(head, base, "b").metrics}
-    assert set(found) == {"evaluator:ExactMatch", "evaluator:json_valid"}
+    assert set(found) == {"share", "evaluator:ExactMatch", "evaluator:json_valid"}
     worse = found["evaluator:json_valid"]
     assert worse.loss == pytest.approx(0.2)
     assert worse.p_value < 0.0001
-    assert worse.holm_p == pytest.approx(2 * worse.p_value)
+    assert worse.holm_p == pytest.approx(3 * worse.p_value)
     assert found["evaluator:ExactMatch"].holm_p == 1.0
 
 
@@ -61,7 +61,7 @@ def test_a_score_that_falls_without_failing_is_told_of_the_only_evaluator_too():
             found.append(over_attempts(made, [over_turns(1, [turn])]))
         return report(found)
 
-    (metric,) = compare(run(0.55), run(0.95), "b").metrics
+    metric, _pass_rate = compare(run(0.55), run(0.95), "b").metrics
     assert (metric.name, round(metric.loss, 2)) == ("evaluator:ExactMatch", 0.4)
     assert metric.holm_p < 0.001
 
@@ -91,7 +91,7 @@ def test_what_answers_take_is_tested_case_by_case_and_told():
     assert other_metrics(found) == [
         "latency rose from 2.5 s a run to 2.6 s a run (p < 0.0001, corrected for 2 metrics)"
     ]
-    assert found.verdict is ComparisonVerdict.NO_CHANGE
+    assert found.state is State.NOT_WORSE
 
 
 def test_a_target_that_always_answers_alike_may_be_slower_all_the_same():

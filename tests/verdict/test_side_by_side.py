@@ -6,7 +6,7 @@ import pytest
 
 from runevals.records import Gate, GateRules, GateState
 from runevals.verdict.against import against_target
-from runevals.verdict.decide import conclusion_of
+from runevals.verdict.outcome import conclusion_of
 from runevals.verdict.side_by_side import side_by_side
 from runevals.verdict.wording import about_against
 from tests.sample_reports import report

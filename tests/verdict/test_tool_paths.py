@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from runevals.records import Gate, GateRules, Links, ToolCall
 from runevals.reports import comment, console
-from runevals.verdict.decide import decide
+from runevals.verdict.outcome import decide
 from runevals.verdict.tool_paths import path_f1, tool_paths
 from tests.sample_reports import case, report
 

@@ -15,9 +15,10 @@ from runevals.cli.action_several import Part, Results, Step, finished
 from runevals.cli.terminal import tell
 from runevals.lib.terminal import say
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
-from runevals.run.nothing_measured import ended_by, nothing_measured, unmeasured
+from runevals.run.nothing_measured import ended_by, nothing_measured
 from runevals.run.project_folders import Project, projects_in
 from runevals.run.projects import require_apart, settings_of
+from runevals.verdict.outcome import unmeasured
 
 if TYPE_CHECKING:
     from runevals.cli.action_report import Runner

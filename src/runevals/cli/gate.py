@@ -26,9 +26,10 @@ from runevals.verdict.wording import failing_now
 @click.argument("results", nargs=-1, required=True, metavar="RESULTS...", type=click.Path(path_type=Path))
 @output_option
 @click.option(
-    "--deterministic",
-    is_flag=True,
-    help="What ran gives the same result each time: every newly failing case is a loss.",
+    "--deterministic/--stochastic",
+    default=None,
+    help="What ran gives the same result each time, so that every newly failing case is a loss, or it does not. "
+    "By default, JUnit XML in which no test has two outcomes does.",
 )
 @click.option(
     "--parameters-are-attempts",
@@ -38,14 +39,14 @@ from runevals.verdict.wording import failing_now
 @click.option("--base", metavar="REF", help="Take the rules from the merge base of HEAD and REF.")
 @settings_options(
     *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect", "mark"),
-    *("on_incomparable", "on_inconclusive", "category", "tag", "filter", "redact"),
+    *("on_unknown", "category", "tag", "filter", "redact"),
 )
 @environment_option
 def command(
     results: tuple[Path, ...],
     output: tuple[str, ...],
     *,
-    deterministic: bool,
+    deterministic: bool | None,
     parameters_are_attempts: bool,
     base: str | None,
     **options: Any,
@@ -59,7 +60,7 @@ def command(
     \b
     Examples:
       runevals gate output.json -o results.json
-      runevals gate junit.xml --baseline main/junit.xml --deterministic
+      runevals gate junit.xml --baseline main/junit.xml
     """
     outputs = outputs_of(output, results, "results")
     words = raw_settings(options)
@@ -70,9 +71,17 @@ def command(
     )
     request = RunRequest(settings=settings, raw=words, weakenings=ignored_changes(of_change))
     report = report_of_tool(read, settings)
-    conclusion = pipeline.gate(report, request, parameters_are_attempts=parameters_are_attempts)
+    conclusion = pipeline.gate(
+        report, request, parameters_are_attempts=parameters_are_attempts, deterministic=deterministic
+    )
     conclusion = with_waiting(conclusion, settings)
 
-    if not deterministic and conclusion.comparison is not None and failing_now(conclusion.comparison):
+    comparison = conclusion.comparison
+    if (
+        deterministic is None
+        and comparison is not None
+        and not comparison.deterministic
+        and failing_now(comparison)
+    ):
         notice("If nothing in these cases is random, --deterministic makes every newly failing case a loss")
     finish_with(conclusion, outputs)

@@ -21,7 +21,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Comparison": (
         *("baseline", "base", "verify", "verify_repeats", "alpha", "min_effect", "max_base_age", "mark"),
         *("against", "margin"),
-        *("on_incomparable", "on_inconclusive", "changed_only", "depends_on"),
+        *("on_unknown", "changed_only", "depends_on"),
     ),
     "Gates": ("min_pass_rate", "fail_on", "quarantine"),
     "Limits": ("max_cost", "max_tokens", "max_calls", "max_duration"),

@@ -36,7 +36,7 @@ from runevals.settings.resolve import each_target, ignored_changes, resolve
 )
 @settings_options(
     *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect"),
-    *("on_incomparable", "on_inconclusive", "mark"),
+    *("on_unknown", "mark"),
     *("verify", "verify_repeats", "target", "model", "judge", "judge_model", "no_judge", "concurrency"),
     *("judge_concurrency", "cache", "max_cost", "max_tokens", "max_duration"),
 )

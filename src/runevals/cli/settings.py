@@ -47,8 +47,10 @@ def _value(settings: Settings, name: str) -> object:
             return getattr(settings.rules.regression, name)
         case "max_base_age":
             return settings.rules.regression.max_base_age_days
-        case "suspects_max_runs":
+        case "fresh_runs":
             return settings.rules.regression.max_fresh_runs
+        case "edits":
+            return "warn" if settings.rules.regression.accepts_edits else "accept"
         case "max_cost" | "max_tokens" | "max_calls" | "max_duration":
             limits = settings.measure.limits
             values = (limits.cost_usd, limits.tokens, limits.calls, limits.duration_s)

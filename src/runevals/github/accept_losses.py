@@ -14,8 +14,8 @@ from runevals.github.job import JobContext, payload_of
 from runevals.lib import git
 from runevals.lib.text.escape import one_line
 from runevals.records import Acceptance, AcceptedLoss, Conclusion
-from runevals.records.errors import GATE_FAILED, RunevalsError
-from runevals.run.acceptance import entries_of_change, matching, with_acceptance, with_caveat
+from runevals.records.errors import RunevalsError
+from runevals.run.acceptance import ACCEPTABLE, entries_of_change, matching, with_acceptance, with_caveat
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import FILENAME
 
@@ -105,8 +105,8 @@ def _pull_request(here: JobContext, commits: Sequence[str | None], *, merged: bo
 
 def with_approved_losses(conclusion: Conclusion, settings: Settings, proposed: ProposedLosses) -> Conclusion:
     """The conclusion, in which approved losses do not block; if none is approved, it says why."""
-    failed = conclusion.verdict.exit_code == GATE_FAILED and conclusion.comparison is not None
-    if not failed or not (proposed.entries or proposed.why_not):
+    blocks = conclusion.verdict.exit_code in ACCEPTABLE and conclusion.comparison is not None
+    if not blocks or not (proposed.entries or proposed.why_not):
         return conclusion
     losses = matching(conclusion, proposed.entries)
     try:

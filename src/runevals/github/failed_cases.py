@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runevals.github.annotations import Mark
 from runevals.records import CaseReport, Change, Conclusion, Outcome
-from runevals.verdict.wording import because, failing_now, first_failure, regressed, runs_passed
+from runevals.verdict.wording import because, failing_now, first_failure, runs_passed
 
 
 def marks(conclusion: Conclusion) -> list[Mark]:
@@ -12,7 +12,7 @@ def marks(conclusion: Conclusion) -> list[Mark]:
     if conclusion.verdict.outcome != "failed":
         return []
     comparison = conclusion.comparison
-    lost = () if comparison is None else regressed(comparison) or failing_now(comparison)
+    lost = () if comparison is None else comparison.lost_cases or failing_now(comparison)
     if lost:
         return [_regressed(change) for change in sorted(lost, key=_how_bad, reverse=True) if change.head]
     return [_mark(case, "fails", "") for case in conclusion.report.cases if case.status is Outcome.FAILED]

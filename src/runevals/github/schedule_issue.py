@@ -12,7 +12,7 @@ from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.comments import Author, slug
 from runevals.github.job import JobContext
 from runevals.lib.text.escape import one_line
-from runevals.records import CaseReport, Comparison, ComparisonVerdict, Conclusion, Outcome
+from runevals.records import CaseReport, Comparison, Conclusion, Outcome, State
 from runevals.reports import comment
 from runevals.reports.identity import measured
 
@@ -60,7 +60,7 @@ def is_lost(conclusion: Conclusion) -> bool:
     comparison = conclusion.comparison
     if comparison is None:
         return False
-    if comparison.verdict is ComparisonVerdict.REGRESSION:
+    if comparison.state is State.WORSE:
         return conclusion.verdict.outcome == "failed"
     return bool(_lost_cases(conclusion))
 
@@ -70,11 +70,11 @@ def _lost_cases(conclusion: Conclusion) -> list[CaseReport]:
     comparison = conclusion.comparison
     if comparison is None:
         return []
-    again = {(s.suite, s.key): s.head for s in comparison.suspects}
+    again = {each.key: each.head for each in comparison.findings if each.family == "case"}
     cases = []
     for change in comparison.of_kind("regressed"):
         head = again.get((change.suite, change.key))
-        failing = comparison.verdict is ComparisonVerdict.REGRESSION or (
+        failing = comparison.state is State.WORSE or (
             head is not None and all(run.status is Outcome.FAILED for run in head.runs)
         )
         if change.head is not None and failing:

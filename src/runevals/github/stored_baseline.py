@@ -38,7 +38,7 @@ from runevals.run.baseline.from_files import narrowed, require_whole
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import measured_too_little, unmeasured_cases, why_unmeasured
 from runevals.settings.resolve import RawSettings, Settings
-from runevals.verdict.decide import Baseline
+from runevals.verdict.outcome import Baseline
 
 MOST_REASONS = 3
 MOST_READ = 4  # documents, until one without errored cases is found

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from runevals.lib.text.secrets import SECRET_NAMES
-from runevals.records import Conclusion, FinalVerdict
-from runevals.records.errors import COULD_NOT_MEASURE, PASSED, RunevalsError
+from runevals.records import Conclusion
+from runevals.records.errors import RunevalsError
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
-from runevals.run.nothing_measured import nothing_measured, unmeasured
+from runevals.run.nothing_measured import nothing_measured
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.settings.target import needs_key
+from runevals.verdict.outcome import skipped, unmeasured
 
 MOST_NAMES = 5
 _THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")
@@ -50,16 +51,13 @@ def not_measured(settings: Settings, raw: RawSettings) -> Conclusion | None:
     of_base, of_change = _withheld_of_base(settings, raw), withheld(settings)
     if of_base:
         why = f"changes from forks and Dependabot have no access to {', '.join(of_base[:MOST_NAMES])}"
-        verdict = FinalVerdict(
-            outcome="skipped", headline=f"Skipped, and the check passes: {why}", exit_code=PASSED
-        )
-        if settings.github.require_credentials:
-            verdict = unmeasured(why, COULD_NOT_MEASURE)
+        required = settings.github.require_credentials
+        verdict = unmeasured(why) if required else skipped(f"Skipped, and the check passes: {why}")
         return nothing_measured(settings, verdict, (hint,))
     if of_change:
         names = ", ".join(of_change[:MOST_NAMES])
         why = f"the change needs {names}, which its base does not and changes from forks have no access to"
-        return nothing_measured(settings, unmeasured(why, COULD_NOT_MEASURE), (hint,))
+        return nothing_measured(settings, unmeasured(why), (hint,))
     return None
 
 

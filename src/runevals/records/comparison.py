@@ -14,17 +14,37 @@ from runevals.records.report import CaseReport, RunReport, Totals
 from runevals.records.rules import Mark
 
 
-class ComparisonVerdict(StrEnum):
-    """The answer to "did it get worse?"."""
+class State(StrEnum):
+    """The answer to "did it get worse?", of one unit and of the whole comparison."""
 
-    REGRESSION = "regression"
-    SMALL = "small"  # a real drop, below the floor
-    WARNING = "warning"  # only in documents of earlier versions
-    IMPROVED = "improved"
-    NO_CHANGE = "no_change"
-    NOT_CONFIRMED = "not_confirmed"
-    INCONCLUSIVE = "inconclusive"
+    WORSE = "worse"
+    NOT_KNOWN = "not_known"
+    NOT_WORSE = "not_worse"
+
+
+class Reason(StrEnum):
+    """Why a unit is in its state. `verdict/reasons.py` says each in a sentence, with what settles it."""
+
+    PROVEN = "proven"
+    EXACT = "exact"
+    REMOVED = "removed"
+    BUDGET = "budget"
+    ERRORS = "errors"
+    UNMEASURED = "unmeasured"
+    OLD_FORM = "old_form"
+    BASE_FILES = "base_files"
+    BASE_EDITS = "base_edits"
+    BASE_MISSING = "base_missing"
     INCOMPARABLE = "incomparable"
+    CHANCE = "chance"
+    CACHE = "cache"
+    PASSED_AGAIN = "passed_again"
+    BASE_ALIKE = "base_alike"
+    UNPROVEN = "unproven"
+    BY_CHANCE = "by_chance"
+    NEW_FORM = "new_form"
+    SMALL = "small"
+    ERRORS_ALLOWED = "errors_allowed"
 
 
 ChangeKind = Literal[
@@ -104,52 +124,49 @@ class ToolPaths(Struct, frozen=True, kw_only=True, gc=False):
     changed: tuple[str, ...] = ()  # keys of the cases with another path, the least similar first
 
 
-InconclusiveBy = Literal["suspects", "errors", "families", "base"]
-Family = Literal["whole", "suite", "category", "group"]
+Family = Literal["whole", "suite", "category", "group", "case"]
 MetricName = Literal["pass_rate", "share"]
-Finding = Literal["lost", "small", "unclear", "errors", "none"]
 
 
-class Hypothesis(Struct, frozen=True, kw_only=True, gc=False):
-    """One tested hypothesis: this metric fell, overall or in this part. Means are shares 0–1."""
+class Finding(Struct, frozen=True, kw_only=True, gc=False):
+    """What the runs of both sides say about one unit: the whole, a part, or a case with its checks.
+
+    Means are shares 0–1. The fresh runs of a case are not part of any score.
+    """
 
     family: Family
-    name: str  # of the suite, category or group; empty: overall
-    metric: MetricName
-    cases: Whole
-    base_mean: Number
-    head_mean: Number
-    interval: tuple[Number, Number]  # 95 %, of the drop
-    p_value: Number  # one-sided, for a loss
-    corrected_p: Number  # by Holm: over the overall metrics, or over all parts
-    finding: Finding = "none"  # small: real, below the floor; unclear: large, may be noise; errors: they decide
+    name: str = ""  # of the suite, category or group; the key of a case; empty: the whole
+    state: State
+    reason: Reason
+    detail: str = ""  # what the sentence of the reason names
+    suite: str = ""  # of a case
+    title: str = ""  # of a case
+    dead: bool = False  # it passed on the base and in no run now: line one names it in any state
+    critical: bool = False
+    edited: bool = False  # both sides ran the base's form of it
+    checks: tuple[str, ...] = ()  # that were lost in a case; empty: its outcome
+    metric: MetricName = "pass_rate"
+    cases: Whole = 1
+    base_mean: Number | None = None
+    head_mean: Number | None = None
+    interval: tuple[Number, Number] | None = None  # 95 %, of the drop
+    p_value: Number | None = None  # one-sided, for a loss
+    e_value: Number | None = None  # of the fresh pairs
+    chance: Number | None = None  # that an unchanged suite shows as much, where nothing can be run again
+    expected: Number | None = None  # such cases in an unchanged suite
+    more: Whole | None = None  # pairs of runs that would settle it
+    base: CaseReport | None = None  # fresh runs; None if there are none
+    head: CaseReport | None = None
 
     @property
     def drop(self) -> float:
-        """What was lost; a loss is positive."""
-        return self.base_mean - self.head_mean
+        """What was lost; a loss is positive, 0 if unknown."""
+        return 0.0 if self.base_mean is None or self.head_mean is None else self.base_mean - self.head_mean
 
-
-SuspectState = Literal["confirmed", "dropped", "cleared", "open", "unrun"]
-
-
-class Suspect(Struct, frozen=True, kw_only=True, gc=False):
-    """A case that may be lost, and the result of its fresh runs on both sides.
-
-    confirmed: it is lost; dropped, cleared: the loss was not confirmed; open: undecided; unrun: only two
-    documents were compared, so nothing could be run. The fresh runs are not part of any score.
-    """
-
-    suite: str
-    key: str
-    name: str
-    critical: bool
-    state: SuspectState
-    reason: str = ""  # why it is open
-    edited: bool = False  # both sides ran the base's form of it
-    p_value: Number | None = None  # one-sided, of the fresh runs alone
-    base: CaseReport | None = None  # fresh runs; None if there are none
-    head: CaseReport | None = None
+    @property
+    def key(self) -> tuple[str, str]:
+        """Suite and key of a case."""
+        return self.suite, self.name
 
 
 class CategoryChange(Struct, frozen=True, kw_only=True, gc=False):
@@ -159,13 +176,6 @@ class CategoryChange(Struct, frozen=True, kw_only=True, gc=False):
     cases: Whole
     base_rate: Number | None
     head_rate: Number | None
-
-
-class Verification(Struct, frozen=True, kw_only=True, gc=False):
-    """What fresh runs of both sides say about a loss. moved: the base itself changed."""
-
-    state: Literal["confirmed", "not_confirmed", "moved", "impossible", "off"]
-    reason: str
 
 
 class MarkRun(Struct, frozen=True, kw_only=True, gc=False):
@@ -234,9 +244,9 @@ class ComparisonFigures(Struct, frozen=True, kw_only=True, gc=False):
     """What a comparison found. `drop` and `interval` are shares 0–1; a positive drop is a loss."""
 
     source: str  # the origin of the base, in words
-    verdict: ComparisonVerdict
-    why: str = ""  # it is inconclusive or incomparable
-    inconclusive_by: InconclusiveBy | None = None  # families: a large drop that may be noise; base: an old base
+    state: State
+    findings: tuple[Finding, ...] = ()  # the whole, the parts, then cases: critical ones first
+    improved: bool = False  # fresh runs of both sides confirm that more passes
     shared: Whole  # cases on both sides with the same content
     compared: Whole  # of these, measured on both sides
     base_cases: Whole
@@ -258,19 +268,15 @@ class ComparisonFigures(Struct, frozen=True, kw_only=True, gc=False):
     repeats_needed: Whole | None = None
     repeats_for_half: Whole | None = None  # runs a case and side that would see half of `detectable_drop`
     flips: Flips | None = None
-    hypotheses: tuple[Hypothesis, ...] = ()  # overall and of the parts
-    suspects: tuple[Suspect, ...] = ()  # single cases that may be lost, critical ones first
     metrics: tuple[MetricChange, ...] = ()  # the others, Holm-corrected together
     tool_paths: ToolPaths | None = None  # None: a side does not report its tool calls
     categories: tuple[CategoryChange, ...] = ()
     flaky: tuple[FlakyCase, ...] = ()
-    critical_lost: tuple[str, ...] = ()  # keys of critical cases that are lost, or were removed
     quarantined: Whole = 0  # cases left out of the comparison by the base's list
-    on_base_suite: bool = False  # the head was run on the base's suite, because its own cannot be compared
     weakenings: tuple[Weakening, ...] = ()
     caveats: tuple[str, ...] = ()
-    inexact_base: str = ""  # why the base is not known to be as the commit to compare with; a pass warns of it
-    verification: Verification | None = None
+    remarks: tuple[str, ...] = ()  # why the base is not known to be as the commit to compare with
+    fresh: str = ""  # which fresh runs of both sides decided about the whole, in words
 
 
 class Comparison(ComparisonFigures, frozen=True, kw_only=True, gc=False):
@@ -282,6 +288,15 @@ class Comparison(ComparisonFigures, frozen=True, kw_only=True, gc=False):
     def of_kind(self, *kinds: ChangeKind) -> tuple[Change, ...]:
         """The changes of these kinds, in case order."""
         return tuple(change for change in self.changes if change.change in kinds)
+
+    @property
+    def lost_cases(self) -> tuple[Change, ...]:
+        """The cases that are certainly lost."""
+        return tuple(change for change in self.of_kind("regressed") if change.label == "confirmed")
+
+    def finding(self, suite: str, key: str) -> Finding | None:
+        """What is found about a case; None if nothing of it was in question."""
+        return next((each for each in self.findings if each.family == "case" and each.key == (suite, key)), None)
 
     @property
     def renamed(self) -> tuple[Change, ...]:

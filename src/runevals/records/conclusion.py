@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from runevals.records.acceptance import Acceptance
 from runevals.records.blame import Blame
-from runevals.records.comparison import AgainstComparison, Comparison, MarkComparison
+from runevals.records.comparison import AgainstComparison, Comparison, Finding, MarkComparison
 from runevals.records.numbers import Number, Whole
 from runevals.records.report import RunReport, always
 
@@ -53,6 +53,7 @@ class FinalVerdict(Struct, frozen=True, kw_only=True, gc=False):
     outcome: FinalOutcome
     headline: str
     exit_code: Whole
+    warns: bool = False  # it passes, and the headline names what to look at
 
 
 class TextChange(Struct, frozen=True, kw_only=True, gc=False):
@@ -73,5 +74,5 @@ class Conclusion(Struct, frozen=True, kw_only=True, gc=False):
     against: AgainstComparison | None = None
     prompt_changes: tuple[TextChange, ...] = ()  # since the base's commit
     acceptance: Acceptance | None = None  # of losses that the comparison found
-    head_on_base_suite: RunReport | None = None  # if the base's suite decided; in no document
+    findings: tuple[Finding, ...] = ()  # about the run itself: its base, targets that it removes
     blame: Blame | None = None  # which hunks lost its cases, if that was searched

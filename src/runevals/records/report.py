@@ -20,6 +20,7 @@ from runevals.records.workspace import WorkspaceChanges
 
 T = TypeVar("T")
 NO_CHECKS = Problem(code="evidence_missing", message="no check looks at its answer")
+MOST_SHARDS = 999_999
 _ONE = 1.0
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # read for every run of every case
 
@@ -128,7 +129,9 @@ class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def value(self) -> float | None:
-        """What the regression test compares: the share if graded, otherwise 1 or 0; None if not measured.
+        """What is compared with the base: the share, 1 or 0 where there is none; None if it was not measured.
+
+        Of checks on a scale of their own, the mean of the checks' scores: the share says only whether they passed.
 
         If a judge failed to answer, there is no share to compare.
         """
@@ -137,7 +140,13 @@ class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
             return None
         if self.layers.incomplete and Layer.JUDGE in self.layers.incomplete:
             return None
-        return self.share if self.graded else 1.0 if passed else 0.0
+        results = [result for turn in self.turns for result in turn.results if result.outcome.measured]
+        if any(
+            result.score is not None and 0.0 < result.score < 1.0 and result.layer is not Layer.JUDGE
+            for result in results
+        ):
+            return sum(float(each.passed) if each.score is None else each.score for each in results) / len(results)
+        return (1.0 if passed else 0.0) if self.share is None else self.share
 
     @property
     def unchecked(self) -> bool:
@@ -261,7 +270,7 @@ class ShardInfo(Struct, frozen=True, kw_only=True, gc=False):
     """The shard of a run, and the positions of its cases in the whole run."""
 
     part: Ordinal  # from 1
-    of: Ordinal
+    of: Annotated[int, Meta(ge=1, le=MOST_SHARDS)]
     plan_cases: Count  # of all parts together
     positions: tuple[Count, ...]  # of this part's cases among those, in order
     split: str = BY_HASH  # what the cases were split by

@@ -35,8 +35,11 @@ class RegressionRule(Struct, frozen=True, kw_only=True, gc=False):
     alpha: float = 0.01
     min_effect: float = 0.02
     max_base_age_days: float = 7.0  # a notice is given if the base is older
-    max_fresh_runs: int | None = None  # of single cases that look lost; None: 96, or one a case if that is more
+    max_fresh_runs: int | None = None  # of single cases that look lost; None: 96, or two a case if that is more
     max_errors: float = 0.0  # the share of cases that may stay unmeasured; above 0 they are run again
+    accepts_edits: bool = (
+        True  # a case that passes only in its edited form warns; False: it is a loss to be accepted
+    )
 
 
 class Mark(Struct, frozen=True, kw_only=True, gc=False):
@@ -71,8 +74,7 @@ class GateRules(Struct, frozen=True, kw_only=True, gc=False):
     min_pass_rate: float | None = None
     errors_limit: float = 0.0  # the share of cases that may stay unmeasured
     baseline_required: bool = False
-    on_incomparable: Literal["unmeasured", "pass"] = "unmeasured"
-    on_inconclusive: Literal["pass", "fail"] = "pass"
+    on_unknown: Literal["pass", "unmeasured", "fail"] = "unmeasured"  # fail: what line one warns of does not pass
     labels_of_base: bool = False  # of a change: gates select cases by the labels of the base
 
 

@@ -25,6 +25,7 @@ from runevals.verdict.wording import (
     answer_pair,
     because,
     by_error,
+    case_notes,
     doubtful,
     edited_and_failing,
     error_kinds,
@@ -36,13 +37,12 @@ from runevals.verdict.wording import (
     in_short,
     is_ungated,
     judge_notes,
+    lost_checks,
     other_metrics,
     other_paths,
-    regressed,
     runs_passed,
     same_on_both_sides,
     still_failing,
-    suspect_notes,
     title_of_change,
     title_of_failing,
     weakened,
@@ -116,9 +116,9 @@ def verdict_mark(conclusion: Conclusion) -> str:
 
 
 def _changed(comparison: Comparison) -> Iterator[str]:
-    yield from _lost("Regressed", regressed(comparison), comparison)
+    yield from _lost("Regressed", comparison.lost_cases, comparison)
     yield from _lost(title_of_failing(comparison), failing_now(comparison), comparison)
-    for note in suspect_notes(comparison)[:MOST]:
+    for note in (*lost_checks(comparison), *case_notes(comparison))[:MOST]:
         yield f"  ! {one_line(note)}"
     fixed = comparison.of_kind("fixed")
     if fixed:

@@ -84,15 +84,12 @@ def case_pairs(conclusion: Conclusion) -> list[CasePair]:
     if comparison is not None:
         changes = {(change.suite, change.key): change for change in comparison.changes}
         bases = {(case.suite, case.key): case for case in comparison.base.cases}
-    # If the head was run on the base's suite, only the changes have the compared cases.
-    elsewhere = comparison is not None and comparison.on_base_suite
     pairs = []
     for case in conclusion.report.cases:
         place = (case.suite, case.key)
         change = changes.pop(place, None)
-        head = change.head if elsewhere and change is not None else case
         base = bases.get(place) if change is None else change.base
-        pairs.append(CasePair(head=head, base=base, change=change))
+        pairs.append(CasePair(head=case, base=base, change=change))
     return pairs + [CasePair(head=c.head, base=c.base, change=c) for c in changes.values() if c.head or c.base]
 
 

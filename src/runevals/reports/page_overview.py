@@ -18,6 +18,7 @@ from runevals.verdict.wording import (
     about_against,
     about_mark,
     alone,
+    case_notes,
     compared_cases,
     doubtful,
     error_kinds,
@@ -25,9 +26,9 @@ from runevals.verdict.wording import (
     how_sure,
     in_short,
     in_unit,
+    lost_checks,
     other_paths,
     same_on_both_sides,
-    suspect_notes,
     title_of_change,
     weakened,
 )
@@ -143,17 +144,15 @@ def _statistics(conclusion: Conclusion) -> Json:
     if comparison is None:
         facts = _known([("Compared", "Nothing: there was no base."), worth, since])
         return {"facts": facts, "tables": tables, "notes": notices}
-    verification = comparison.verification
     facts = [
         ("Compared", compared_cases(comparison)),
         ("How sure", " ".join(how_sure(comparison))),
         ("Smaller drops", halved(comparison)),
         worth,
         since,
-        ("Checked again", "" if verification is None else f"{verification.state}: {verification.reason}"),
-        ("Single cases", "; ".join(suspect_notes(comparison))),
+        ("Run again", comparison.fresh),
+        ("Single cases", "; ".join((*lost_checks(comparison), *case_notes(comparison)))),
         ("Tool paths", other_paths(comparison)),
-        ("Critical cases lost", ", ".join(comparison.critical_lost)),
     ]
     return {
         "facts": _known(facts),

@@ -31,6 +31,7 @@ from runevals.records import (
     Conclusion,
     Coverage,
     FinalVerdict,
+    Finding,
     GateResult,
     MarkComparison,
     Outcome,
@@ -44,6 +45,7 @@ from runevals.records import (
 from runevals.records.comparison import ComparisonFigures
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.report import always
+from runevals.reports.earlier_comparison import upgraded
 from runevals.reports.results_lines import cases_of
 from runevals.verdict.score import contradiction
 
@@ -95,7 +97,6 @@ class ChangedCase(Struct, frozen=True, kw_only=True, omit_defaults=True):
     label: ChangeLabel | None
     before: CaseReport | None
     after: Outcome | None
-    after_case: CaseReport | None = None  # the head's, if it was run on the base's suite
 
 
 class ComparisonPart(ComparisonFigures, frozen=True, kw_only=True):
@@ -118,6 +119,7 @@ class Document(Head, frozen=True, kw_only=True, omit_defaults=True):
     prompt_changes: tuple[TextChange, ...] = ()  # what changed in the texts that the target reads
     acceptance: Acceptance | None = None
     blame: Blame | None = None
+    findings: tuple[Finding, ...] = ()  # about the run itself
 
 
 class WrongCases(ValueError):
@@ -160,6 +162,7 @@ def written(conclusion: Conclusion) -> Iterator[str]:
         prompt_changes=conclusion.prompt_changes,
         acceptance=conclusion.acceptance,
         blame=conclusion.blame,
+        findings=conclusion.findings,
     )
     head, _, rest = msgspec.json.format(json_text(document), indent=1).partition(f"{_CASES}null")
     yield f"{head}{_CASES}["
@@ -214,7 +217,7 @@ def parse(text: str, display_name: str) -> Conclusion:
     try:
         require_few_values(text)
         try:
-            return _conclusion(from_json(text, Document))
+            return _conclusion(_document(text))
         except WrongRecord:
             _require_version(text, display_name)
             raise
@@ -228,6 +231,18 @@ def parse(text: str, display_name: str) -> Conclusion:
             why = f"not JSON ({error})"
         raise InvalidDocument(f"{display_name} is not a results document: {why}") from None
     raise InvalidDocument(f"{display_name} is not a valid results document: {one_line(why)}")
+
+
+def _document(text: str) -> Document:
+    """The document, whose comparison an earlier version may have written. Raises WrongRecord."""
+    try:
+        return from_json(text, Document)
+    except WrongRecord:
+        with suppress(KeyError, TypeError, ValueError):
+            document = msgspec.json.decode(text)
+            if (now := upgraded(document)) is not document:
+                return from_json(json_text(now), Document)
+        raise
 
 
 def _require_version(text: str, display_name: str) -> None:
@@ -255,7 +270,7 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
         case = from_json(text, CaseReport)
         attempts = [replace(attempt, turns=store.offload(tuple(attempt.turns))) for attempt in case.attempts]
         cases.append(replace(case, attempts=tuple(attempts)))
-    document = from_json("".join(rest), Document)
+    document = _document("".join(rest))
     if not cases or document.cases:
         raise ValueError("it is laid out otherwise")
     return _conclusion(replace(document, cases=cases))
@@ -331,6 +346,7 @@ def _conclusion(document: Document) -> Conclusion:
         prompt_changes=document.prompt_changes,
         acceptance=document.acceptance,
         blame=document.blame,
+        findings=document.findings,
     )
 
 
@@ -344,7 +360,6 @@ def _comparison(comparison: Comparison) -> ComparisonPart:
             label=change.label,
             before=change.base,
             after=None if change.head is None else change.head.status,
-            after_case=change.head if comparison.on_base_suite else None,
         )
         for change in comparison.changes
     )
@@ -361,7 +376,7 @@ def _read_comparison(part: ComparisonPart, report: RunReport) -> Comparison:
             change=change.change,
             label=change.label,
             base=change.before,
-            head=None if change.after is None else change.after_case or heads[change.suite, change.key],
+            head=None if change.after is None else heads[change.suite, change.key],
         )
         for change in part.changes
     )

@@ -32,6 +32,7 @@ from runevals.verdict.wording import (
     alone,
     because,
     by_error,
+    case_notes,
     doubtful,
     edited_and_failing,
     error_kinds,
@@ -41,15 +42,14 @@ from runevals.verdict.wording import (
     how_sure,
     in_short,
     judge_notes,
+    lost_checks,
     new_and_failing,
     next_step,
     other_metrics,
     other_paths,
-    regressed,
     runs_passed,
     same_on_both_sides,
     still_failing,
-    suspect_notes,
     title_of_change,
     title_of_failing,
     weakened,
@@ -146,7 +146,7 @@ def _numbers_and_gates(conclusion: Conclusion, links: Links) -> Iterator[Section
 def headline(conclusion: Conclusion) -> tuple[str, str]:
     """The icon of the verdict, and the verdict in words."""
     no_base = conclusion.comparison is None and conclusion.verdict.outcome == "passed"
-    mark = "⚪" if no_base else DOUBT if doubtful(conclusion) else MARKS[conclusion.verdict.outcome]
+    mark = DOUBT if doubtful(conclusion) else "⚪" if no_base else MARKS[conclusion.verdict.outcome]
     return mark, inert_line(conclusion.verdict.headline, LONGEST_HEADLINE)
 
 
@@ -194,14 +194,16 @@ def _tokens(comparison: Comparison) -> tuple[str, str, str]:
 
 
 def _changed(conclusion: Conclusion, comparison: Comparison, links: Links) -> Iterator[Section]:
-    lost, unsure = regressed(comparison), failing_now(comparison)
+    lost, unsure = comparison.lost_cases, failing_now(comparison)
     if lost:
         table = _change_table(lost, comparison, links)
         yield Section(f"**Regressed**\n\n{table}", "the table of regressed cases", 2)
     if unsure:
         table = _change_table(unsure, comparison, links)
         yield Section(f"**{title_of_failing(comparison)}**\n\n{table}", "the table of cases that fail now", 2)
-    notes = [f"* {inert_line(text, 300)}" for text in suspect_notes(comparison)[:MOST_ROWS]]
+    notes = [
+        f"* {inert_line(text, 300)}" for text in (*lost_checks(comparison), *case_notes(comparison))[:MOST_ROWS]
+    ]
     if notes:
         yield Section("\n".join(notes), "the fresh runs of single cases", 3)
     if conclusion.blame is not None and (text := blame.markdown(conclusion.blame)):

@@ -64,8 +64,8 @@ def benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
 
 def _fresh_runs(comparison: Comparison, checks: str) -> Iterator[dict[str, object]]:
     """The fresh runs of single cases, numbered after the scored ones. They are in no mean."""
-    for suspect in comparison.suspects:
-        for side, case in ((HEAD, suspect.head), (BASE, suspect.base)):
+    for finding in comparison.findings:
+        for side, case in ((HEAD, finding.head), (BASE, finding.base)):
             if case is None:
                 continue
             for attempt in case.attempts:

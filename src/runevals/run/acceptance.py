@@ -11,10 +11,7 @@ from runevals.lib.text.numbers import short_list
 from runevals.records import (
     Acceptance,
     AcceptedLoss,
-    Comparison,
-    ComparisonVerdict,
     Conclusion,
-    FinalVerdict,
     GateResult,
     GateRules,
     GateState,
@@ -24,17 +21,11 @@ from runevals.records.rules import CATEGORY_GATES
 from runevals.run.load import accepted_file
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import content_of, read_entries
-from runevals.verdict.accepted import (
-    acceptance_headline,
-    lost_cases,
-    unsettled,
-    without_accepted,
-    without_cases,
-)
-from runevals.verdict.conclude import conclude
+from runevals.verdict.accepted import acceptance_headline, lost_cases, without_accepted
 from runevals.verdict.gates import apply_gates
-from runevals.verdict.headlines import loss
+from runevals.verdict.outcome import accepted
 
+ACCEPTABLE = (GATE_FAILED, COULD_NOT_MEASURE)  # what is not known can be accepted as a loss is
 PRESET_GATES = frozenset({"no_regression", *(category for category, _ in CATEGORY_GATES)})
 
 
@@ -65,7 +56,7 @@ def _new_entries(content: bytes, display_path: str, settings: Settings) -> tuple
 def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
     """The conclusion of a run outside of a pull request; it says which entries here would need a reviewer."""
     path = accepted_file(settings)
-    if conclusion.verdict.exit_code != GATE_FAILED or conclusion.comparison is None or not path.is_file():
+    if conclusion.verdict.exit_code not in ACCEPTABLE or conclusion.comparison is None or not path.is_file():
         return conclusion
     inside = path.is_relative_to(settings.repository)
     display_path = path.relative_to(settings.repository).as_posix() if inside else str(path)
@@ -82,11 +73,7 @@ def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
 def matching(conclusion: Conclusion, entries: Sequence[AcceptedLoss]) -> tuple[AcceptedLoss, ...]:
     """Those of the entries that are about a loss of this conclusion."""
     comparison = conclusion.comparison
-    if conclusion.verdict.exit_code != GATE_FAILED or comparison is None:
-        return ()
-    if (
-        comparison.on_base_suite and conclusion.head_on_base_suite is None
-    ):  # it was read: what is left cannot be judged
+    if conclusion.verdict.exit_code not in ACCEPTABLE or comparison is None:
         return ()
     lost = {loss.identity for loss in lost_cases(comparison, conclusion.report.run.target)}
     known = {entry.identity: entry for entry in entries if entry.identity in lost}
@@ -100,31 +87,17 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
     """
     comparison = conclusion.comparison
     assert comparison is not None  # noqa: S101 - it found the losses
-    measured = conclusion.head_on_base_suite or conclusion.report
-    head, rest = without_accepted(measured, comparison, acceptance.losses, rules.regression)
-    own = head if conclusion.head_on_base_suite is None else without_cases(conclusion.report, acceptance.losses)
-    left = {gate.name: gate for gate in apply_gates(rules, own, rest)}
+    head, rest = without_accepted(conclusion.report, comparison, acceptance.losses, rules.regression)
+    left = {gate.name: gate for gate in apply_gates(rules, head, rest)}
     gates = [_left_gate(gate, left, rules) for gate in conclusion.gates]
-    again = conclude(
-        conclusion.report,
-        rest,
-        gates,
-        on_incomparable=rules.on_incomparable,
-        on_inconclusive=rules.on_inconclusive,
-    )
-    verdict, waiting = again.verdict, "" if rest is None else unsettled(head, rest, rules.regression)
-    if verdict.exit_code == GATE_FAILED:
+    again = accepted(conclusion, rest, gates, rules, acceptance_headline(acceptance))
+    if again.verdict.exit_code == GATE_FAILED:
         cases = short_list([loss.case for loss in acceptance.losses])
         return with_caveat(conclusion, f"@{acceptance.by} accepted {cases}; what else is lost still blocks")
-    text = acceptance_headline(acceptance) + _suffix(conclusion, comparison)
-    if verdict.exit_code or waiting:
-        headline = f"{waiting or verdict.headline} – {text}"
-        verdict = FinalVerdict(outcome="unmeasured", headline=headline, exit_code=COULD_NOT_MEASURE)
-        return replace(conclusion, verdict=verdict)
-    if rest is not None and rest.verdict in (ComparisonVerdict.INCONCLUSIVE, ComparisonVerdict.SMALL):
-        text = f"{text}. Beside it: {verdict.headline}"
+    if again.verdict.exit_code:
+        return again
     results = tuple(_accepted_gate(*both, acceptance) for both in zip(conclusion.gates, gates, strict=True))
-    return replace(conclusion, gates=results, verdict=replace(verdict, headline=text), acceptance=acceptance)
+    return replace(again, gates=results, acceptance=acceptance)
 
 
 def with_caveat(conclusion: Conclusion, caveat: str) -> Conclusion:
@@ -147,9 +120,3 @@ def _accepted_gate(before: GateResult, after: GateResult, acceptance: Acceptance
     if before.state is not GateState.FAILED or after.state is GateState.FAILED:
         return before
     return replace(before, state=GateState.WARNED, reason=f"{before.reason}; accepted by @{acceptance.by}")
-
-
-def _suffix(conclusion: Conclusion, comparison: Comparison) -> str:
-    """The end of the headline, after the loss."""
-    headline, of_loss = conclusion.verdict.headline, loss(comparison)
-    return headline.removeprefix(of_loss) if headline.startswith(of_loss) else ""

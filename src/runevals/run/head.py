@@ -20,9 +20,8 @@ from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, open_base, open_old_form, open_side, rerunnable
 from runevals.run.target_runner import HEAD_LOOKS, TargetRunner, with_own_error
 from runevals.settings.resolve import Settings
-from runevals.verdict.decide import Baseline, with_weakenings
-from runevals.verdict.procedure import compare_in_rounds
-from runevals.verdict.verification import VERIFY_OFF
+from runevals.verdict.outcome import Baseline, with_weakenings
+from runevals.verdict.settle import settled
 from runevals.version import __version__
 
 
@@ -46,7 +45,7 @@ def compare_with_base(
     """The head compared with the base, with the fresh runs that the verdict needs."""
     rule = request.settings.rules.regression
     with runner_of(head, baseline, request) as runner:
-        result = compare_in_rounds(runner, baseline.report, baseline.source, rule, fresh=baseline.fresh)
+        result = settled(runner, baseline.report, baseline.source, rule, fresh=baseline.fresh)
         report, comparison = with_own_error(runner, *result)
     return report, with_weakenings(comparison, request.weakenings)
 
@@ -56,7 +55,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
     settings = request.settings
     commit, why_not = rerunnable(settings, baseline)
     of_branch, began_s = _is_of_branch(settings), time.time()
-    off = VERIFY_OFF if settings.compare.verify == "off" else ""
+    off = "verify: off" if settings.compare.verify == "off" else ""
     again = replace(request, settings=settings.repeated(HEAD_LOOKS))
     return TargetRunner(
         request=request,

@@ -10,6 +10,7 @@ from runevals.records import Conclusion, FinalVerdict, ModelIdentity
 from runevals.records.errors import INTERNAL_ERROR, InvalidSuite, RunevalsError, as_run_error
 from runevals.run.provenance import provenance
 from runevals.settings.resolve import Settings
+from runevals.verdict.outcome import unmeasured
 from runevals.verdict.score import nothing_run
 
 
@@ -18,11 +19,6 @@ def nothing_measured(settings: Settings, verdict: FinalVerdict, notices: Sequenc
     target = ModelIdentity(type="none" if settings.target is None else settings.target.type)
     report = nothing_run(target, provenance(settings, tuple(notices)))
     return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
-
-
-def unmeasured(why: str, exit_code: int) -> FinalVerdict:
-    """Unmeasured: nothing is known."""
-    return FinalVerdict(outcome="unmeasured", headline=f"Not measured – {why}", exit_code=exit_code)
 
 
 def ended_by(error: Exception, settings: Settings) -> Conclusion:

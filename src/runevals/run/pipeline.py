@@ -1,6 +1,6 @@
 """A run, top to bottom: discover → load → plan → converse → evaluate → score → compare → gate → conclude.
 
-`run.load` discovers and loads the suites of a request before. `verdict.procedure` decides which rounds and fresh
+`run.load` discovers and loads the suites of a request before. `verdict.settle` decides which rounds and fresh
 runs follow a comparison. Afterwards `reports.publish` writes the reports, `github.post_comment` posts the comment.
 `merge`, `gate` and `compare` are the same stages for what is measured already: the shards of a run, the results of
 another tool, and two results documents.
@@ -20,7 +20,6 @@ from runevals.reports.results_document import read
 from runevals.run.against import compared_with, other_side, require_other_side
 from runevals.run.baseline.choose import known_base, remarked, settled_base
 from runevals.run.baseline.from_files import read_baseline, require_whole
-from runevals.run.baseline.on_base_suite import on_base_suite
 from runevals.run.baseline.reuse import reuse
 from runevals.run.call_limit import require_few_calls
 from runevals.run.head import measure_head
@@ -34,7 +33,7 @@ from runevals.run.shards.verdict import base_of_shards, conclude_shards, with_fi
 from runevals.run.tool_results import in_suites_of, not_measured_here, with_lost_scores, with_promise
 from runevals.run.tool_runner import concluded
 from runevals.run.world.budget import Budget, Stop
-from runevals.verdict.decide import conclusion_of, decision, incomplete, since_mark
+from runevals.verdict.outcome import conclusion_of, decision, incomplete, since_mark
 
 
 def run(request: RunRequest) -> Conclusion:
@@ -61,7 +60,6 @@ def _run(request: RunRequest) -> Conclusion:
         report, comparison = measure_head(request, base.baseline, other)  # plan → … → score, compare
         report, against = compared_with(other, report)
     conclusion = _concluded(report, comparison, request)
-    conclusion = on_base_suite(conclusion, base.baseline, request)  # if the suites cannot be compared
     return replace(remarked(conclusion, base, request), against=against)
 
 
@@ -97,16 +95,27 @@ def _require_this_commit(report: RunReport, request: RunRequest) -> None:
     request.tell(f"Notice: {mismatch}")
 
 
-def gate(report: RunReport, request: RunRequest, *, parameters_are_attempts: bool = False) -> Conclusion:
+def gate(
+    report: RunReport,
+    request: RunRequest,
+    *,
+    parameters_are_attempts: bool = False,
+    deterministic: bool | None = None,
+) -> Conclusion:
     """The results of another tool compared with the base; what looks lost is run again if `rerun` says how."""
-    return within_limits(request, lambda limited: _gate(report, limited, parameters_are_attempts))
+    return within_limits(request, lambda limited: _gate(report, limited, parameters_are_attempts, deterministic))
 
 
-def _gate(report: RunReport, request: RunRequest, parameters_are_attempts: bool) -> Conclusion:  # noqa: FBT001
+def _gate(
+    report: RunReport,
+    request: RunRequest,
+    parameters_are_attempts: bool,  # noqa: FBT001
+    deterministic: bool | None,  # noqa: FBT001
+) -> Conclusion:
     report, request = prepared_results(report, request)
-    base = with_promise(settled_base(known_base(request), request, not_measured_here), report)
+    base = settled_base(known_base(request), request, not_measured_here)
     if base.baseline is not None:
-        of_base = in_suites_of(base.baseline.report, report)
+        of_base = with_promise(in_suites_of(base.baseline.report, report), deterministic)
         base = replace(base, baseline=replace(base.baseline, report=of_base))
         report = with_lost_scores(report, of_base)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *base.notices)))

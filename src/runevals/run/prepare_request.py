@@ -53,7 +53,7 @@ def prepared(request: RunRequest) -> RunRequest:
         suites=replace(request.suites, quarantined=quarantine.cases),
         weakenings=without_either((*request.weakenings, *quarantine.weakenings), settings),
         mark=mark.run,
-        notices=(*request.notices, *edits, *quarantine.notices, *mark.notices),
+        notices=(*settings.notices, *request.notices, *edits, *quarantine.notices, *mark.notices),
     )
 
 
@@ -64,7 +64,8 @@ def prepared_merge(report: RunReport, request: RunRequest) -> tuple[RunReport, R
     report = without_patterns(report, settings)
     added = quarantine_of(settings, request.suites).weakenings
     mark = run_of_mark(settings, report.cases, request.find_mark)
-    report = replace(report, run=replace(report.run, notices=(*report.run.notices, *mark.notices)))
+    notices = (*settings.notices, *report.run.notices, *mark.notices)
+    report = replace(report, run=replace(report.run, notices=tuple(dict.fromkeys(notices))))
     report = with_earlier(report, alike_earlier(request, report))
     weakenings = without_either((*request.weakenings, *added), settings)
     return report, replace(request, weakenings=weakenings, mark=mark.run)
@@ -83,7 +84,7 @@ def prepared_results(report: RunReport, request: RunRequest) -> tuple[RunReport,
     quarantine = quarantine_for(settings, cases)
     mark = run_of_mark(settings, cases, request.find_mark)
     cases = [replace(case, quarantined=(case.suite, case.key) in quarantine.cases) for case in cases]
-    notices = (*report.run.notices, *request.notices, *quarantine.notices, *mark.notices)
+    notices = (*settings.notices, *report.run.notices, *request.notices, *quarantine.notices, *mark.notices)
     report = run_report(replace(report.run, notices=notices), cases, complete=report.complete)
     report = with_earlier(report, alike_earlier(request, report))
     weakenings = without_either((*request.weakenings, *quarantine.weakenings), settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from runevals.lib.text.numbers import plural, short_list
-from runevals.records import Conclusion, FinalVerdict
+from runevals.records import Conclusion
 from runevals.records.errors import (
     COULD_NOT_MEASURE,
     GATE_FAILED,
@@ -17,10 +17,11 @@ from runevals.records.errors import (
     RunevalsError,
 )
 from runevals.run.load import suites_of
-from runevals.run.nothing_measured import nothing_measured, unmeasured
+from runevals.run.nothing_measured import nothing_measured
 from runevals.run.project_folders import Project
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, Settings, resolve
+from runevals.verdict.outcome import skipped, unmeasured
 
 # Exit codes in words, the worst first.
 _WORST_FIRST = {
@@ -62,16 +63,14 @@ def settings_of(project: Project, raw: RawSettings, side: BaseSide | None = None
 
 def removed(project: Project, settings: Settings) -> Conclusion:
     """The conclusion for a project that only the base has: unmeasured, unless the base's settings let it pass."""
-    if settings.rules.on_incomparable == "pass":
-        headline = "Skipped, and the check passes: the change removes this project (on_incomparable: pass)"
-        verdict = FinalVerdict(outcome="skipped", headline=headline, exit_code=PASSED)
-    else:
-        why = (
-            f"the change removes this project ({project.config}), so nothing says what was lost with it; "
-            "`baseline: {on_incomparable: pass}` in that file allows it, once it is merged"
-        )
-        verdict = unmeasured(why, COULD_NOT_MEASURE)
-    return nothing_measured(settings, verdict)
+    if settings.rules.on_unknown == "pass":
+        allowed = "Skipped, and the check passes: the change removes this project (on_unknown: pass)"
+        return nothing_measured(settings, skipped(allowed))
+    why = (
+        f"the change removes this project ({project.config}), so nothing says what was lost with it; "
+        "`on_unknown: pass` in that file allows it, once it is merged"
+    )
+    return nothing_measured(settings, unmeasured(why))
 
 
 def worst(codes: Iterable[int]) -> int:

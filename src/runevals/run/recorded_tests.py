@@ -25,7 +25,7 @@ from runevals.suites.importing.results.records import (
     joined,
     unanswered,
 )
-from runevals.verdict.decide import decision
+from runevals.verdict.outcome import decision
 
 TOOL = "pytest"
 _NUMBERS = ("latency_s", "cost_usd", "input_tokens", "output_tokens")

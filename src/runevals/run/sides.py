@@ -31,7 +31,7 @@ from runevals.settings.resolve import Settings
 from runevals.suites import load as loading
 from runevals.suites.dialects import prompt_yml
 from runevals.suites.plan import judged_checks, part_of
-from runevals.verdict.decide import Baseline
+from runevals.verdict.outcome import Baseline
 
 HEAD = "head"
 

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, plural, short_list
-from runevals.records import AttemptReport, Comparison, Conclusion, RunReport, Suspect
+from runevals.records import AttemptReport, Comparison, Conclusion, Finding, RunReport, State
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.unmeasured import own_error, require_measured
 from runevals.run.measurement import Measurement, side_by_side
 from runevals.suites.plan import Trial
-from runevals.verdict.fresh_runs import RETRIES, RunSide
+from runevals.verdict.case_runs import RETRIES, RunSide
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.score import pooled
-from runevals.verdict.verification import FreshLook
+from runevals.verdict.settle import FreshRounds
 
 if TYPE_CHECKING:
     from runevals.run.request import RunRequest
@@ -30,7 +31,7 @@ Opened = Callable[[], AbstractContextManager[Measurement]]
 
 
 class TargetRunner(Struct, kw_only=True, dict=True):
-    """Runs real targets for `runevals.verdict.procedure`; opens the sides of fresh runs on demand."""
+    """Runs real targets for `runevals.verdict.settle`; opens the sides of fresh runs on demand."""
 
     request: RunRequest
     head: Measurement | RunReport  # to be measured, or measured already
@@ -49,7 +50,7 @@ class TargetRunner(Struct, kw_only=True, dict=True):
     _sides: dict[RunSide, Measurement] = {}
     _numbered: Counter[tuple[RunSide, Key]] = field(default_factory=Counter)  # the last attempt at each
     base_error: str = ""  # why it cannot, if it was tried
-    _suspects: int = 0
+    _checked: int = 0
     _base_calls: int = 0
     _base_answers: bool = False
 
@@ -82,23 +83,14 @@ class TargetRunner(Struct, kw_only=True, dict=True):
             pass
         return with_earlier(self.head.report(), self.earlier)
 
-    def finish(self, cases: Sequence[Pair]) -> RunReport:
-        """The rest of the rounds of these cases alone."""
-        assert isinstance(self.head, Measurement)  # noqa: S101 - what was measured already has all of its rounds
-        rest = self.head.rest_of([pair.key for pair in cases])
-        watch = self.request.progress(self.head, phase="critical cases", total=len(rest))
-        for _ in watch(self.head.evaluations(rest)):
-            pass
-        return with_earlier(self.head.report(), self.earlier)
-
     @property
-    def lost_before(self) -> Sequence[Suspect]:
-        """The cases that an earlier attempt at the same commit confirmed as lost."""
+    def lost_before(self) -> Sequence[Finding]:
+        """The cases that an earlier attempt at the same commit proved lost."""
         return lost_cases(self.earlier)
 
     @property
-    def why_no_second_look(self) -> str:
-        """Why a failure is not verified; empty if it is."""
+    def why_no_rounds(self) -> str:
+        """Why no fresh rounds are made; empty if they are."""
         return self.cannot_run_base
 
     @cached_property
@@ -125,7 +117,7 @@ class TargetRunner(Struct, kw_only=True, dict=True):
         self.cannot_run_base = self.base_error = f"the base {self.base_name} cannot be run: {why}"
         return self.base_error
 
-    def look_again(self, only: Sequence[Pair] | None, why: str) -> FreshLook | str:
+    def fresh_rounds(self, only: Sequence[Pair] | None, why: str) -> FreshRounds | str:
         """Fresh runs of both sides in turn; a text says why there are none."""
         self.request.tell(f"{capitalised(why)}: running the base {self.base_name} again before saying so")
         if self.why_no_base:
@@ -143,8 +135,9 @@ class TargetRunner(Struct, kw_only=True, dict=True):
             fresh = base.report()
             require_measured(fresh, base.settings.compare)
         except RunevalsError as error:  # single cases of it may be measured yet
-            return f"the base {self.base_name} cannot be run: {error.first_line}"
-        return FreshLook(base=fresh, head=head.report(), source=f"a fresh run of {self.base_name}")
+            self.trouble = f"the base {self.base_name} cannot be run: {error.first_line}"
+            return self.trouble
+        return FreshRounds(base=fresh, head=head.report(), source=f"a fresh run of {self.base_name}")
 
     def _looking(self, side: RunSide, cases: Sequence[Key] | None, after: int, looks: int) -> Measurement:
         """So many attempts at each of these cases, numbered after those that any journal may have of them."""
@@ -153,29 +146,19 @@ class TargetRunner(Struct, kw_only=True, dict=True):
             self._numbered[side, (case.suite, case.key)] = after + looks
         return measured
 
-    def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
-        """The cases to run again: in a resumed run, those that it chose before."""
-        chosen = self._chosen_before(cases)
-        self._suspects += len(chosen)
-        self.request.tell(f"Checking {plural(len(chosen), 'suspect')} on fresh runs")
-        return chosen
-
-    def _chosen_before(self, cases: Sequence[Key]) -> Sequence[Key]:
-        if self.request.journal is None:
-            return cases
-        journal = self.request.journal.of("suspects")
-        key = journal.key(self._suspects)
-        keys = journal.read(key, list[Key])
-        if keys is None:
-            journal.write(key, list(cases))
-        return cases if keys is None else keys
+    def checking(self, cases: int) -> None:
+        """So many cases are about to be run again."""
+        self._checked += cases
+        self.request.tell(
+            f"Running {plural(cases, 'case')} again: {'it looks' if cases == 1 else 'they look'} lost"
+        )
 
     def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
         """One fresh run of each of these cases, without those that this side does not have."""
         if side == "base" and self.base_error:
             return {}
         keys = {_on(side, pair): pair.key for pair in cases}
-        phase = f"checking {plural(self._suspects, 'suspect')}"
+        phase = f"{plural(self._checked, 'case')} again"
         try:
             last = max([self._offset, *(self._numbered[side, key] for key in keys)])
             measured = self._side(side).of_cases(list(keys), last + 1)
@@ -183,7 +166,7 @@ class TargetRunner(Struct, kw_only=True, dict=True):
             for _ in self.request.progress(measured, phase=phase, total=len(trials))(measured.evaluations(trials)):
                 pass
         except RunevalsError as error:
-            self.trouble = error.first_line
+            self.trouble = one_line(str(error), 300)
             if side == "base":
                 self._cannot_run_base(self.trouble)
             return {}
@@ -217,10 +200,10 @@ class TargetRunner(Struct, kw_only=True, dict=True):
         return self._sides[side]
 
 
-def lost_cases(earlier: Conclusion | None) -> Sequence[Suspect]:
-    """The cases that an earlier attempt confirmed as lost."""
-    suspects = () if earlier is None or earlier.comparison is None else earlier.comparison.suspects
-    return [suspect for suspect in suspects if suspect.state == "confirmed"]
+def lost_cases(earlier: Conclusion | None) -> Sequence[Finding]:
+    """The cases that an earlier attempt proved lost."""
+    findings = () if earlier is None or earlier.comparison is None else earlier.comparison.findings
+    return [finding for finding in findings if finding.family == "case" and finding.state is State.WORSE]
 
 
 def with_earlier(report: RunReport, earlier: Conclusion | None) -> RunReport:
@@ -259,11 +242,9 @@ def _unnumbered(attempt: AttemptReport) -> AttemptReport:
 def with_own_error(
     runner: TargetRunner, report: RunReport, comparison: Comparison
 ) -> tuple[RunReport, Comparison]:
-    """The comparison, which says why the base could not be run, unless its verification does."""
-    reason = "" if comparison.verification is None else comparison.verification.reason
-    if not runner.base_error or runner.base_error in reason:
-        return report, comparison
-    return report, replace(comparison, caveats=(*comparison.caveats, runner.base_error))
+    """The comparison, which says why fresh runs could not be made."""
+    error = runner.base_error or runner.trouble
+    return report, replace(comparison, caveats=(*comparison.caveats, *filter(None, [error])))
 
 
 def _on(side: RunSide, pair: Pair) -> Key:

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from runevals.records import AgainstComparison, Comparison, Conclusion, Problem, RunReport
 from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings, RunevalsError
-from runevals.run.baseline.choose import known_base, remarked, settled_base, with_removed_targets
-from runevals.run.baseline.on_base_suite import on_base_suite
+from runevals.run.baseline.choose import known_base, remarked, settled_base
 from runevals.run.baseline.reuse import reuse
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.call_limit import require_few_calls
@@ -27,7 +26,7 @@ from runevals.run.sides import open_side
 from runevals.run.world.budget import Budget, Stop
 from runevals.settings.resolve import Settings
 from runevals.verdict.against import against_target
-from runevals.verdict.decide import conclusion_of, incomplete, since_mark
+from runevals.verdict.outcome import conclusion_of, incomplete, since_mark
 
 
 class _Planned(Struct, frozen=True):
@@ -85,9 +84,7 @@ def run_targets(
                 errors[name] = error
         against = _against({name: each.report for name, each in targets.items()}, settings)
         conclusions = {
-            name: with_removed_targets(_concluded(target, against.get(name)), settings)
-            for name, target in targets.items()
-            if name not in errors
+            name: _concluded(target, against.get(name)) for name, target in targets.items() if name not in errors
         }
     return {
         name: _not_measured(errors[name], request.settings) if name in errors else conclusions[name]
@@ -177,7 +174,6 @@ def _concluded(target: _Target, against: AgainstComparison | None) -> Conclusion
     request, settings = target.request, target.request.settings
     mark = since_mark(target.report, request.mark, settings.rules.regression)
     conclusion = conclusion_of(target.report, target.comparison, settings.rules, mark, against)
-    conclusion = on_base_suite(conclusion, target.base.baseline, request)  # if the suites cannot be compared
     conclusion = remarked(conclusion, target.base, request)
     stop = request.budget.stop
     refusal = Problem(code="refused", message=target.side.problem) if target.side.problem else None

@@ -32,10 +32,9 @@ from runevals.records import (
 )
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, InvalidSuite
 from runevals.reports import results_document
-from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.provenance import of_this_checkout
 from runevals.settings.resolve import Settings
-from runevals.verdict.decide import Baseline
+from runevals.verdict.outcome import Baseline
 from runevals.verdict.score import case_report, over_attempts, over_turns, run_report
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class ResultsRequest(Struct, frozen=True, kw_only=True):
     """Which files to read, and what they do not say of themselves."""
 
     paths: tuple[Path, ...]
-    deterministic: bool = False  # what ran gives the same result each time
+    deterministic: bool | None = None  # what ran gives the same result each time; None: as the file shows
     parameters_are_attempts: bool = False  # of JUnit XML: `test_x[1]` and `test_x[2]` are one test
 
 
@@ -58,8 +57,7 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     """
     require_not_committed(request.paths, settings)
     report = report_of_files(request.paths, parameters_are_attempts=request.parameters_are_attempts)
-    target = replace(report.run.target, deterministic=request.deterministic)
-    return replace(report, run=replace(of_this_checkout(report.run, settings), target=target))
+    return with_promise(replace(report, run=of_this_checkout(report.run, settings)), request.deterministic)
 
 
 def report_of_files(paths: Sequence[Path], *, parameters_are_attempts: bool = False) -> RunReport:
@@ -277,11 +275,14 @@ def in_suites_of(report: RunReport, other: RunReport) -> RunReport:
     return replace(report, cases=tuple(cases))
 
 
-def with_promise(base: StoredBase, report: RunReport) -> StoredBase:
-    """The base, which gives the same results each time if `report` is said to: it is of the same tool."""
-    baseline = base.baseline
-    if baseline is None or not report.run.target.deterministic:
-        return base
-    run = baseline.report.run
-    promised = replace(run, target=replace(run.target, deterministic=True))
-    return replace(base, baseline=replace(baseline, report=replace(baseline.report, run=promised)))
+def with_promise(report: RunReport, deterministic: bool | None) -> RunReport:  # noqa: FBT001 - None: the file says
+    """The results, which are said to be the same each time, or not; None: as they are.
+
+    JUnit XML in which no test has two outcomes shows nothing random.
+    """
+    if deterministic is None:
+        from runevals.suites.importing.results import junit
+
+        steady = all(len({run.status for run in case.runs}) == 1 for case in report.cases if case.runs)
+        deterministic = report.run.target.type == junit.NAME and steady
+    return replace(report, run=replace(report.run, target=replace(report.run.target, deterministic=deterministic)))

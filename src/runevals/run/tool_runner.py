@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from runevals.lib.programs import make_for_programs
 from runevals.lib.text.numbers import plural
-from runevals.records import AttemptReport, Conclusion, RunReport, Suspect
+from runevals.records import AttemptReport, Conclusion, Finding, RunReport
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.baseline.prepare import prepare
@@ -26,16 +26,15 @@ from runevals.run.target_runner import lost_cases
 from runevals.run.tool_results import fresh_with_lost_scores, in_suites_of, report_of
 from runevals.targets.command import failure_of
 from runevals.targets.environment import cleaned
-from runevals.verdict.decide import Baseline, conclusion_of, decision, since_mark, with_weakenings
-from runevals.verdict.procedure import compare_in_rounds
-from runevals.verdict.verification import VERIFY_OFF
+from runevals.verdict.outcome import Baseline, conclusion_of, decision, since_mark, with_weakenings
+from runevals.verdict.settle import settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runevals.run.request import RunRequest
     from runevals.settings.resolve import Settings
-    from runevals.verdict.fresh_runs import RunSide
+    from runevals.verdict.case_runs import RunSide
     from runevals.verdict.matching import Key, Pair
 
 TIMEOUT_S = 600.0  # of one run of one case
@@ -57,7 +56,7 @@ def concluded(
     if baseline is None or not request.settings.compare.rerun:
         return decision(report, baseline, rules, mark=request.mark, weakenings=request.weakenings)
     with tool_runner(report, baseline, request, parameters_are_attempts=parameters_are_attempts) as runner:
-        report, comparison = compare_in_rounds(runner, baseline.report, baseline.source, rules.regression)
+        report, comparison = settled(runner, baseline.report, baseline.source, rules.regression)
     comparison = with_weakenings(comparison, request.weakenings)
     return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))
 
@@ -72,7 +71,7 @@ def tool_runner(
         request=request,
         parameters_are_attempts=parameters_are_attempts,
         open_base=lambda: _base(request, commit or ""),
-        why_no_base_commit=VERIFY_OFF if request.settings.compare.verify == "off" else why_not,
+        why_no_base_commit="verify: off" if request.settings.compare.verify == "off" else why_not,
         lost_before=lost_cases(alike_earlier(request, report)),
     )
 
@@ -86,20 +85,20 @@ def _base(request: RunRequest, commit: str) -> Iterator[Settings]:
 
 
 class ToolRunner(Struct, kw_only=True):
-    """Runs cases of another tool for `runevals.verdict.procedure`, one at a time."""
+    """Runs cases of another tool for `runevals.verdict.settle`, one at a time."""
 
     head: RunReport
     request: RunRequest
     parameters_are_attempts: bool
     open_base: Callable[[], AbstractContextManager[Settings]]
     why_no_base_commit: str
-    lost_before: Sequence[Suspect] = ()
+    lost_before: Sequence[Finding] = ()
     trouble: str = ""
     all_rounds: bool = True
     of_branch: bool = False
     base_lacks: str = ""
     can_run: bool = True
-    why_no_second_look: str = NOT_AS_A_WHOLE
+    why_no_rounds: str = NOT_AS_A_WHOLE
     _base_settings: Settings | None = None
     _opened: ExitStack = field(default_factory=ExitStack)
 
@@ -118,18 +117,15 @@ class ToolRunner(Struct, kw_only=True):
         """All results."""
         return self.head
 
-    def finish(self, cases: Sequence[Pair]) -> RunReport:  # noqa: ARG002 - nothing is left to be made
-        """All results."""
-        return self.head
-
-    def look_again(self, only: Sequence[Pair] | None, why: str) -> str:  # noqa: ARG002 - a runner's signature
+    def fresh_rounds(self, only: Sequence[Pair] | None, why: str) -> str:  # noqa: ARG002 - a runner's signature
         """Nothing is run for the whole or a part."""
-        return self.why_no_second_look
+        return self.why_no_rounds
 
-    def checking(self, cases: Sequence[Key]) -> Sequence[Key]:
-        """These cases are about to be run again."""
-        self.request.tell(f"Checking {plural(len(cases), 'suspect')} on fresh runs")
-        return cases
+    def checking(self, cases: int) -> None:
+        """So many cases are about to be run again."""
+        self.request.tell(
+            f"Running {plural(cases, 'case')} again: {'it looks' if cases == 1 else 'they look'} lost"
+        )
 
     @property
     def why_no_base(self) -> str:

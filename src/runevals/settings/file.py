@@ -16,6 +16,7 @@ from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.gates import check_names, gate_problems, gates_of
+from runevals.settings.renamed import with_new_names
 from runevals.settings.retired import retired_in, without_retired
 from runevals.settings.target_names import OF_ONE_TARGET, WITHOUT_SKILL, is_of_one_target, target_problems
 from runevals.settings.values import baseline_address, read_mark, require_artifact_name
@@ -33,6 +34,7 @@ class SettingsFile(Struct, frozen=True, kw_only=True):
     values: Mapping[str, Any] = {}
     path: Path | None = None
     places: Mapping[str, Location] = {}  # of its top-level keys
+    notices: tuple[str, ...] = ()  # about settings that have another name now
 
 
 class BaseSide(Struct, frozen=True, kw_only=True):
@@ -70,11 +72,19 @@ def read_settings_file(cwd: Path, repository: Path, config: str | None) -> Setti
     path = path if config is None else path.resolve()
     display_name = _display_name(path, cwd)
     base = path.parent.parent if path.parent.name == ".github" else path.parent
-    source = read_source(path, display_name)
+    source, notices = _renamed(read_source(path, display_name))
     values = _values(source, os.path.relpath(base, repository))
     keys = source.value if isinstance(source.value, dict) else ()
     places = {name: source.locate((name,), key=True) for name in keys}
-    return SettingsFile(exists=True, display_name=display_name, base=base, values=values, path=path, places=places)
+    return SettingsFile(
+        exists=True,
+        display_name=display_name,
+        base=base,
+        values=values,
+        path=path,
+        places=places,
+        notices=notices,
+    )
 
 
 def base_settings_file(
@@ -102,11 +112,18 @@ def base_settings_file(
             continue
         display_name = _display_name(path, cwd)
         base = path.parent.parent if path.parent.name == ".github" else path.parent
-        source = parse_source(content, path.suffix, f"{display_name} of the base")
+        source, notices = _renamed(parse_source(content, path.suffix, f"{display_name} of the base"))
         source = replace(source, value=without_retired(source.value))
         values = _values(source, os.path.relpath(base, repository))
-        return SettingsFile(exists=True, display_name=display_name, base=base, values=values, path=path)
+        return SettingsFile(
+            exists=True, display_name=display_name, base=base, values=values, path=path, notices=notices
+        )
     return None
+
+
+def _renamed(source: Source) -> tuple[Source, tuple[str, ...]]:
+    value, notices = with_new_names(source.value)
+    return replace(source, value=value), tuple(f"{source.path}: {notice}" for notice in notices)
 
 
 def _values(source: Source, folder: str) -> Mapping[str, Any]:
@@ -216,7 +233,7 @@ def _texts(value: object, place: JsonPath) -> Iterator[tuple[JsonPath, str]]:
             yield from _texts(item, (*place, index))
 
 
-_SPREAD = frozenset({"$schema", "version", "errors", "baseline", "evaluators", "judges", "redact", "suspects"})
+_SPREAD = frozenset({"$schema", "version", "errors", "baseline", "evaluators", "judges", "redact"})
 
 
 def _flat(value: Any) -> dict[str, Any]:
@@ -226,8 +243,6 @@ def _flat(value: Any) -> dict[str, Any]:
         flat["judge"] = value["judges"]
     if "limit" in value.get("errors", {}):
         flat["errors_limit"] = value["errors"]["limit"]
-    if "max_runs" in value.get("suspects", {}):
-        flat["suspects_max_runs"] = value["suspects"]["max_runs"]
     if "evaluators" in value:
         flat["definitions"] = value["evaluators"]
     if "redact" in value:
@@ -244,6 +259,4 @@ def _flat(value: Any) -> dict[str, Any]:
             flat["baseline"] = baseline["path"]
         own = ("artifact", "branch", "required", "wait", "workflow")
         flat |= {f"baseline_{name}": baseline[name] for name in own if name in baseline}
-        if "on_incomparable" in baseline:
-            flat["on_incomparable"] = baseline["on_incomparable"]
     return flat

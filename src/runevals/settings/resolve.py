@@ -97,6 +97,12 @@ class Settings(Quiet, frozen=True, kw_only=True):
         return replace(self, compare=replace(self.compare, baseline=baseline))
 
     @property
+    def notices(self) -> tuple[str, ...]:
+        """About settings of the file, and of the base's, that have another name now."""
+        of_base = None if self.base_side is None else self.base_side.file
+        return tuple(notice for file in (self.file, of_base) if file is not None for notice in file.notices)
+
+    @property
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold the keys of target and judge."""
         names = () if self.target is None else self.target.key_names
@@ -305,7 +311,8 @@ def _rules(values: Mapping[str, Any], gates: tuple[Gate, ...], base_side: BaseSi
             alpha=values["alpha"],
             min_effect=values["min_effect"],
             max_base_age_days=values["max_base_age"],
-            max_fresh_runs=values["suspects_max_runs"],
+            max_fresh_runs=values["fresh_runs"],
+            accepts_edits=values["edits"] == "warn",
             max_errors=values["errors_limit"],
         ),
         gates=gates,

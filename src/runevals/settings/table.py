@@ -108,14 +108,16 @@ SETTINGS: tuple[Setting, ...] = (
                  "names it."),
     Setting("margin", "number", default=0.03, bounds=(0.001, 1), by=FLAG, protected=True,
             help="How much worse than that target another may be, as a share of the range."),
-    Setting("on_incomparable", "text", default="unmeasured", choices=("unmeasured", "pass"), by=FLAG,
+    Setting("on_unknown", "text", default="unmeasured", choices=("pass", "unmeasured", "fail"), by=FLAG,
             protected=True,
-            help="What a base that cannot be compared with means: unmeasured, or pass (it only informs)."),
-    Setting("on_inconclusive", "text", default="pass", choices=("pass", "fail"), by=FLAG, protected=True,
-            help="What a large drop that may be noise means: pass (with a warning), or fail (exit 3)."),
-    Setting("suspects_max_runs", "whole", bounds=(0, None), by=FILE, protected=True,
-            help="The most fresh runs of single cases that look lost (default: 96, or one per case if that is "
-                 "more)."),
+            help="What a result that is not known means: pass (with a warning), unmeasured (exit 3), or fail: "
+                 "exit 3 for what is only a warning, too."),
+    Setting("edits", "text", default="warn", choices=("warn", "accept"), by=FILE, protected=True,
+            help="What a case that passes only in its edited form means: warn, or accept: it is a loss until a "
+                 "reviewer accepts it."),
+    Setting("fresh_runs", "whole", bounds=(0, None), by=FILE, protected=True,
+            help="The most fresh runs of single cases that look lost, on each side (default: 96, or two per "
+                 "case if that is more)."),
     Setting("quarantine", "text", default="runevals.quarantine.yaml", metavar="FILE", by=FLAG, protected=True,
             help="The list of flaky cases that no gate looks at; read from the base's side only."),
     Setting("accept_label", "text", metavar="NAME", by=FILE, protected=True,

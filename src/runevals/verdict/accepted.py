@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import short_list
 from runevals.records import (
     REMOVED,
     Acceptance,
@@ -17,42 +16,38 @@ from runevals.records import (
     Change,
     Comparison,
     ModelIdentity,
+    Reason,
     RegressionRule,
     RunReport,
+    State,
 )
-from runevals.verdict.comparability import both_deterministic, varies_by_judge
-from runevals.verdict.compare import FreshRuns, Sides, compare
-from runevals.verdict.suspects import candidates, is_critical_case, only_errors
-from runevals.verdict.verification import not_lost
+from runevals.verdict.comparability import both_deterministic
+from runevals.verdict.compare import compare
+from runevals.verdict.findings import FreshEvidence, stored_findings
+from runevals.verdict.matching import is_critical
+from runevals.verdict.sides import Sides
 
 LONGEST_REASONS = 300  # characters of the headline
 Key = tuple[str, str]  # suite and key
 
 
 def lost_cases(comparison: Comparison, target: ModelIdentity) -> tuple[AcceptedLoss, ...]:
-    """The cases that look lost or are, as entries without a reason. `target` answered for the head.
-
-    Where the head was run on the base's suite, so are all that the change removed, lost there or not.
-    """
-    changes = _lost_changes(comparison)
-    if comparison.on_base_suite:
-        removed = comparison.of_kind("removed")
-        keys = {(change.suite, change.key) for change in removed}
-        changes = [*(change for change in changes if (change.suite, change.key) not in keys), *removed]
-    return tuple(_loss(change, comparison, target) for change in changes)
+    """The cases that look lost or are, as entries without a reason. `target` answered for the head."""
+    return tuple(_loss(change, comparison, target) for change in _lost_changes(comparison))
 
 
 def _lost_changes(comparison: Comparison) -> list[Change]:
-    confirmed = {(suspect.suite, suspect.key) for suspect in comparison.suspects if suspect.state == "confirmed"}
-    removed = set(comparison.critical_lost)
+    cases = [each for each in comparison.findings if each.family == "case"]
+    too_few = any(each.reason is Reason.INCOMPARABLE for each in comparison.findings)  # by what was removed, too
+    lost = {each.key for each in cases if each.state is State.WORSE or each.reason is Reason.NEW_FORM}
     return [
         change
         for change in comparison.changes
         if change.base is not None
         and (
             change.change == "regressed"
-            or (change.suite, change.key) in confirmed
-            or (change.change == "removed" and change.key in removed)
+            or (change.suite, change.key) in lost
+            or (too_few and change.change == "removed")
         )
     ]
 
@@ -75,13 +70,9 @@ def _fingerprint(case: CaseReport, target: ModelIdentity) -> str:
 def without_accepted(
     report: RunReport, comparison: Comparison, losses: Sequence[AcceptedLoss], rule: RegressionRule
 ) -> tuple[RunReport, Comparison | None]:
-    """The run without its accepted losses, and what it says against the base; None if no other case is shared.
-
-    `report`: where the base's suite decided, the head's run there.
-    """
+    """The run without its accepted losses, and what it says against the base; None if no other case is shared."""
     accepted = _of_head(losses)
     removed = {(loss.suite, loss.case) for loss in losses if loss.head == REMOVED}
-    accepted |= removed if comparison.on_base_suite else set()
     on_base = removed | {
         (change.base.suite, change.base.key)
         for change in comparison.changes
@@ -89,21 +80,27 @@ def without_accepted(
     }
     head, base = _without(report, accepted), _without(comparison.base, on_base)
     sides = Sides.of(head, base)
-    if not sides.pairs and not any(map(is_critical_case, sides.matched.removed)):
+    if not sides.pairs and not any(map(is_critical, sides.matched.removed)):
         return head, None
-    suspects = tuple(one for one in comparison.suspects if (one.suite, one.key) not in accepted)
-    promised = both_deterministic(report, comparison.base)
-    fresh = FreshRuns(suspects, promise_broken=promised and not comparison.deterministic)
-    rest = compare(head, base, comparison.source, rule=rule, fresh=fresh)
-    verification = comparison.verification
-    if verification is not None and verification.state == "not_confirmed":
-        rest = replace(not_lost(rest), verification=verification)
-    return head, replace(rest, weakenings=comparison.weakenings)
-
-
-def without_cases(report: RunReport, losses: Sequence[AcceptedLoss]) -> RunReport:
-    """The run without the cases of these losses."""
-    return _without(report, _of_head(losses))
+    rest = [
+        each
+        for each in comparison.findings
+        if each.family == "case" and (each.head or each.edited) and each.key not in accepted
+    ]
+    known = {each.key for each in rest}
+    deterministic = comparison.deterministic
+    unrun = {pair.key for pair in sides.pairs} - known
+    fresh = FreshEvidence(
+        cases=(*rest, *stored_findings(sides.pairs, rule, deterministic=deterministic, only=unrun)),
+        parts=tuple(
+            each for each in comparison.findings if each.reason is Reason.BASE_ALIKE and each.family != "case"
+        ),
+        gained=comparison.improved,
+        old_forms=frozenset(pair.key for pair in sides.edited) - known,
+        promise_broken=both_deterministic(report, comparison.base) and not deterministic,
+    )
+    again = compare(head, base, comparison.source, rule=rule, fresh=fresh)
+    return head, replace(again, weakenings=comparison.weakenings)
 
 
 def _of_head(losses: Sequence[AcceptedLoss]) -> set[Key]:
@@ -112,16 +109,6 @@ def _of_head(losses: Sequence[AcceptedLoss]) -> set[Key]:
 
 def _without(report: RunReport, keys: Collection[Key]) -> RunReport:
     return replace(report, cases=tuple(case for case in report.cases if (case.suite, case.key) not in keys))
-
-
-def unsettled(head: RunReport, rest: Comparison, rule: RegressionRule) -> str:
-    """Other cases that look lost and were not run again, because the run ended with the accepted loss."""
-    pairs, known = Sides.of(head, rest.base).pairs, {(suspect.suite, suspect.key) for suspect in rest.suspects}
-    looking = [*candidates(pairs), *only_errors(pairs, rule)]
-    if rest.deterministic:  # every other difference is a loss already
-        looking = [pair for pair in looking if varies_by_judge(pair)]
-    keys = short_list([pair.head.key for pair in looking if pair.key not in known])
-    return f"{keys} may be lost, and the run ended before that was settled" if keys else ""
 
 
 def acceptance_headline(acceptance: Acceptance) -> str:

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.non_inferiority import non_inferiority_p_value
 from runevals.records import AgainstComparison, CaseReport, MetricName, Outcome, RunReport
-from runevals.verdict.compare import Sides
-from runevals.verdict.families import metric_test, metrics_of
 from runevals.verdict.matching import Pair
+from runevals.verdict.parts import metric_test, metrics_of
 from runevals.verdict.secondary_metrics import costs
+from runevals.verdict.sides import Sides
 
 
 def against_other(head: RunReport, other: RunReport, name: str) -> AgainstComparison | None:

@@ -8,17 +8,17 @@ back restores the case; its runs are compared with those of both ends until one 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import fsum
 from typing import Literal, TypeVar
 
 from msgspec import Struct
 
-from runevals.verdict.suspects import RUNS, case_p
+from runevals.lib.statistics.permutation_test import case_p_value
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
+RUNS = 8  # of each end
 LEVEL = 0.01  # of one comparison of two sets of runs
 HOPELESS_P = 0.4  # of both ends after RUNS runs a side: more runs would not tell them apart
 FIRST = 3  # runs of a set of hunks: the fewest that can decide
@@ -113,14 +113,13 @@ class _NotFound(Exception):
 _Steps = Generator[RunsNeeded, Sequence[float], T]
 
 
-@dataclass(slots=True)
-class _Search:
+class _Search(Struct):
     everything: HunkSet
     left: int  # runs that may be made yet
     deterministic: bool
-    lost: list[float] = field(default_factory=list)  # runs of the head
-    restored: list[float] = field(default_factory=list)  # runs with everything put back
-    known: dict[HunkSet, bool] = field(default_factory=dict)
+    lost: list[float] = []  # runs of the head
+    restored: list[float] = []  # runs with everything put back
+    known: dict[HunkSet, bool] = {}
     any_unrun: bool = False  # a set of hunks could not be run
 
     def result(self) -> _Steps[SearchResult]:
@@ -171,13 +170,13 @@ class _Search:
             if not all(arrived):
                 return
             if not self.deterministic and len(head) == most < MOST:
-                p = case_p(restored, head)
+                p = case_p_value(restored, head)
                 most += AT_ONCE if LEVEL < p <= HOPELESS_P else 0
 
     def _differ(self, head: Sequence[float], restored: Sequence[float]) -> bool:
         if self.deterministic:
             return restored[-1] > head[-1]
-        return case_p(restored, head) <= LEVEL
+        return case_p_value(restored, head) <= LEVEL
 
     def _runs(self, put_back: HunkSet, number: int, values: list[float]) -> _Steps[int]:
         """Adds the values of so many runs → how many arrived. Raises _NotFound at the limit."""
@@ -204,8 +203,8 @@ class _Search:
         """Whether these are runs of a case that is restored; None if it takes more of them."""
         if self.deterministic:
             return values[-1] >= self.restored[-1]
-        better = case_p(values, self.lost) <= LEVEL
-        worse = case_p(self.restored, values) <= LEVEL
+        better = case_p_value(values, self.lost) <= LEVEL
+        worse = case_p_value(self.restored, values) <= LEVEL
         if better or worse:
             return not worse  # better than the head, but not as good as the base: in part
         if len(values) < MOST:

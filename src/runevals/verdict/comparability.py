@@ -8,15 +8,13 @@ from datetime import timedelta
 from runevals.lib.text.numbers import plural
 from runevals.records import (
     CaseReport,
-    CheckResult,
-    Layer,
     ModelIdentity,
     Outcome,
     RegressionRule,
     RunReport,
 )
 from runevals.records.agent import AGENTS
-from runevals.verdict.matching import Pair
+from runevals.verdict.judged import is_judged
 from runevals.verdict.score import run_report, without_checks
 
 
@@ -49,23 +47,6 @@ def other_target(head: RunReport, base: RunReport) -> str:
 def both_deterministic(head: RunReport, base: RunReport) -> bool:
     """Whether the targets of both sides are called deterministic."""
     return head.run.target.deterministic and base.run.target.deterministic
-
-
-def is_judged(result: CheckResult) -> bool:
-    """Whether a judge had a part in it."""
-    return result.layer is Layer.JUDGE or result.judge_model is not None
-
-
-def varies_by_judge(pair: Pair) -> bool:
-    """Whether a judge took part, and none of the case's other checks turned.
-
-    A judge varies, whatever the target does.
-    """
-    if not (pair.before.graded or pair.now.graded):
-        return False
-    if not pair.turned:
-        return True
-    return not Pair.of(without_checks(pair.base, is_judged), without_checks(pair.head, is_judged)).turned
 
 
 def without_judge(report: RunReport) -> RunReport:

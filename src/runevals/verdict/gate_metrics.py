@@ -14,19 +14,18 @@ from runevals.records import (
     CaseReport,
     CheckResult,
     Comparison,
-    ComparisonVerdict,
     Gate,
     Layer,
     MarkComparison,
     Outcome,
     RunReport,
     Scope,
+    State,
     TurnReport,
 )
 from runevals.verdict.matching import match
 from runevals.verdict.tool_paths import tool_paths
 from runevals.verdict.totals import totals
-from runevals.verdict.wording import not_confirmed
 
 EVALUATOR = "evaluator:"
 
@@ -197,22 +196,16 @@ def _judge_coverage(cases: Sequence[CaseReport]) -> float | None:
 
 
 def _regressions(comparison: Comparison, scope: Scope) -> MetricRange:
-    """Cases that passed on the base and fail now, but for those whose loss fresh runs did not confirm.
+    """Cases that passed on the base and fail now, but for those that fresh runs cleared.
 
-    If the whole or a part is lost, these count too: its loss is theirs. A case that its fresh runs do not settle
-    may be lost, and so may one that errored.
+    If the whole or a part is lost, these count too: its loss is theirs. A case that is not known to be lost may
+    be, and so may one that errored.
     """
-    if comparison.verdict is ComparisonVerdict.NOT_CONFIRMED:
-        return MetricRange.exactly(0.0)
-    excluded: set[tuple[str, str]] = set()
-    is_of_many = any(hypothesis.finding == "lost" for hypothesis in comparison.hypotheses)
-    if not is_of_many or comparison.verdict is not ComparisonVerdict.REGRESSION:
-        excluded = {(suspect.suite, suspect.key) for suspect in not_confirmed(comparison)}
-    unsettled = {
-        (suspect.suite, suspect.key)
-        for suspect in comparison.suspects
-        if suspect.state == "open" and suspect.head is not None
-    }
+    of_many = any(each.family != "case" and each.state is State.WORSE for each in comparison.findings)
+    cases = [each for each in comparison.findings if each.family == "case"]
+    again = {each.key for each in cases if each.head is not None and each.state is State.NOT_WORSE}
+    excluded = set() if of_many else again
+    unsettled = {each.key for each in cases if each.state is State.NOT_KNOWN and each.head is not None}
     heads = [change.head for change in comparison.of_kind("regressed") if change.head is not None]
     keys = {(case.suite, case.key) for case in in_scope(heads, scope)} - excluded
     errored = {(case.suite, case.key) for case in in_scope(_errored_now(comparison), scope)} - excluded

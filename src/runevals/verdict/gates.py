@@ -14,7 +14,6 @@ from runevals.records import (
     AgainstComparison,
     CaseReport,
     Comparison,
-    ComparisonVerdict,
     Gate,
     GateResult,
     GateRules,
@@ -23,6 +22,7 @@ from runevals.records import (
     Outcome,
     RunReport,
     Scope,
+    State,
 )
 from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.base_labels import labelled_as_on_base
@@ -37,10 +37,12 @@ from runevals.verdict.gate_metrics import (
     names_of_checks,
     passed_share,
 )
-from runevals.verdict.headlines import loss
-from runevals.verdict.matching import Key, match
+from runevals.verdict.headlines import loss, not_known, warning
+from runevals.verdict.matching import Key
+from runevals.verdict.reasons import MEANINGS
 from runevals.verdict.wording import about_drop_bound, since_mark
 
+REPLAY, REDTEAM = "replay", "redteam"
 _PRESET = Gate(name="", metric="pass_rate", op=">=", limit=1.0, on_missing="not_applicable")
 _BADNESS = {GateState.PASSED: 0, GateState.WARNED: 1, GateState.NOT_APPLICABLE: 2, GateState.FAILED: 3}
 _TOLERANCE = 1e-9  # shares are sums of fractions
@@ -118,46 +120,44 @@ def _gates(rules: GateRules, in_sight: RunReport, comparison: Comparison | None)
         if category in categories:
             preset = replace(_PRESET, name=category, limit=limit, scope=Scope(category=category))
             gate = _of_groups(preset, in_sight, comparison)
-            yield _by_chance(gate, in_scope(in_sight.cases, preset.scope), in_sight, comparison)
+            yield _unless_cleared(gate, in_scope(in_sight.cases, preset.scope), in_sight, comparison)
     if rules.min_pass_rate is not None:
         floor = replace(_PRESET, name="min_pass_rate", limit=rules.min_pass_rate)
         yield _pass_rate(floor, in_sight, in_sight.cases, comparison)
     yield measured(in_sight, rules.errors_limit)
 
 
-def _by_chance(
+def _unless_cleared(
     gate: GateResult, cases: Sequence[CaseReport], report: RunReport, comparison: Comparison | None
 ) -> GateResult:
-    """A failed preset gate of 100 % of a target that varies: it warns unless the failure of a case counts.
+    """The gate on `replay` of a target that varies: it fails by cases that fail two of three runs, uncleared.
 
-    A case that failed on the base too does not count, nor one whose loss fresh runs did not confirm. Another does
-    if it failed at least two of three runs. If errors would decide, they count as failures.
+    If errors would decide, they count as failures.
     """
-    of_interest = gate.state is GateState.FAILED or gate.undecided
-    if not of_interest or gate.limit != 1.0 or report.run.target.deterministic:
+    fails = gate.state is GateState.FAILED or gate.undecided
+    if not fails or gate.name != REPLAY or report.run.target.deterministic:
         return gate
     kinds = {Outcome.FAILED, Outcome.ERRORED} if gate.undecided else {Outcome.FAILED}
-    failing = [case for case in cases if any(run.status in kinds for run in case.runs)]
-    excused = set() if comparison is None else _excused(failing, comparison)
-    counting = [case for case in failing if 3 * _passed(case, kinds) <= 1.0 + _TOLERANCE]
-    counting = [case for case in counting if (case.suite, case.key) not in excused]
-    if counting and gate.undecided:
-        return gate
+    cleared = set() if comparison is None else _cleared(comparison)
+    counting = [case for case in cases if 3 * _passed(case, kinds) <= 1.0 + _TOLERANCE]
+    counting = [case for case in counting if (case.suite, case.key) not in cleared]
     if counting:
-        return replace(gate, reason=f"{gate.reason} ({short_list([case.key for case in counting])})")
-    why = (
-        "none failed at least two of three runs"
-        if comparison is None
-        else "none of the failures is new and confirmed"
-    )
+        return gate
+    why = "none failed at least two of three runs, or fresh runs cleared it"
     return replace(gate, state=GateState.WARNED, undecided=False, reason=f"{gate.reason}; {why}")
 
 
-def _excused(failing: Sequence[CaseReport], comparison: Comparison) -> set[Key]:
-    """Those that failed in some run on the base, too, and those whose loss fresh runs did not confirm."""
-    pairs = match(comparison.base.cases, failing).both
-    cleared = {(s.suite, s.key) for s in comparison.suspects if s.state in ("dropped", "cleared")}
-    return cleared | {pair.key for pair in pairs if pair.before.passes != pair.before.runs}
+def _cleared(comparison: Comparison) -> set[Key]:
+    """The cases that fresh runs cleared."""
+    return {
+        each.key
+        for each in comparison.findings
+        if each.head is not None and not MEANINGS[each.reason].warns and each.state is State.NOT_WORSE
+    }
+
+
+def _keys(cases: Sequence[CaseReport]) -> str:
+    return short_list([case.key for case in cases])
 
 
 def _passed(case: CaseReport, others: Container[Outcome]) -> float:
@@ -307,25 +307,22 @@ def _softened(gate: GateResult, fail_on: Sequence[str]) -> GateResult:
     return gate if gate.name in fail_on or gate.name == "measured" else _warned(gate)
 
 
+_GATE_STATES = {
+    State.WORSE: GateState.FAILED,
+    State.NOT_KNOWN: GateState.NOT_APPLICABLE,
+    State.NOT_WORSE: GateState.PASSED,
+}
+
+
 def _no_regression(comparison: Comparison) -> GateResult:
-    """The comparison's verdict as a gate; not applicable if it is inconclusive."""
-    state, reason = GateState.PASSED, f"no regression shown in {plural(comparison.compared, 'case')}"
-    match comparison.verdict:
-        case ComparisonVerdict.REGRESSION:
-            state, reason = GateState.FAILED, loss(comparison)
-        case ComparisonVerdict.SMALL:
-            state, reason = GateState.WARNED, "a real drop, below the one that blocks"
-        case ComparisonVerdict.WARNING:  # only in documents that an earlier version wrote
-            state, reason = GateState.WARNED, "a drop that may be noise"
-        case ComparisonVerdict.INCONCLUSIVE if comparison.inconclusive_by == "families":
-            state, reason = GateState.WARNED, comparison.why or "a large drop that may be noise"
-        case ComparisonVerdict.INCOMPARABLE | ComparisonVerdict.INCONCLUSIVE:
-            state, reason = GateState.NOT_APPLICABLE, comparison.why
-        case ComparisonVerdict.NOT_CONFIRMED:
-            verification = comparison.verification
-            state, reason = GateState.WARNED, "not confirmed" if verification is None else verification.reason
-        case ComparisonVerdict.IMPROVED | ComparisonVerdict.NO_CHANGE:
-            pass
+    """The comparison's state as a gate: failed, not applicable if it is not known, or passed, with a warning."""
+    state, reason = _GATE_STATES[comparison.state], f"no regression shown in {plural(comparison.compared, 'case')}"
+    if comparison.state is State.WORSE:
+        reason = loss(comparison)
+    elif comparison.state is State.NOT_KNOWN:
+        reason = not_known([each for each in comparison.findings if each.state is State.NOT_KNOWN])
+    elif doubt := warning(comparison):
+        state, reason = GateState.WARNED, doubt
     return GateResult(name="no_regression", state=state, reason=reason, observed=comparison.drop)
 
 
@@ -352,6 +349,10 @@ def _pass_rate(
         state = GateState.NOT_APPLICABLE
     undecided = state is GateState.NOT_APPLICABLE
     reason = f"{passed} of {len(attempts)} passed"
+    if limit == 1.0 and state is GateState.FAILED:
+        reason += f" ({_keys([case for case in cases if any(run.status is Outcome.FAILED for run in case.runs)])})"
+    if name == REDTEAM and passed < len(attempts):
+        reason += f", attack success rate {100 * (1 - passed / len(attempts)):.1f} %"
     if abs(share.observed - passed / len(attempts)) > _TOLERANCE:
         reason += f", {100 * share.observed:.1f} % as each case counts the same"
     if gate.bound == "wilson":

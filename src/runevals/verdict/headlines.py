@@ -1,99 +1,111 @@
-"""The headline of a comparison, in one sentence."""
+"""The first line of a comparison, in one sentence for each state."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from runevals.lib.text.numbers import capitalised, p_value, plural, points, short_list
-from runevals.records import Comparison, ComparisonVerdict, Hypothesis
-from runevals.verdict.families import deciding
-from runevals.verdict.wording import not_confirmed, unsettled
+from runevals.records import Comparison, Finding, Reason, State
+from runevals.verdict.reasons import MEANINGS
 
 _METRICS = {"pass_rate": "pass rate", "share": "score"}
 
 
 def loss(comparison: Comparison) -> str:
     """What was lost: cases by their number, the whole or a part by its drop and p."""
-    parts = []
-    regressed = comparison.of_kind("regressed")
-    sure, of = sum(change.label == "confirmed" for change in regressed), plural(comparison.compared, "case")
-    if sure:
-        fine = {(suspect.suite, suspect.key) for suspect in not_confirmed(comparison)}
-        more = sum(c.label != "confirmed" and (c.suite, c.key) not in fine for c in regressed)
-        parts.append(f"{sure} of {of} regressed" + (f", {more} more may have" if more else ""))
-    elif regressed and _clearest(comparison):
-        parts.append(f"{len(regressed)} of {of} failed that passed on the base")
-    elif any(suspect.state == "confirmed" for suspect in comparison.suspects):
-        lost = [suspect for suspect in comparison.suspects if suspect.state == "confirmed"]
-        parts.append(f"{plural(len(lost), 'case')} lost: {short_list([suspect.key for suspect in lost])}")
-    if comparison.critical_lost:
-        word = "a critical case is" if len(comparison.critical_lost) == 1 else "critical cases are"
-        parts.append(f"{word} lost: {short_list(comparison.critical_lost)}")
-    if not comparison.deterministic or not parts:
-        parts += [dropped(hypothesis) for hypothesis in _clearest(comparison)]
-    text = "; ".join(parts) or f"{_METRICS[comparison.metric]} dropped"
-    return capitalised(text)
+    worse = [finding for finding in comparison.findings if finding.state is State.WORSE]
+    cases = [finding for finding in worse if finding.family == "case" and finding.reason is not Reason.REMOVED]
+    removed = [finding.name for finding in worse if finding.reason is Reason.REMOVED]
+    parts = sorted(
+        (finding for finding in worse if finding.family != "case"),
+        key=lambda each: (each.family != "whole", each.p_value or 0.0),
+    )
+    of, sure = plural(comparison.compared, "case"), comparison.lost_cases
+    text = []
+    if sure and all(finding.name in {change.key for change in sure} for finding in cases):
+        text.append(f"{len(sure)} of {of} regressed{_more(comparison)}")
+    elif cases:
+        text.append(f"{plural(len(cases), 'case')} lost: {short_list([each.name for each in cases])}")
+    if critical := [each.name for each in cases if each.critical]:
+        text.append(
+            f"{'a critical case is' if len(critical) == 1 else 'critical cases are'} lost: {short_list(critical)}"
+        )
+    if removed:
+        were = "a critical case was" if len(removed) == 1 else "critical cases were"
+        text.append(f"{were} removed: {short_list(removed)}")
+    if parts and (not comparison.deterministic or not text):
+        text.append(dropped(parts[0]))
+    return capitalised("; ".join(text))
 
 
-def _clearest(comparison: Comparison) -> Sequence[Hypothesis]:
-    """Of the lost hypotheses the whole's, or else the clearest of a part."""
-    deciders = deciding(comparison.hypotheses, deterministic=comparison.deterministic)
-    lost = [hypothesis for hypothesis in deciders if hypothesis.finding == "lost"]
-    lost.sort(key=lambda hypothesis: (hypothesis.family != "whole", hypothesis.corrected_p))
-    return lost[:1]
+def _more(comparison: Comparison) -> str:
+    """How many more cases that failed were not settled when the loss was proven."""
+    named = {change.key for change in comparison.lost_cases}
+    open_ = [each for each in comparison.findings if each.family == "case" and each.state is State.NOT_KNOWN]
+    more = sum(each.name not in named for each in open_)
+    return f", {more} more may have" if more else ""
 
 
-def dropped(hypothesis: Hypothesis) -> str:
+def dropped(finding: Finding) -> str:
     """ "the pass rate of 20 cases of suite refunds fell by 47.0 points (p < 0.0001)"."""
-    of = plural(hypothesis.cases, "case")
-    where = of if hypothesis.family == "whole" else f"{of} of {hypothesis.family} {hypothesis.name[:60]}"
-    fell = f"fell by {100 * hypothesis.drop:.1f} points ({p_value(hypothesis.p_value)})"
-    return f"the {_METRICS[hypothesis.metric]} of {where} {fell}"
+    of = plural(finding.cases, "case")
+    where = of if finding.family == "whole" else f"{of} of {finding.family} {finding.name[:60]}"
+    fell = f"fell by {100 * finding.drop:.1f} points ({p_value(finding.p_value or 0.0)})"
+    return f"the {_METRICS[finding.metric]} of {where} {fell}"
 
 
-def small(comparison: Comparison) -> str:
-    """A drop that is real and does not block, with the cases that may be lost if nothing was run again."""
-    hypothesis = next(h for h in comparison.hypotheses if h.finding == "small")
-    unrun = [suspect.key for suspect in comparison.suspects if suspect.state == "unrun"]
-    where = "spread over many cases, no single case confirmed lost"
-    if unrun:
-        where = f"{short_list(unrun)} may be lost, nothing was run again"
-    size = f"{100 * hypothesis.drop:.1f} points"
-    return f"A real drop of {size}, below what blocks ({p_value(hypothesis.p_value)}; {where})"
+def not_known(findings: Sequence[Finding]) -> str:
+    """What is not known, by name, with the reason and what settles it: of the most frequent reason."""
+    by_reason: dict[Reason, list[Finding]] = {}
+    for finding in findings:
+        by_reason.setdefault(finding.reason, []).append(finding)
+    reason, some = max(by_reason.items(), key=lambda each: len(each[1]))
+    meaning = MEANINGS[reason]
+    names = [finding.name for finding in some if finding.family == "case"]
+    detail = next((finding.detail for finding in some if finding.detail), "")
+    sentence = detail or meaning.sentence
+    rest = len(findings) - len(some)
+    also = f"; {rest} more for other reasons" if rest else ""
+    subject = f"{short_list(names)} may be lost: " if names else ""
+    settles = f"; {meaning.settles}" if meaning.settles else ""
+    return f"Not known – {subject}{sentence}{settles}{also}"
 
 
-def inconclusive(comparison: Comparison) -> str:
-    """What is unclear, and the setting that would resolve it."""
-    unclear = [hypothesis for hypothesis in comparison.hypotheses if hypothesis.finding == "unclear"]
-    if comparison.inconclusive_by == "families" and unclear:
-        text = f"{dropped(min(unclear, key=lambda hypothesis: hypothesis.p_value))}: it may be noise"
-        runs = comparison.repeats_for_half or comparison.repeats_needed
-        more = f"{runs} runs of each case" if comparison.base.run.of_tool else f"`repeat: {runs}`"
-        return f"Inconclusive – {text}" + (f"; {more} on both sides would settle it" if runs else "")
-    return f"Inconclusive – {comparison.why}"
+def warning(comparison: Comparison) -> str:
+    """The cases that nothing proves lost and a reader should look at; empty if there are none."""
+    warned = [each for each in comparison.findings if MEANINGS[each.reason].warns and _is_named(each)]
+    if not warned:
+        return ""
+    reason = min((each.reason for each in warned), key=list(MEANINGS).index)
+    some = [each for each in warned if each.reason is reason]
+    meaning = MEANINGS[reason]
+    if reason is Reason.SMALL:
+        size = f"{100 * some[0].drop:.1f} points"
+        return (
+            f"A real drop of {size}, below what blocks ({p_value(some[0].p_value or 0.0)}; no case is proven lost)"
+        )
+    names = short_list([each.name for each in some])
+    if reason is Reason.NEW_FORM:
+        pass_ = "passes only in its" if len(some) == 1 else "pass only in their"
+        return f"{plural(len(some), 'case')} {pass_} edited form: {names}"
+    detail = next((each.detail for each in some if each.detail), meaning.sentence)
+    settles = f"; {meaning.settles} would settle it" if meaning.settles else ""
+    return f"No loss proven – {names} failed that passed on the base: {detail}{settles}"
+
+
+def _is_named(finding: Finding) -> bool:
+    """Whether line one names it: a dead case, one that passes only in its edited form, a small drop."""
+    return finding.dead or finding.critical or finding.reason in (Reason.NEW_FORM, Reason.SMALL)
 
 
 def no_loss(comparison: Comparison) -> str:
     """A comparison that shows no loss."""
     of = plural(comparison.compared, "case")
-    if doubts := unsettled(comparison):
-        keys = short_list([suspect.key for suspect in doubts])
-        if all(suspect.base is not None for suspect in doubts):
-            return f"The stored base no longer holds for {plural(len(doubts), 'case')}: {keys}"
-        return f"{plural(len(doubts), 'case')} may be lost, not settled: {keys}"
-    against = f" against {comparison.source}" if _moved(comparison) else ""
-    if comparison.verdict is ComparisonVerdict.IMPROVED:
-        fixed, regressed = len(comparison.of_kind("fixed")), len(comparison.of_kind("regressed"))
-        if fixed:
-            return f"Improved{against} – {plural(fixed, 'case')} fixed, {regressed or 'none'} regressed"
-        return (
-            f"Improved{against} – the score of {of} rose by {points(-(comparison.drop or 0.0)).removeprefix('+')}"
-        )
-    text = f"No regression shown in {of}{against}"
-    return f"{text}: {_moved(comparison)}" if _moved(comparison) else text
-
-
-def _moved(comparison: Comparison) -> str:
-    """How far the stored base had moved, if a fresh run replaced it."""
-    verification = comparison.verification
-    return verification.reason if verification is not None and verification.state == "moved" else ""
+    if not comparison.improved:
+        return f"No regression shown in {of}"
+    fixed = len(comparison.of_kind("fixed"))
+    if fixed:
+        none = "" if comparison.of_kind("regressed") else ", none regressed"
+        return f"Improved – {plural(fixed, 'case')} fixed{none}"
+    gained = points(-(comparison.drop or 0.0)).removeprefix("+")
+    return f"Improved – the {_METRICS[comparison.metric]} of {of} rose by {gained}"

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from runevals.lib.statistics.multiple_testing import holm
-from runevals.lib.statistics.permutation_test import case_blocked_test
+from runevals.lib.statistics.permutation_test import case_blocked_test, case_p_value
 from runevals.records import AttemptReport
-from runevals.verdict.suspects import case_p
 
 LEVEL = 0.05  # of all hunks of a change: half for single cases, half for the cases together
 
@@ -63,7 +62,7 @@ def _values(runs: Sequence[AttemptReport]) -> tuple[float, ...]:
 
 
 def _case_p(before: Sequence[float], now: Sequence[float]) -> float:
-    return min(1.0, 2 * min(case_p(before, now), case_p(now, before)))
+    return min(1.0, 2 * min(case_p_value(before, now), case_p_value(now, before)))
 
 
 def _whole_p(side: Mapping[Key, tuple[Sequence[float], Sequence[float]]]) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.records import MarkComparison, MarkRun, RegressionRule, RunReport
 from runevals.verdict.comparability import judges_differ
-from runevals.verdict.compare import Sides
-from runevals.verdict.families import metric_test, metrics_of
+from runevals.verdict.parts import metric_test, metrics_of
+from runevals.verdict.sides import Sides
 
 
 def against_mark(head: RunReport, mark: MarkRun, rule: RegressionRule) -> MarkComparison | None:

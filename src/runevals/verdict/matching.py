@@ -18,8 +18,10 @@ from runevals.records import (
     Change,
     ChangeKind,
     ChangeLabel,
+    CheckResult,
     Outcome,
 )
+from runevals.records.rules import CRITICAL_CATEGORIES
 from runevals.records.suite import one_line
 
 KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}(-\d+)?")
@@ -36,34 +38,33 @@ class Side(Struct):
     passes: int
     runs: int
     due: int  # all but skipped ones; those that a stopped run left out were due
-    graded: bool  # a judge gave a score to any of its answers
+    scored: bool  # a value says more than whether the run passed
 
     @classmethod
     def of(cls, case: CaseReport) -> Side:
         """Reads a case's attempts once; comparing asks for them often."""
         passes = failed = 0
-        graded = False
+        scored = False
         values = []
         attempts = case.runs
         for attempt in attempts:
             if (status := attempt.status) is _PASSED:
                 passes += 1
+                outcome = 1.0
             elif status is _FAILED:
                 failed += 1
-            if attempt.graded or attempt.layers.incomplete:  # a share, or none
-                graded = graded or attempt.graded
-                value = attempt.value
-                if value is not None:
-                    values.append(value)
-            elif status is _PASSED:
-                values.append(1.0)
-            elif status is _FAILED:
-                values.append(0.0)
+                outcome = 0.0
+            else:
+                continue
+            value = attempt.value
+            if value is not None:
+                values.append(value)
+                scored = scored or value != outcome
         runs = passes + failed
-        due = runs if runs == len(attempts) else sum(map(_due, attempts))
-        if graded or due != len(values):
-            return cls(tuple(values), passes, runs, due, graded)
-        return _ungraded(tuple(values), passes)  # most cases have the same few
+        due = runs if runs == len(attempts) else sum(map(is_due, attempts))
+        if scored or due != len(values):
+            return cls(tuple(values), passes, runs, due, scored)
+        return _unscored(tuple(values), passes)  # most cases have the same few
 
     @property
     def complete(self) -> bool:
@@ -71,9 +72,9 @@ class Side(Struct):
         return len(self.values) >= self.due
 
     @property
-    def ungraded(self) -> Side:
-        """It without the judge's scores."""
-        return replace(self, values=self.outcomes, graded=False) if self.graded else self
+    def unscored(self) -> Side:
+        """It without scores."""
+        return replace(self, values=self.outcomes, scored=False) if self.scored else self
 
     @property
     def outcomes(self) -> tuple[float, ...]:
@@ -81,19 +82,30 @@ class Side(Struct):
         return outcomes(self.passes, self.runs)
 
 
-def _says_only_that_it_passed(case: CaseReport) -> bool:
-    """Whether a check that passed has no score from 0 to 1, so that a share cannot be compared with it."""
-    results = (result for attempt in case.runs for turn in attempt.turns for result in turn.results)
+def _is_graded(case: CaseReport) -> bool:
+    return any(run.graded for run in case.runs[:1])
+
+
+def _says_only_that_it_passed(case: CaseReport, scored: CaseReport) -> bool:
+    """Whether a check has a score on the other side, and only a pass here: the two cannot be compared."""
+    names = {result.id for result in _results(scored) if result.score not in (None, 0.0, 1.0)}
     return any(
-        result.passed and result.scale == (0.0, 1.0) and (result.value is None or not 0.0 <= result.value <= 1.0)
-        for result in results
+        result.id in names
+        and result.passed
+        and result.scale == (0.0, 1.0)
+        and (result.value is None or not 0.0 <= result.value <= 1.0)
+        for result in _results(case)
     )
 
 
+def _results(case: CaseReport) -> Iterator[CheckResult]:
+    return (result for attempt in case.runs for turn in attempt.turns for result in turn.results)
+
+
 @lru_cache(1024)
-def _ungraded(values: tuple[float, ...], passes: int) -> Side:
+def _unscored(values: tuple[float, ...], passes: int) -> Side:
     """A side of which every run was measured, each of them 0 or 1."""
-    return Side(values, passes, len(values), len(values), graded=False)
+    return Side(values, passes, len(values), len(values), scored=False)
 
 
 def outcomes(passes: int, runs: int) -> tuple[float, ...]:
@@ -101,12 +113,17 @@ def outcomes(passes: int, runs: int) -> tuple[float, ...]:
     return (0.0,) * (runs - passes) + (1.0,) * passes
 
 
+def is_critical(case: CaseReport) -> bool:
+    """Marked as critical, or of a category whose cases all are."""
+    return case.critical or case.category in CRITICAL_CATEGORIES
+
+
 def was_due(case: CaseReport) -> bool:
     """Whether any of its runs should have a value."""
-    return any(map(_due, case.attempts))
+    return any(map(is_due, case.attempts))
 
 
-def _due(attempt: AttemptReport) -> bool:
+def is_due(attempt: AttemptReport) -> bool:
     return attempt.status is not Outcome.SKIPPED or attempt.cut_short
 
 
@@ -129,8 +146,12 @@ class Pair(Struct):
     def of(cls, base: CaseReport, head: CaseReport) -> Pair:
         """Both sides, with what is used several times computed once."""
         before, now = Side.of(base), Side.of(head)
-        if before.graded != now.graded and _says_only_that_it_passed(head if before.graded else base):
-            before, now = before.ungraded, now.ungraded
+        if (
+            _is_graded(base) != _is_graded(head)
+            and before.scored != now.scored
+            and _says_only_that_it_passed(*((head, base) if before.scored else (base, head)))
+        ):
+            before, now = before.unscored, now.unscored
         was, status = base.status, head.status
         return cls(
             base,
@@ -144,14 +165,24 @@ class Pair(Struct):
         )
 
     @property
-    def wavers(self) -> bool:
-        """Whether it passed all its runs on the base, and fails in some only now."""
-        return 0 < self.now.passes < self.now.runs and self.before.passes == self.before.runs > 0
+    def critical(self) -> bool:
+        """Whether it is critical on either side."""
+        return is_critical(self.base) or is_critical(self.head)
 
     @property
-    def turned(self) -> bool:
-        """Whether it passes where it failed, or the other way round, in some runs at least."""
-        return self.regressed or self.fixed or self.wavers
+    def scored(self) -> bool:
+        """Whether a value of a side says more than whether the run passed."""
+        return self.before.scored or self.now.scored
+
+    @property
+    def graded(self) -> bool:
+        """Whether a judge or a grader scored it on either side."""
+        return _is_graded(self.base) or _is_graded(self.head)
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether nothing of it can be lost: every run passes now, and there is no score."""
+        return self.now.passes == self.now.due > 0 and not self.scored and bool(self.before.runs)
 
     @property
     def key(self) -> Key:
@@ -172,6 +203,11 @@ class Pair(Struct):
     def complete(self) -> bool:
         """Whether every run that was due has a value."""
         return self.before.complete and self.now.complete
+
+    @property
+    def dead(self) -> bool:
+        """Whether it ever passed on the base, and passes in no run now."""
+        return self.before.passes > 0 == self.now.passes and self.now.runs > 0
 
 
 class MatchedRuns(Struct, frozen=True, kw_only=True):

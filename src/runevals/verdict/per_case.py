@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from math import comb, exp, fsum, lgamma
 
 from runevals.lib.statistics.permutation_test import case_p_value
-from runevals.records import CaseReport, CheckResult, FlakyCase, Flips, Outcome
-from runevals.verdict.matching import Key, Pair
+from runevals.records import FlakyCase, Flips
+from runevals.verdict.matching import Pair
 
 FALSE_DISCOVERIES = 0.10
 FLIPS_FROM_RUNS = 2  # a case, on the base
@@ -103,40 +103,6 @@ def flaky_cases(pairs: Sequence[Pair]) -> tuple[FlakyCase, ...]:
         if rate > FLAKY_FROM:
             flaky.append(FlakyCase(suite=pair.head.suite, key=pair.head.key, rate=rate, runs=runs))
     return tuple(sorted(flaky, key=lambda case: -case.rate)[:MOST_FLAKY])
-
-
-def newly_failing_checks(
-    pairs: Sequence[Pair], left_out: Callable[[CheckResult], bool]
-) -> tuple[tuple[Key, str], ...]:
-    """(the case, id of the check) for each check that passed in all runs of the base and fails in all now.
-
-    Only of cases that fail on both sides, and without the checks of which any result is `left_out`.
-    """
-    newly = []
-    for pair in pairs:
-        sides = (pair.base, pair.head)
-        if any(case.status is not Outcome.FAILED for case in sides):
-            continue
-        before, now = (_outcomes_of_checks(case, left_out) for case in sides)
-        newly += [
-            (pair.key, check[2])
-            for check, outcomes in before.items()
-            if outcomes == {Outcome.PASSED} and now.get(check) == {Outcome.FAILED}
-        ]
-    return tuple(newly)
-
-
-def _outcomes_of_checks(
-    case: CaseReport, left_out: Callable[[CheckResult], bool]
-) -> Mapping[tuple[int, int, str], Collection[Outcome]]:
-    """(turn, place of the check in it, its id) → its outcomes over all runs."""
-    outcomes: dict[tuple[int, int, str], set[Outcome]] = {}
-    for run in case.runs:
-        for number, turn in enumerate(run.turns):
-            for place, result in enumerate(turn.results):
-                if not left_out(result):
-                    outcomes.setdefault((number, place, result.id), set()).add(result.outcome)
-    return outcomes
 
 
 def _beta_prior(counts: Sequence[tuple[int, int]]) -> tuple[float, float]:

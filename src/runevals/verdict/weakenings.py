@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome, RunReport, TurnReport, Weakening
 from runevals.verdict.comparability import other_target
-from runevals.verdict.matching import MatchedRuns, Pair
-from runevals.verdict.suspects import is_critical_case
+from runevals.verdict.matching import MatchedRuns, Pair, is_critical
 
 
 def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterator[Weakening]:
@@ -44,7 +43,7 @@ def _weaker_parts(pair: Pair) -> Iterator[str]:
     yield from weaker
     if not pair.same_content and (edited := _edited(base, head)) and not (weaker and edited in _OTHER_EDITS):
         yield edited
-    if is_critical_case(base) and (base.suite, base.key) != (head.suite, head.key):
+    if is_critical(base) and (base.suite, base.key) != (head.suite, head.key):
         yield f"a critical case, was moved from {base.key} in {base.suite}"
     if base.category is not None and base.category != head.category:
         yield f"moved from category {base.category} to {head.category or 'none'}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from runevals.lib.text.numbers import (
-    capitalised,
     money,
     p_value,
     percent,
@@ -23,17 +23,18 @@ from runevals.records import (
     Change,
     CheckResult,
     Comparison,
-    ComparisonVerdict,
     Conclusion,
+    Finding,
     GateResult,
     MarkComparison,
     MetricChange,
     Outcome,
     RunReport,
-    Suspect,
+    State,
     TextChange,
     TurnReport,
 )
+from runevals.verdict.reasons import MEANINGS
 
 MOST_NAMED = 10  # cases of which one sentence is said
 NOTICEABLE_DROP = 0.05  # that a sentence on no loss must mention
@@ -66,7 +67,6 @@ _ERROR_WORDS = {
 
 
 _NAMES = {"pass_rate": "Pass rate", "share": "Score"}
-_CLEAN = frozenset({ComparisonVerdict.IMPROVED, ComparisonVerdict.NO_CHANGE})
 
 
 def alone(report: RunReport) -> str:
@@ -95,7 +95,14 @@ def in_short(comparison: Comparison) -> str:
     if comparison.deterministic:
         return f"{line} (deterministic target: every difference is real)."
     detectable = comparison.detectable_drop
-    if comparison.verdict is ComparisonVerdict.NO_CHANGE and detectable is not None and detectable < 1:
+    if comparison.fresh and comparison.state is not State.WORSE:
+        return f"{line} ({by}); {comparison.fresh} does not confirm the difference."
+    if (
+        comparison.state is State.NOT_WORSE
+        and not comparison.improved
+        and detectable is not None
+        and detectable < 1
+    ):
         drop = 100 * detectable
         if comparison.drop >= NOTICEABLE_DROP:
             line += f", {by}, which may be noise"
@@ -200,9 +207,8 @@ def how_sure(comparison: Comparison) -> list[str]:
     """
     if comparison.deterministic or comparison.detectable_drop is None:
         return []
-    verification = comparison.verification
-    reason = "" if verification is None or not verification.reason else f"{capitalised(verification.reason)}."
-    sentences = [difference(comparison), reason, _by_chance(comparison), _flips(comparison)]
+    fresh = f"Fresh runs of both sides, made in turn, decided: {comparison.fresh}." if comparison.fresh else ""
+    sentences = [difference(comparison), fresh, _by_chance(comparison), _flips(comparison)]
     drop = 100 * comparison.detectable_drop
     detectable = f"A drop of {drop:.1f} points or more would have shown (at least 9 times in 10)."
     sentences.append(
@@ -212,8 +218,8 @@ def how_sure(comparison: Comparison) -> list[str]:
 
 
 def _by_chance(comparison: Comparison) -> str:
-    lost = [h for h in comparison.hypotheses if h.family == "whole" and h.finding == "lost"]
-    if comparison.verdict is not ComparisonVerdict.REGRESSION or not lost or comparison.p_value is None:
+    lost = [each for each in comparison.findings if each.family == "whole" and each.state is State.WORSE]
+    if not lost or comparison.p_value is None:
         return ""
     text = f"An unchanged suite drops as much in {_of_hundred(comparison.p_value)} runs."
     if comparison.detectable_drop is not None and (comparison.drop or 0.0) < comparison.detectable_drop:
@@ -267,20 +273,14 @@ def compared_cases(comparison: Comparison) -> str:
     return f"{text}; {plural(quarantined, 'quarantined case')} left out" if quarantined else text
 
 
-def regressed(comparison: Comparison) -> tuple[Change, ...]:
-    """The cases that are certainly lost."""
-    return tuple(change for change in comparison.of_kind("regressed") if change.label == "confirmed")
-
-
 def failing_now(comparison: Comparison) -> tuple[Change, ...]:
     """The cases that passed on the base and fail now, which is not confirmed: they may be noise."""
     return tuple(change for change in comparison.of_kind("regressed") if change.label != "confirmed")
 
 
 def title_of_failing(comparison: Comparison) -> str:
-    """The title of those cases; together they may be a loss although no single one is confirmed."""
-    together = comparison.verdict is ComparisonVerdict.REGRESSION
-    return "Failing now, none confirmed by itself" if together else "Failing now, not confirmed"
+    """The title of those cases; together they may be a loss although no single one is proven."""
+    return "Failing now, none proven by itself" if comparison.state is State.WORSE else "Failing now, not proven"
 
 
 def title_of_change(change: TextChange) -> str:
@@ -291,43 +291,44 @@ def title_of_change(change: TextChange) -> str:
 
 def fresh_runs(comparison: Comparison, change: Change) -> str:
     """ "8/8 → 0/8 on fresh runs"; empty if the case was not run again."""
-    for suspect in comparison.suspects:
-        if (suspect.suite, suspect.key) == (change.suite, change.key) and suspect.head is not None:
-            base = "" if suspect.base is None else f"{runs_passed(suspect.base)} → "
-            return f"{base}{runs_passed(suspect.head)} on fresh runs"
-    return ""
+    finding = comparison.finding(change.suite, change.key)
+    if finding is None or finding.head is None or not finding.head.values:
+        return ""
+    base = f"{runs_passed(finding.base)} → " if finding.base is not None and finding.base.values else ""
+    return f"{base}{runs_passed(finding.head)} on fresh runs"
 
 
-def suspect_notes(comparison: Comparison) -> list[str]:
-    """The reason for every open suspect, and how many suspects are not lost or not confirmed as lost."""
-    still = [*(s for s in comparison.suspects if s.state == "open" and s.reason), *unsettled(comparison)]
-    notes = [f"{suspect.key} may be lost: {suspect.reason}" for suspect in still]
-    fine = not_confirmed(comparison)
-    notes += [f"{suspect.key} was edited, and its old form still passes" for suspect in fine if suspect.edited]
-    own = [suspect for suspect in fine if not suspect.edited]
-    failing = [one for one in own if one.head is not None and one.head.status is Outcome.FAILED]
-    both = sum(one.base is not None and one.base.status is Outcome.FAILED for one in failing)
-    if passed := len(own) - len(failing):
-        notes.append(f"{plural(passed, 'case')} looked lost and passed on fresh runs")
-    if both:
-        notes.append(f"{plural(both, 'case')} failed on fresh runs of the base too")
-    if few := len(failing) - both:
-        notes.append(f"{plural(few, 'case')} failed on fresh runs too, too few to confirm a loss")
-    return notes
-
-
-def not_confirmed(comparison: Comparison) -> list[Suspect]:
-    """Suspects whose loss fresh runs did not confirm, and of which nothing is open."""
+def case_notes(comparison: Comparison) -> list[str]:
+    """The cases that looked lost and are not proven lost: what is not known by name, the others counted."""
+    cases = [each for each in comparison.findings if each.family == "case" and each.state is not State.WORSE]
+    notes: dict[str, list[str]] = {}
+    counts: Counter[str] = Counter()
+    for each in cases:
+        meaning = MEANINGS[each.reason]
+        if each.state is State.NOT_KNOWN or meaning.warns:
+            notes.setdefault(each.detail or meaning.sentence, []).append(f"{each.name}{_of_checks(each)}")
+        else:
+            counts[meaning.sentence] += 1
     return [
-        suspect
-        for suspect in comparison.suspects
-        if suspect.state in ("dropped", "cleared") and not suspect.reason
+        *(f"{short_list(names, MOST_NAMED)}: {text}" for text, names in notes.items()),
+        *(f"{plural(count, 'case')} looked lost: {sentence}" for sentence, count in counts.items()),
     ]
 
 
-def unsettled(comparison: Comparison) -> list[Suspect]:
-    """Suspects that do not block but may be lost: too few runs of the base are stored, or the base changed."""
-    return [suspect for suspect in comparison.suspects if suspect.state == "cleared" and suspect.reason]
+def lost_checks(comparison: Comparison) -> list[str]:
+    """The lost cases whose outcome is as it was, or that were edited: with the checks that are lost."""
+    known = {(change.suite, change.key) for change in comparison.of_kind("regressed")}
+    lost = [each for each in comparison.findings if each.family == "case" and each.state is State.WORSE]
+    notes: dict[str, list[str]] = {}
+    for each in lost:
+        if each.key not in known:
+            form = "in the form that the base has, " if each.edited else ""
+            notes.setdefault(form + MEANINGS[each.reason].sentence, []).append(f"{each.name}{_of_checks(each)}")
+    return [f"{short_list(names, MOST_NAMED)}: {sentence}" for sentence, names in notes.items()]
+
+
+def _of_checks(finding: Finding) -> str:
+    return f" ({short_list(list(finding.checks), 3)})" if finding.checks else ""
 
 
 def edited_and_failing(comparison: Comparison) -> list[Change]:
@@ -414,18 +415,9 @@ def judge_notes(report: RunReport) -> list[str]:
 
 
 def doubtful(conclusion: Conclusion) -> bool:
-    """Whether its headline is a warning: nothing blocks, but the result is not clean."""
-    comparison = conclusion.comparison
-    if conclusion.acceptance is not None:
-        return True
-    if comparison is None:
-        return False
-    if comparison.verdict in _CLEAN and not comparison.inexact_base and not unsettled(comparison):
-        return False
-    unmeasured = conclusion.verdict.outcome == "unmeasured"
-    return (
-        conclusion.verdict.headline.startswith("Inconclusive") if unmeasured else conclusion.verdict.exit_code == 0
-    )
+    """Whether its headline is a warning: nothing blocks and not all is clean, or something is not known."""
+    not_known = conclusion.verdict.headline.startswith("Not known")
+    return conclusion.acceptance is not None or conclusion.verdict.warns or not_known
 
 
 _NEXT_STEPS = {

@@ -15,7 +15,7 @@ from runevals.run.baseline.choose import chosen, find_stored, with_remarks
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, defaults, resolve
-from runevals.verdict.decide import Baseline, decision
+from runevals.verdict.outcome import Baseline, decision
 from tests.sample_reports import report
 from tests.sample_suites import WORSE
 
@@ -90,7 +90,7 @@ def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
     assert found.baseline is older
     assert found.notices == ("the base was not run: the base ccccccc cannot be run: no node here",)
     conclusion = decision(report({"a": "p"}), older, defaults().rules)
-    remarked = with_remarks(conclusion, found, defaults().rules)
+    remarked = with_remarks(conclusion, found, defaults())
     told = "compared with an older commit: bbbbbbb, 1 commit before the base"
     assert remarked.verdict.headline == f"No regression shown in 1 case – {told}"
     assert headline(remarked)[0] == "⚠️"
@@ -127,7 +127,7 @@ def of_base(days=0, reported="gpt-5-2026", judged_by="claude-2", **target_fields
 def test_a_pass_against_a_base_that_is_not_exact_warns(base, mark, told):
     """One that could be measured afresh is not compared with any more."""
     found = StoredBase(baseline=replace(STORED, report=base))
-    conclusion = with_remarks(decision(of_base(), found.baseline, defaults().rules), found, defaults().rules)
+    conclusion = with_remarks(decision(of_base(), found.baseline, defaults().rules), found, defaults())
     assert conclusion.verdict.headline == f"No regression shown in 1 case{told}"
     assert headline(conclusion)[0] == mark
     again = document.parse(document.write(conclusion), "x")
@@ -146,7 +146,7 @@ def test_a_pass_against_a_base_that_is_not_exact_warns(base, mark, told):
 def test_a_pass_against_a_base_of_another_version_of_the_agent_warns(type_, then, now, remark):
     stored = StoredBase(baseline=replace(STORED, report=of_base(type=type_, detail={"version": then})))
     head = of_base(type=type_, detail={"version": now})
-    conclusion = with_remarks(decision(head, stored.baseline, defaults().rules), stored, defaults().rules)
+    conclusion = with_remarks(decision(head, stored.baseline, defaults().rules), stored, defaults())
     assert conclusion.verdict.headline == f"No regression shown in 1 case{remark}"
 
 
@@ -188,9 +188,10 @@ def test_without_either_nothing_is_green(stored, settings, error, told):
     found = chosen(stored, settings, RawSettings(), refusing(error))
     assert (found.baseline, found.unreadable) == (None, told)
     assert found.notices == (f"no baseline: {told}",)
-    verdict = with_remarks(decision(report({"a": "p"}), None, settings.rules), found, settings.rules).verdict
+    verdict = with_remarks(decision(report({"a": "p"}), None, settings.rules), found, settings).verdict
     assert (verdict.outcome, verdict.exit_code) == ("unmeasured", 3)
-    assert verdict.headline == f"Not measured – there is no base to compare with: {told}"
+    way = "store it, or name another: `--baseline`"
+    assert verdict.headline == f"Not known – there is no base to compare with: {told}; {way}"
 
 
 def test_a_base_without_a_suite_is_a_first_run():
@@ -198,17 +199,19 @@ def test_a_base_without_a_suite_is_a_first_run():
     assert (found.baseline, found.unreadable) == (None, None)
     assert found.notices == ("no baseline: the base ccccccc has nothing to run: no suite in evals/",)
     conclusion = decision(report({"a": "p"}), None, defaults().rules)
-    assert with_remarks(conclusion, found, defaults().rules) is conclusion
+    assert with_remarks(conclusion, found, defaults()) == conclusion
 
 
 def test_it_only_informs_where_the_settings_say_so_and_a_failed_gate_stays_one():
-    informing = GateRules(on_incomparable="pass")
-    passed = decision(report({"a": "p"}), None, informing)
-    assert with_remarks(passed, UNREADABLE, informing) is passed
-    strict = GateRules(min_pass_rate=1.0)
-    failed = decision(report({"a": "f"}), None, strict)
-    assert failed.verdict.exit_code == 1
-    assert with_remarks(failed, UNREADABLE, strict) is failed
+    def decided(letter, **rules):
+        settings = replace(defaults(), rules=GateRules(**rules))
+        alone = decision(report({"a": letter}), None, settings.rules)
+        return headline(with_remarks(alone, UNREADABLE, settings)), alone.verdict.exit_code
+
+    (mark, line), code = decided("p", on_unknown="pass")
+    assert (mark, code, line.startswith("Not known – there is no base")) == ("⚠️", 0, True)
+    (mark, line), code = decided("f", min_pass_rate=1.0)
+    assert (mark, code, line.startswith("The gate min&#95;pass&#95;rate failed")) == ("❌", 1, True)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from runevals.records.errors import ExternalError, InvalidDocument, InvalidSetti
 from runevals.reports import results_document as document
 from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.verdict.decide import decision
+from runevals.verdict.outcome import decision
 from tests.json_server import Answer, json_server
 from tests.sample_reports import report
 from tests.serving import Quiet, serving

@@ -12,7 +12,7 @@ from runevals.reports import results_document as document
 from runevals.run.baseline.marks import kept_mark, run_of_mark
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.verdict.decide import decision
+from runevals.verdict.outcome import decision
 from tests.sample_reports import case, report
 
 CASES = {"a": "pp", "b": "pp", "c": "pf"}

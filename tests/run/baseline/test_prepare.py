@@ -38,6 +38,10 @@ def needing(repository):
     return repository
 
 
+def caveats(repository):
+    return "\n".join(repository.document()["comparison"]["caveats"])
+
+
 def against_main(runevals):
     return runevals("--base", "main", "-q", "-o", "out.json")
 
@@ -160,8 +164,7 @@ def test_a_failing_verdict_that_half_a_base_cannot_verify_says_its_error(needing
     needing.write("agent.py", AGENT.replace("'Paris'", "'Rome'"))
     code, out, err = runevals("--baseline", ".evals/base.json", "-q", "-o", "out.json")
     ended(code, 1, out + err)
-    reason = needing.document()["comparison"]["verification"]["reason"]
-    assert f"the base {commit} cannot be run: it measured 10 of 20 cases: " in reason
+    assert f"the base {commit} cannot be run: it measured 10 of 20 cases: " in caveats(needing)
 
 
 def test_a_case_that_half_a_base_can_answer_is_confirmed_on_fresh_runs_of_it(needing, runevals):
@@ -174,9 +177,9 @@ def test_a_case_that_half_a_base_can_answer_is_confirmed_on_fresh_runs_of_it(nee
     needing.write("agent.py", AGENT.replace("'Paris'", "'Rome'"))
     code, out, err = runevals("--baseline", ".evals/base.json", "-q", "-o", "out.json")
     ended(code, 1, out + err)
-    [suspect] = [one for one in needing.document()["comparison"]["suspects"] if one["key"] == "k0"]
-    assert suspect["state"] == "confirmed"
-    assert suspect["base"] is not None
+    [found] = [one for one in needing.document()["comparison"]["findings"] if one["name"] == "k0"]
+    assert (found["state"], found["reason"]) == ("worse", "proven")
+    assert found["base"] is not None
 
 
 def test_a_lost_case_is_no_pass_where_every_call_of_the_base_fails_and_its_error_is_told(needing, runevals):
@@ -191,11 +194,18 @@ def test_a_lost_case_is_no_pass_where_every_call_of_the_base_fails_and_its_error
     assert runevals("--baseline", "none", "-q", "-o", ".evals/base.json")[0] == 0
     needing.write("deps/answers.py", "OF = {f'Question {n}?': 'Paris' for n in range(1, 10)}\n")
     code, out, err = runevals("--baseline", ".evals/base.json", "-q", "-o", "out.json")
-    ended(code, 3, out + err, "Inconclusive", f"the base {commit} cannot be run: ", "No module named 'answers'")
+    ended(
+        code,
+        3,
+        out + err,
+        "Not known – k0 may be lost",
+        f"the base {commit} cannot be run: ",
+        "No module named 'answers'",
+    )
 
 
-@pytest.mark.parametrize(("settings", "state"), [("", "impossible"), ("share: [deps]\n", "confirmed")])
-def test_a_failing_verdict_is_verified_on_a_prepared_base(needing, runevals, settings, state):
+@pytest.mark.parametrize(("settings", "reason"), [("", "exact"), ("share: [deps]\n", "proven")])
+def test_a_failing_verdict_is_verified_on_a_prepared_base(needing, runevals, settings, reason):
     """A stored result leads to a fresh run of the base, whose error is told where it cannot be made."""
     needing.on_base(settings, start=STOCHASTIC, agent=NEEDING)
     commit = twenty(needing)
@@ -204,7 +214,8 @@ def test_a_failing_verdict_is_verified_on_a_prepared_base(needing, runevals, set
     needing.write("agent.py", AGENT.replace("'Paris'", "'Rome'"))
     code, out, err = runevals("--baseline", ".evals/base.json", "-q", "-o", "out.json")
     ended(code, 1, out + err)
-    verification = needing.document()["comparison"]["verification"]
-    assert verification["state"] == state
-    assert commit in verification["reason"]
-    assert ("No module named 'answers'" in verification["reason"]) == (state == "impossible")
+    comparison = needing.document()["comparison"]
+    assert (comparison["findings"][0]["state"], comparison["findings"][0]["reason"]) == ("worse", reason)
+    assert (commit in comparison["fresh"]) == (reason == "proven")
+    assert (f"the base {commit} cannot be run: " in caveats(needing)) == (reason == "exact")
+    assert ("No module named 'answers'" in caveats(needing)) == (reason == "exact")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from runevals.records import Suspect
+from runevals.records import Finding, Reason, State
 from runevals.run.blame.search import lost_cases, lower_scores
 from tests.reports.conclusions import conclusion
 from tests.sample_reports import case, report
@@ -14,12 +14,12 @@ def test_confirmed_cases_come_first_and_those_that_pass_are_left_out():
     base = report([case(key, "ppp") for key in ("A", "B", "C", "D")])
     head = report([case("A", "fff"), case("B", "fff"), case("C", "ppp"), case("D", "ffp", quarantined=True)])
     comparison = conclusion(head, base).comparison
-    suspects = [
-        Suspect(suite=one.suite, key=one.key, name="", critical=False, state="confirmed")
+    findings = [
+        Finding(family="case", suite=one.suite, name=one.key, state=State.WORSE, reason=Reason.PROVEN)
         for one in head.cases
         if one.key in ("B", "C")
     ]
-    found = lost_cases(replace(comparison, suspects=tuple(suspects)))
+    found = lost_cases(replace(comparison, findings=tuple(findings)))
     assert [key for _, key in found] == ["B", "A"]
 
 

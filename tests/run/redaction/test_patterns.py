@@ -83,7 +83,7 @@ def test_no_file_and_no_screen_holds_what_a_pattern_matches(told, project, runev
     assert CARD in (project.path / "base.json").read_text()
     told(PATTERN)
     code, out, err = runevals(*outputs, "--baseline", "base.json", "--verify", "off", "--verbose")
-    assert code == 3, err  # of two cases, one has no answer
+    assert code == 0, err  # of two cases, one has no answer on either side, and `errors.limit` allows that
     assert CARD not in out + err
     assert [name for name in REPORTS if CARD in (project.path / name).read_text()] == []
     assert "Is [redacted] mine?" in (project.path / "out.json").read_text()

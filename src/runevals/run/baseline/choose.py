@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from runevals.lib import git
 from runevals.lib.text.numbers import plural, short_list
-from runevals.records import Conclusion, GateRules, RegressionRule, RunReport
+from runevals.records import Comparison, Conclusion, Finding, Reason, RegressionRule, RunReport, State
 from runevals.records.errors import (
-    COULD_NOT_MEASURE,
     ExternalError,
     InvalidSettings,
     InvalidSuite,
@@ -26,7 +25,6 @@ from runevals.run.baseline.marks import filters_of
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
-from runevals.run.nothing_measured import unmeasured
 from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.provenance import unchanged_commit
 from runevals.run.redaction.redactors import base_without_patterns
@@ -34,7 +32,7 @@ from runevals.run.request import RunRequest
 from runevals.run.sides import measure_base
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.verdict.comparability import models_between, other_answers, too_old
-from runevals.verdict.decide import Baseline
+from runevals.verdict.outcome import Baseline, again
 
 IS_HEAD = "the base is the commit that is checked out: only changes that are not committed are compared"
 _IN_NO_WORKSPACE = ", and workspaces of that commit have none of them"
@@ -208,43 +206,38 @@ def _not_run(stored: StoredBase, why: str) -> StoredBase:
 
 
 def remarked(conclusion: Conclusion, stored: StoredBase, request: RunRequest) -> Conclusion:
-    """With the prompts that changed, and what is to be said of the base and of removed targets."""
+    """The conclusion with the prompts that changed, and with what is found about the base and removed targets."""
     conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
-    conclusion = with_remarks(conclusion, stored, request.settings.rules)
-    return with_removed_targets(conclusion, request.settings)
+    return with_remarks(conclusion, stored, request.settings)
 
 
-def with_remarks(conclusion: Conclusion, stored: StoredBase, rules: GateRules) -> Conclusion:
-    """The conclusion, with a remark about the base in its headline.
+def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings) -> Conclusion:
+    """The conclusion, decided also by what is found about the base and about removed targets."""
+    findings = [_not_known(Reason.BASE_MISSING, f"there is no base to compare with: {stored.unreadable}")]
+    if conclusion.comparison is not None or stored.unreadable is None:
+        findings = []
+    if settings.removed_targets:
+        removed = short_list(settings.removed_targets, 5)
+        why = f"the change removes {removed} from `targets`, so nothing says what was lost with that"
+        findings.append(_not_known(Reason.INCOMPARABLE, why))
+    if conclusion.comparison is not None:
+        remarks = _remarks(stored, conclusion.report, conclusion.comparison, settings.rules.regression)
+        comparison = replace(conclusion.comparison, remarks=tuple(remarks))
+        conclusion = replace(conclusion, comparison=comparison)
+    return again(conclusion, settings.rules, *findings)
 
-    It is unmeasured if a base could be neither read nor run: it is not known what was lost.
-    """
-    comparison, verdict = conclusion.comparison, conclusion.verdict
-    if comparison is None:
-        informs = rules.on_incomparable == "pass"
-        return conclusion if informs or stored.unreadable is None else _without_base(conclusion, stored.unreadable)
-    headline = verdict.headline
+
+def _not_known(reason: Reason, detail: str) -> Finding:
+    return Finding(family="whole", state=State.NOT_KNOWN, reason=reason, detail=detail)
+
+
+def _remarks(stored: StoredBase, head: RunReport, comparison: Comparison, rule: RegressionRule) -> Iterator[str]:
+    """What line one says about the base beside the verdict."""
     errors = why_unmeasured(comparison.base)
-    if errors is not None and comparison.inconclusive_by == "errors":
-        headline += f"; the base's own run could not measure {errors}"
-    inexact = _inexact(stored, conclusion.report, comparison.base, rules.regression)
-    headline += "".join(
-        f" – {remark}" for remark in (*inexact, *models_between(conclusion.report, comparison.base))
-    )
-    comparison = replace(comparison, inexact_base="; ".join(inexact))
-    return replace(conclusion, comparison=comparison, verdict=replace(verdict, headline=headline))
-
-
-def with_removed_targets(conclusion: Conclusion, settings: Settings) -> Conclusion:
-    """A pass becomes unmeasured if the change removes a target, unless the base's settings let it pass."""
-    removed = settings.removed_targets
-    if not removed or settings.rules.on_incomparable == "pass" or conclusion.verdict.outcome != "passed":
-        return conclusion
-    why = (
-        f"the change removes {short_list(removed, 5)} from `targets`, so nothing says what was lost with that; "
-        "`baseline: {on_incomparable: pass}` allows it, once it is merged"
-    )
-    return replace(conclusion, verdict=unmeasured(why, COULD_NOT_MEASURE))
+    if errors is not None and any(finding.reason is Reason.ERRORS for finding in comparison.findings):
+        yield f"the base's own run could not measure {errors}"
+    yield from _inexact(stored, head, comparison.base, rule)
+    yield from models_between(head, comparison.base)
 
 
 def _inexact(stored: StoredBase, head: RunReport, base: RunReport, rule: RegressionRule) -> list[str]:
@@ -257,11 +250,3 @@ def _inexact(stored: StoredBase, head: RunReport, base: RunReport, rule: Regress
     if (filters := filters_of(base)) and not filters_of(head):
         remarks.append(f"compared with a result of a part of the cases ({', '.join(filters)})")
     return [*remarks, *other_answers(head, base)]
-
-
-def _without_base(conclusion: Conclusion, why: str) -> Conclusion:
-    """A pass becomes unmeasured: a loss could not be detected."""
-    if conclusion.verdict.outcome != "passed":
-        return conclusion
-    why = f"there is no base to compare with: {why}"
-    return replace(conclusion, verdict=unmeasured(why, COULD_NOT_MEASURE))

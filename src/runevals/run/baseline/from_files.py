@@ -19,7 +19,7 @@ from runevals.lib.http.origin import without_credentials
 from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
 from runevals.records import RunReport
-from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings
+from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, RunevalsError
 from runevals.records.rules import Selection
 from runevals.reports import results_document as document
 from runevals.run.baseline.marks import filters_of
@@ -30,7 +30,7 @@ from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import is_selected
 from runevals.verdict.comparability import judges_differ
-from runevals.verdict.decide import Baseline
+from runevals.verdict.outcome import Baseline
 from runevals.verdict.score import pooled, run_report
 
 MOST_RUNS = 3
@@ -46,8 +46,8 @@ OF_SAME_COMMIT = "the base is an earlier result of this same commit: a loss that
 def read_baseline(settings: Settings, own_commit: str | None = None) -> tuple[Baseline | None, tuple[str, ...]]:
     """The base's report over the cases that the run's filters leave in, or None, and notices.
 
-    A file that the settings file names may not be there yet; one that the command line names must be. Of a
-    folder, the newest measured run is pooled with those of the same commit, target and judge, three at most.
+    What is named must be there, wherever it was named. Of a folder, the newest measured run is pooled with those
+    of the same commit, target and judge, three at most.
     `own_commit` is that of the code that runs, if nothing else says which commit is the base: its results come
     last.
     Raises InvalidSettings, InvalidDocument, or ExternalError for an address that does not answer.
@@ -83,12 +83,17 @@ def _find(settings: Settings, own_commit: str | None) -> tuple[Baseline | None, 
     if side is not None and (_committed(path, settings) or not settings.compare.baseline_named):
         return _of_base(path, side, settings)
     if not path.is_file():
-        if settings.compare.baseline_named:
-            raise InvalidSettings(f"there is no file {source}")
-        return None, (f"no baseline yet: {path.name} is made by `runevals run --output {path.name}` on the base",)
+        raise _missing(
+            f"there is no file {source}: `runevals run --output {path.name}` on the base makes it", settings
+        )
     report = read_report(path)
     require_whole(report, path.name)
     return Baseline(report=report, source=_source(path.name, report)), ()
+
+
+def _missing(what: str, settings: Settings) -> RunevalsError:
+    """A base that was named and is missing: a usage error here; in CI, not measured, as a loss would pass."""
+    return ExternalError(what) if settings.environment.get("CI") else InvalidSettings(what)
 
 
 def is_remote(source: str) -> bool:
@@ -137,7 +142,9 @@ def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline |
             "a change must not bring its own"
         )
     if content is None:
-        return None, (f"no baseline yet: {side.commit[:7]} has no {path.name}",)
+        raise _missing(
+            f"its settings name the baseline {path.name}, and {side.commit[:7]} has no such file", settings
+        )
     display_name = f"{path.name} of {side.commit[:7]}"
     report = parse_report(content, display_name)
     require_whole(report, display_name)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from runevals.lib import git
-from runevals.records import Conclusion, FinalVerdict, ModelIdentity
+from runevals.records import Conclusion, ModelIdentity, Reason
 from runevals.records.rules import CATEGORY_GATES
 from runevals.run.baseline.dependencies import asked_otherwise, changes_since
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.provenance import provenance
 from runevals.run.request import RunRequest
 from runevals.suites.load import LoadedSuites
-from runevals.verdict.decide import Baseline, decision
+from runevals.verdict.outcome import Baseline, decision, passed
+from runevals.verdict.reasons import MEANINGS
 from runevals.verdict.score import nothing_run
-from runevals.verdict.suspects import IN_NO_COMMIT
 
 
 def reuse(request: RunRequest, base: StoredBase) -> Conclusion | tuple[str, ...]:
@@ -52,7 +52,7 @@ def _stored(request: RunRequest, baseline: Baseline) -> Conclusion | str:
     known, settings = baseline.report, request.settings
     commit = None if known.run.commit is None else git.commit_of(settings.repository, known.run.commit)
     if known.run.uncommitted:
-        return IN_NO_COMMIT
+        return MEANINGS[Reason.BASE_EDITS].sentence
     if commit is None or not known.complete:
         return "the base's result does not say of which commit here it is"
     why = changes_since(settings, request.suites, commit, known)
@@ -89,5 +89,4 @@ def _passed_without_run(request: RunRequest, commit: str) -> Conclusion | str:
     target = ModelIdentity(type=settings.target.type, model=settings.target.model)
     report = nothing_run(target, provenance(settings, notices))
     headline = f"No relevant changes since {commit[:7]} – nothing was run"
-    verdict = FinalVerdict(outcome="passed", headline=headline, exit_code=0)
-    return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
+    return Conclusion(report=report, comparison=None, gates=(), verdict=passed(headline))

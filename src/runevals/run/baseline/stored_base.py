@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from runevals.verdict.decide import Baseline
+from runevals.verdict.outcome import Baseline
 
 
 class StoredBase(Struct, frozen=True, kw_only=True):

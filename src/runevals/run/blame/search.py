@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from runevals.lib.git import commit_of
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
-from runevals.records import Blame, BlamedCase, Comparison, Conclusion, Outcome
+from runevals.records import Blame, BlamedCase, Comparison, Conclusion, Outcome, State
 from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.run.baseline.checkout import is_here
 from runevals.run.blame.changed import ChangedFiles, files_since
@@ -31,7 +31,8 @@ MOST_CASES = 10  # that are searched in one go
 
 def lost_cases(comparison: Comparison) -> list[Key]:
     """The cases that passed on the base and fail now, confirmed ones first."""
-    confirmed = {(suspect.suite, suspect.key) for suspect in comparison.suspects if suspect.state == "confirmed"}
+    proven = (each for each in comparison.findings if each.family == "case" and each.state is State.WORSE)
+    confirmed = {each.key for each in proven}
     lost = [
         (change.suite, change.key)
         for change in comparison.changes

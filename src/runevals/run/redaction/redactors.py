@@ -15,7 +15,7 @@ from runevals.records.script import ScriptRunner
 from runevals.run.redaction.patterns import PatternRedactor
 from runevals.settings.resolve import Settings
 from runevals.settings.stages import RedactionSettings
-from runevals.verdict.decide import Baseline
+from runevals.verdict.outcome import Baseline
 
 T = TypeVar("T")
 

@@ -12,19 +12,15 @@ from runevals.records import (
     AND,
     Case,
     CaseReport,
-    Comparison,
-    ComparisonVerdict,
     Conclusion,
-    RegressionRule,
     RunReport,
 )
-from runevals.records.errors import COULD_NOT_MEASURE, ExternalError, RunevalsError
+from runevals.records.errors import ExternalError, RunevalsError
 from runevals.records.rules import Selection
-from runevals.run.baseline.on_base_suite import on_base_suite, still_incomparable
 from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier, compare_with_base
 from runevals.run.load import suites_of
-from runevals.run.nothing_measured import nothing_measured, unmeasured
+from runevals.run.nothing_measured import nothing_measured
 from runevals.run.provenance import commit_here, provenance
 from runevals.run.quarantine import quarantine_for, quarantine_of
 from runevals.run.request import RunRequest
@@ -36,11 +32,8 @@ from runevals.settings.resolve import Settings, resolve
 from runevals.settings.target import JudgeSettings
 from runevals.suites.quarantine import NOTICES
 from runevals.verdict.comparability import stale
-from runevals.verdict.compare import FreshRuns, Sides, compare
-from runevals.verdict.decide import Baseline, conclusion_of, decision, since_mark
-from runevals.verdict.regression import Strictness
-from runevals.verdict.suspects import NO_OLD_FORM, candidates, edited, only_errors, unrun
-from runevals.verdict.verification import VERIFY_OFF, lost_places, unverified
+from runevals.verdict.outcome import Baseline, conclusion_of, decision, since_mark, unmeasured
+from runevals.verdict.settle import is_open
 
 FILTERS = ("category", "tag", "filter")
 COSTS = frozenset({"cost_usd", "cost_change"})  # the metrics of gates that depend on prices
@@ -109,59 +102,26 @@ def _texts(value: object) -> Any:
 def not_merged(settings: Settings, why: str) -> Conclusion:
     """The conclusion if shards are missing: unmeasured."""
     hint = "a shard's own job says why it left no result; re-running the failed jobs asks only for what is missing"
-    return nothing_measured(settings, unmeasured(why, COULD_NOT_MEASURE), (hint,))
+    return nothing_measured(settings, unmeasured(why), (hint,))
 
 
 def conclude_shards(report: RunReport, baseline: Baseline | None, request: RunRequest) -> Conclusion:
     """The shards against the base, with the fresh runs that can be made here."""
     settings, rules = request.settings, request.settings.rules
     final = decision(report, baseline, rules, mark=request.mark, weakenings=request.weakenings)
-    comparison = final.comparison
-    if baseline is None or comparison is None:
+    if baseline is None or final.comparison is None:
         return final
-    incomparable = comparison.verdict is ComparisonVerdict.INCOMPARABLE
     lost_before = lost_cases(alike_earlier(request, report))
-    if not incomparable and not lost_before and not _asks_for_runs(report, baseline, settings):
+    outdated = any(stale(report, baseline.report, rules.regression))
+    if not lost_before and not outdated and not is_open(report, baseline.report, rules.regression):
         return final
-    comparable = (
-        baseline if incomparable or not can_run_again(settings) else None
-    )  # else the head's runs tell, too
-    here = _here(report, request, comparable)
-    if isinstance(here, str) and incomparable:
-        return still_incomparable(final, f"the head was not run on the base's suite: {here}", rules)
+    here = _here(report, request, None if can_run_again(settings) else baseline)  # else the head's runs tell, too
     if isinstance(here, str):
-        why = VERIFY_OFF if settings.compare.verify == "off" else here
-        comparison = _with_edited(report, baseline, comparison, rules.regression)
-        if lost_places(comparison):
-            comparison = unverified(comparison, why)
-        else:
-            comparison = replace(comparison, caveats=(*comparison.caveats, f"nothing was run again: {why}"))
-        return conclusion_of(report, comparison, rules, final.mark)
-    if incomparable:
-        return on_base_suite(final, baseline, here)
+        why = "verify: off" if settings.compare.verify == "off" else here
+        caveats = (*final.comparison.caveats, f"nothing was run again: {why}")
+        return replace(final, comparison=replace(final.comparison, caveats=caveats))
     report, comparison = compare_with_base(report, baseline, here)
     return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))
-
-
-def _with_edited(
-    report: RunReport, baseline: Baseline, comparison: Comparison, rule: RegressionRule
-) -> Comparison:
-    """The comparison in which an edited case that fails is open, as nothing can run its old form here."""
-    changed = [pair for pair in edited(Sides.of(report, baseline.report).matched.both) if not pair.same_content]
-    if not changed or report.run.target.type == "recorded":
-        return comparison
-    fresh = FreshRuns((*comparison.suspects, *(unrun(pair, NO_OLD_FORM) for pair in changed)))
-    again = compare(report, baseline.report, baseline.source, rule=rule, fresh=fresh)
-    return replace(again, weakenings=comparison.weakenings)
-
-
-def _asks_for_runs(report: RunReport, baseline: Baseline, settings: Settings) -> bool:
-    """Whether anything looks lost: the whole, a part, or a single case; or the base may be outdated."""
-    base, rule = baseline.report, settings.rules.regression
-    screened = compare(report, base, baseline.source, Strictness.SCREENING, rule, FreshRuns())
-    sides = Sides.of(report, base)
-    single = [*candidates(sides.pairs), *only_errors(sides.pairs, rule), *edited(sides.matched.both)]
-    return bool(lost_places(screened) or single or list(stale(report, base, rule)))
 
 
 def base_of_shards(report: RunReport, commit: str, request: RunRequest) -> Baseline:

@@ -201,25 +201,30 @@ def numbered_keys(keys: Iterable[str]) -> list[str]:
 def with_numbered_keys(
     cases: Sequence[Case], pointer_of: Callable[[int], str], id_name: str
 ) -> tuple[list[Case], list[FileProblem]]:
-    """(the cases, a warning for each whose prompts an earlier one has too, and an error for each of the same key).
+    """(the cases, a warning for those with the prompts of an earlier one, and an error for each of the same key).
 
     Cases with an id or name of their own keep their key.
     """
     numbered: list[Case] = []
-    warnings: list[FileProblem] = []
+    again: dict[str, list[int]] = {}  # key → the cases after the first that have its prompts
     first: dict[str, Case] = {}
     for index, (case, key) in enumerate(zip(cases, numbered_keys(case.key for case in cases), strict=True)):
         numbered.append(case if key == case.key else replace(case, key=key))
-        earlier = first.setdefault(case.key, case)
+        first.setdefault(case.key, case)
         if key != case.key:
-            message = (
-                f"has the same prompt as the case at line {earlier.location.line}; its key is '{key}', which "
-                f"changes if one of them is moved or removed, so give it '{id_name}'"
-            )
-            warning = FileProblem(
-                location=case.location, pointer=pointer_of(index), message=message, rule="duplicate-case"
-            )
-            warnings.append(replace(warning, level="warning"))
+            again.setdefault(case.key, []).append(index)
+    warnings = []
+    for key, (index, *others) in again.items():
+        case = numbered[index]
+        more = f" ({len(others)} more: the same)" if others else ""
+        message = (
+            f"has the same prompt as the case at line {first[key].location.line}{more}; its key is '{case.key}', "
+            f"which changes if one of them is moved or removed, so give it '{id_name}'"
+        )
+        warning = FileProblem(
+            location=case.location, pointer=pointer_of(index), message=message, rule="duplicate-case"
+        )
+        warnings.append(replace(warning, level="warning"))
     return numbered, [*warnings, *duplicate_keys(numbered, pointer_of)]
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from runevals.lib.parsing.xml import XmlElement
 from runevals.lib.text.numbers import plural
-from runevals.records import Outcome, TurnReport, cut_name
+from runevals.records import Outcome, TurnReport, cut_name, one_line
 from runevals.records.errors import InvalidDocument
 from runevals.suites.importing.results.fields import moment
 from runevals.suites.importing.results.opened import OpenedResults
@@ -467,4 +467,8 @@ def _unknown_time(test: _Test) -> str:
     """What to say of a test whose time is written, and is not a number of seconds."""
     text = test.element.attributes.get("time", "").strip()
     is_known = not text or text.startswith("-") or text.lower() == "nan" or _seconds(test.element) is not None
-    return "" if is_known else f"{test.place}: time={text!r} is not a number of seconds; it is not known"
+    return (
+        ""
+        if is_known
+        else f"{test.place}: time={one_line(text[:40])!r} is not a number of seconds; it is not known"
+    )

@@ -1,4 +1,4 @@
-"""The families of hypotheses about the whole and its parts; each family is corrected on its own."""
+"""The whole and its parts: suites, categories and groups; each family is corrected on its own."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ from functools import cached_property
 from operator import attrgetter
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import BlockedTest, Pattern, patterns_test
-from runevals.records import Family, Hypothesis, MetricName, RegressionRule
+from runevals.records import Family, Finding, MetricName, Reason, RegressionRule, State
 from runevals.verdict.matching import Pair, outcomes
 
 PART_MIN_CASES = 5  # a smaller part is guarded by its single cases
 PART_LEVEL = 0.25  # of alpha: the level of all parts together
-FEW_CASES = 4  # with fewer cases, one run each can never show a loss
-UNCLEAR_DROP = 0.05  # a drop this large, with p up to the next two, is never reported as "no regression"
-UNCLEAR_WHOLE_P = 0.10
-UNCLEAR_PARTS_P = 0.05  # over the number of hypotheses about parts
 _ROUNDING = 1e-9  # of a difference of means
 
 Place = tuple[Family, str]  # which hypothesis: "suite", "evals/a.json"
@@ -29,51 +24,49 @@ Values = tuple[float, ...]
 WHOLE: Place = ("whole", "")
 
 
-class Level(Struct, frozen=True):
-    """How small p must be for a loss after these rounds."""
+class Parts(Struct, frozen=True):
+    """What is found about the whole and its parts, and the tests of the whole."""
 
-    alpha: float  # for the whole
-    rule: RegressionRule
-    mid: bool = False  # the mid-p value decides, not the exact one
-
-    def p_of(self, test: BlockedTest) -> float:
-        """The p-value that decides."""
-        return test.mid_p_value if self.mid else test.p_value
-
-
-class Families(Struct, frozen=True):
-    """Every hypothesis, and the tests of the whole."""
-
-    hypotheses: tuple[Hypothesis, ...]  # the whole's first
+    findings: tuple[Finding, ...]  # the whole's first
     whole: Mapping[MetricName, BlockedTest]
+    smallest_p: float  # corrected, of a part also for its share of the level: how far the runs are from a loss
 
 
-def families(pairs: Sequence[Pair], level: Level, *, only: Collection[Place] | None = None) -> Families:
-    """Every hypothesis about the whole and its parts, tested.
+def parts_of(
+    pairs: Sequence[Pair],
+    rule: RegressionRule,
+    *,
+    alpha: float | None = None,
+    only: Collection[Place] | None = None,
+) -> Parts:
+    """Every question about the whole and its parts, tested at `alpha` (default: the rule's).
 
-    The whole is tested on its pass rate and, where any check is graded, on the mean share too: Holm over both.
-    A part is a suite, category or group of at least 5 cases that is not the whole; Holm over all parts. `only`
-    restricts the hypotheses before correcting. Errors are counted both ways: a loss must remain one if all of them
-    are counted in favour of the head. Empty if no pair was measured.
+    The whole is tested on its pass rate and, where a score says more, on the mean value too: Holm over both. A
+    part is a suite, category or group of at least 5 cases that is not the whole; Holm over all parts, at a quarter
+    of the level. `only` restricts the questions before correcting. Two bounds: missing values once best and once
+    worst for the head; if these disagree, it is not known because of errors. Empty if no pair was measured.
     """
+    level = _Level(rule.alpha if alpha is None else alpha, rule)
     metrics = [_Metric(name, pairs) for name in metrics_of(pairs)]
     whole = _questions([(WHOLE, range(len(pairs)))], metrics, only)
     parts = _questions(_parts(pairs, only), metrics, only)
-    return Families(
-        hypotheses=(*_tested(whole, level), *_tested(parts, level)),
+    return Parts(
+        findings=(*_tested(whole, level), *_tested(parts, level)),
         whole={question.metric.name: question.test for question in whole},
+        smallest_p=min([*_corrected(whole), *(p / PART_LEVEL for p in _corrected(parts))], default=1.0),
     )
 
 
-def deciding(hypotheses: Sequence[Hypothesis], *, deterministic: bool) -> list[Hypothesis]:
-    """Those that can block: of a deterministic target the judge's scores; outcomes are compared case by case."""
-    return [hypothesis for hypothesis in hypotheses if not deterministic or hypothesis.metric == "share"]
-
-
 def metrics_of(pairs: Sequence[Pair]) -> tuple[MetricName, ...]:
-    """The metrics to compare: the pass rate, and the share if a judge graded any answer."""
-    graded = any(pair.before.graded or pair.now.graded for pair in pairs)
-    return ("pass_rate", "share") if graded else ("pass_rate",)
+    """The metrics to compare: the pass rate, and the mean value if any value says more than pass or fail."""
+    return ("pass_rate", "share") if any(pair.scored for pair in pairs) else ("pass_rate",)
+
+
+class _Level(Struct, frozen=True):
+    """How small p must be for a loss."""
+
+    alpha: float  # for the whole
+    rule: RegressionRule
 
 
 def metric_test(pairs: Sequence[Pair], metric: MetricName) -> BlockedTest | None:
@@ -189,30 +182,25 @@ class _Question:
         return patterns_test({pattern: count for pattern, count in completed.items() if all(pattern)})
 
 
-def _tested(questions: Sequence[_Question], level: Level) -> list[Hypothesis]:
-    """The hypotheses of one group of families, corrected together."""
+def _tested(questions: Sequence[_Question], level: _Level) -> Iterator[Finding]:
+    """The findings of one group of families, corrected together."""
     places = [question.place for question in questions]
-    tests = [question.test for question in questions]
-    corrected = holm([level.p_of(test) for test in tests])
-    lost = _lost(places, tests, level)
+    lost = _lost(places, [question.test for question in questions], level)
     at_best, at_worst = lost, lost
     if any(question.errored for question in questions):
         at_best = _lost(places, [q.with_errors_as(on_base=0.0, on_head=1.0) for q in questions], level)
         at_worst = _lost(places, [q.with_errors_as(on_base=1.0, on_head=0.0) for q in questions], level)
-    results = []
-    for index, question in enumerate(questions):
-        untested = _hypothesis(question, tests[index], corrected[index])
-        if at_worst[index] and not at_best[index]:
-            results.append(replace(untested, finding="errors"))
-        else:
-            surely = lost[index] and at_best[index]
-            results.append(_concluded(untested, level, len(questions), lost=surely))
-    return results
+    for question, best, worst in zip(questions, at_best, at_worst, strict=True):
+        yield _finding(question, level.rule, best=best, worst=worst)
 
 
-def _lost(places: Sequence[Place], tests: Sequence[BlockedTest], level: Level) -> list[bool]:
+def _corrected(questions: Sequence[_Question]) -> Sequence[float]:
+    return holm([question.test.p_value for question in questions])
+
+
+def _lost(places: Sequence[Place], tests: Sequence[BlockedTest], level: _Level) -> list[bool]:
     """Which are losses that block: p small enough after Holm's correction, and the drop large enough."""
-    corrected = holm([level.p_of(test) for test in tests])
+    corrected = holm([test.p_value for test in tests])
     return [
         p <= (level.alpha if place[0] == "whole" else level.alpha * PART_LEVEL)
         and test.drop >= _floor(place, test, level.rule) - _ROUNDING
@@ -225,31 +213,23 @@ def _floor(place: Place, test: BlockedTest, rule: RegressionRule) -> float:
     return rule.min_effect if place[0] == "whole" else max(rule.min_effect, 1 / test.cases)
 
 
-def _hypothesis(question: _Question, test: BlockedTest, corrected: float) -> Hypothesis:
-    family, name = question.place
-    return Hypothesis(
+def _finding(question: _Question, rule: RegressionRule, *, best: bool, worst: bool) -> Finding:
+    """Both bounds agree, or errors decide; a real drop of the whole that is too small to block is named."""
+    test, (family, name) = question.test, question.place
+    state, reason = (State.WORSE, Reason.EXACT) if best else (State.NOT_WORSE, Reason.BY_CHANCE)
+    if best != worst:
+        state, reason = State.NOT_KNOWN, Reason.ERRORS
+    elif family == "whole" and test.p_value <= rule.alpha and _ROUNDING < test.drop < rule.min_effect - _ROUNDING:
+        reason = Reason.SMALL
+    return Finding(
         family=family,
         name=name,
+        state=state,
+        reason=reason,
         metric=question.metric.name,
         cases=test.cases,
         base_mean=test.base_mean,
         head_mean=test.head_mean,
         interval=test.interval,
         p_value=test.p_value,
-        corrected_p=corrected,
     )
-
-
-def _concluded(hypothesis: Hypothesis, level: Level, number: int, *, lost: bool) -> Hypothesis:
-    """With its finding: lost, a real drop below the floor, one that may be noise, or none."""
-    if lost:
-        return replace(hypothesis, finding="lost")
-    whole = hypothesis.family == "whole"
-    below = _ROUNDING < hypothesis.drop < level.rule.min_effect - _ROUNDING
-    if whole and below and hypothesis.corrected_p <= level.rule.alpha:
-        return replace(hypothesis, finding="small")
-    doubtful = UNCLEAR_WHOLE_P if whole else UNCLEAR_PARTS_P / number
-    speechless = whole and hypothesis.cases < FEW_CASES
-    if hypothesis.drop >= UNCLEAR_DROP - _ROUNDING and (hypothesis.p_value <= doubtful or speechless):
-        return replace(hypothesis, finding="unclear")
-    return hypothesis

@@ -1,0 +1,328 @@
+"""Fresh runs of single cases on both sides, as the plan asks for them, and what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from runevals.records import AttemptReport, CaseReport, Finding, Outcome, Reason, RegressionRule, State
+from runevals.verdict import plan as planning
+from runevals.verdict.cached_runs import from_cache
+from runevals.verdict.evidence import entrant_of, title_of, values_of
+from runevals.verdict.findings import of_case, stored_findings
+from runevals.verdict.matching import Key, Pair
+from runevals.verdict.plan import Entrant, Plan
+from runevals.verdict.reasons import MEANINGS
+from runevals.verdict.score import over_attempts
+
+RETRIES = 2  # of a fresh run that errored
+SAMPLE, SAMPLE_SHARE = (
+    5,
+    0.1,
+)  # cases of a deterministic target that are run again: it repeats itself, or it does not
+
+NO_RUNS = "`fresh_runs` allows no run of it"
+PROVEN_BEFORE = "the run ended with another loss before it was settled"
+
+RunSide = Literal["base", "head", "old form"]  # old form: the head's target on the base's cases
+
+
+class CaseRunner(Protocol):
+    """Runs single cases again. Cached answers do not count as fresh runs."""
+
+    @property
+    def why_no_base(self) -> str:
+        """Why the base cannot be run; empty if it can. Tries it."""
+
+    @property
+    def base_lacks(self) -> str:
+        """The files that the base's checkout lacks, which its programs name; empty if none is known."""
+
+    @property
+    def trouble(self) -> str:
+        """Why a requested fresh run could not be made; empty if none failed."""
+
+    def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
+        """One fresh run of each of these cases, without those that could not be made."""
+
+    def checking(self, cases: int) -> None:
+        """Called before so many cases are run again."""
+
+
+class _Runs(Struct):
+    """A case that looks lost, with its fresh runs."""
+
+    pair: Pair
+    new_form: Pair | None = None  # of an edited case, whose base's form is `pair`
+    base: list[AttemptReport] = []
+    head: list[AttemptReport] = []
+    cached: str = ""  # the evidence that a cache answers them
+
+    def of(self, side: planning.Side) -> list[AttemptReport]:
+        return self.base if side == "base" else self.head
+
+
+class CaseRuns(Struct):
+    """Runs the cases that look lost until the plan has no more questions, or nothing more may be run."""
+
+    runner: CaseRunner
+    rule: RegressionRule
+    base_is_commit: bool = True  # the base's result is of its commit, not of edits beside it
+    doubts_base: bool = False  # it may be of a bad hour: cases that fail on both sides are looked at, too
+    base_is_fresh: bool = False  # it was measured just now: what it fails, it fails
+    critical_only: bool = False  # a loss is proven already: the other cases are not run and stay open
+    promise_broken: bool = False  # a deterministic target gave two answers to one question
+    old_forms: frozenset[Key] = frozenset()  # the edited cases whose old form was run on the head
+    _pairs: Sequence[Pair] = ()
+    _runs: dict[Key, _Runs] = {}
+
+    def findings(
+        self, pairs: Sequence[Pair], edited: Sequence[Pair], *, deterministic: bool
+    ) -> tuple[Finding, ...]:
+        """A finding for each case that looks lost. Of edited ones, the base's form is run on the head first."""
+        old_forms = self._old_forms([pair for pair in edited if pair.critical or not self.critical_only])
+        self._pairs = [*pairs, *(runs.pair for runs in old_forms.values())]
+        self.old_forms, self._runs = frozenset(old_forms), old_forms
+        unrun = [pair for pair in edited if pair.key not in old_forms and pair.regressed and not pair.same_content]
+        forms = [of_case(pair, (), Reason.OLD_FORM, edited=True) for pair in unrun]
+        return (*self._of_entrants(deterministic=deterministic), *forms)
+
+    def _of_entrants(self, *, deterministic: bool) -> Iterable[Finding]:
+        """If a deterministic target contradicts itself, all is asked as of any other; its runs so far count."""
+        by_key = {pair.key: pair for pair in self._pairs}
+        entrants = self._entrants(by_key.values(), deterministic=deterministic)
+        self._runs = {key: self._runs.get(key) or _Runs(by_key[key]) for key in entrants}
+        entered = {key: each for key, each in entrants.items() if each.critical or not self.critical_only}
+        if entered:
+            self.runner.checking(len(entered))
+        results = self._sampled(entered) if deterministic else {}
+        rest = {key: each for key, each in entered.items() if key not in results}
+        results |= self._planned(rest) if rest else {}
+        if self.promise_broken and deterministic:
+            return self._of_entrants(deterministic=False)
+        others = (each for key, each in entrants.items() if key not in entered and not each.doubtful)
+        open_ = [self._finding(each.case, each, Reason.BUDGET, PROVEN_BEFORE) for each in others]
+        return (*results.values(), *open_)
+
+    def _entrants(self, pairs: Iterable[Pair], *, deterministic: bool) -> dict[Key, Entrant[Key]]:
+        """The cases that look lost; those that fail on both sides only if the base can be run."""
+        entered = (entrant_of(pair, deterministic=deterministic, doubts_base=self.doubts_base) for pair in pairs)
+        entrants = {each.case: each for each in entered if each is not None}
+        doubtful = any(each.doubtful for each in entrants.values())
+        if doubtful and (self.base_is_fresh or self.runner.why_no_base):
+            return {key: each for key, each in entrants.items() if not each.doubtful}
+        return entrants
+
+    def _old_forms(self, edited: Sequence[Pair]) -> dict[Key, _Runs]:
+        """The edited cases with one run of the head in the base's form, in place of its runs of the new one."""
+        attempts = self._fresh("old form", edited) if edited and not self.runner.why_no_base else {}
+        by_key = {pair.key: pair for pair in edited}
+        forms = {}
+        for key, attempt in attempts.items():
+            new = by_key[key]
+            head = replace(over_attempts(new.base, [attempt]), suite=new.head.suite, key=new.head.key)
+            forms[key] = _Runs(Pair.of(new.base, head), new_form=new)
+        return forms
+
+    def _sampled(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:
+        """Of a deterministic target: every difference is a loss if those that are run again repeat themselves."""
+        certain = [each for each in entrants.values() if each.deterministic]
+        certain.sort(key=lambda each: not each.critical)
+        sample = {each.case: each for each in certain[: max(SAMPLE, int(SAMPLE_SHARE * len(self._pairs)))]}
+        results = self._planned(sample) if sample else {}
+        self.promise_broken = any(
+            finding.reason in (Reason.PASSED_AGAIN, Reason.BASE_ALIKE) or _wavers(self._runs[key])
+            for key, finding in results.items()
+        )
+        doubts = [
+            (finding.reason, finding.detail) for finding in results.values() if finding.state is State.NOT_KNOWN
+        ]
+        for each in certain[len(sample) :]:
+            results[each.case] = self._finding(each.case, each, *(doubts[0] if doubts else (Reason.EXACT, "")))
+        return results
+
+    def _planned(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:
+        """The findings of the cases after the runs that the plan asks for."""
+        limit = self.rule.max_fresh_runs
+        rules = planning.Rules.of(len(self._pairs)) if limit is None else planning.Rules(fresh_runs=limit)
+        plan = Plan(list(entrants.values()), rules)
+        for key in entrants:
+            for side in planning.SIDES:
+                plan.add(key, side, [*map(values_of, self._runs[key].of(side))])
+        last = False
+        while (requests := plan.requests()) and not self.runner.why_no_base:
+            arrived = sum(self._make(plan, requests, side) for side in ("base", "head"))
+            if not arrived or last:
+                break
+            last = any(finding.state == "lost" for finding in plan.findings().values())
+        evidence = plan.findings()
+        alone = [key for key in entrants if self._is_alone(key, evidence.get(key))]
+        if alone:
+            self._make(plan, [request for request in requests if request.case in alone], "head")
+        results = {
+            key: self._finding(key, entrants[key], *self._reason(key, each), evidence=each)
+            for key, each in evidence.items()
+            if key not in alone
+        }
+        return results | self._without_base({key: entrants[key] for key in alone})
+
+    def _is_alone(self, key: Key, evidence: planning.Finding | None) -> bool:
+        """Whether its stored runs must decide: the base cannot be run, or no run of it was affordable."""
+        runs = self._runs[key]
+        unasked = evidence is not None and evidence.state in ("not shown", "died") and not runs.head
+        return not runs.base and (unasked or bool(self.runner.why_no_base))
+
+    def _make(self, plan: Plan[Key], requests: Sequence[planning.Request[Key]], side: planning.Side) -> int:
+        """Makes the requested runs of one side, and tells the plan → how many arrived."""
+        waiting = {request.case: request.runs for request in requests if request.side == side}
+        arrived = 0
+        while waiting:
+            attempts = self._of_side(side, list(waiting))
+            for key, attempt in attempts.items():
+                plan.add(key, side, [values_of(attempt)])
+            arrived += len(attempts)
+            waiting = {key: number - 1 for key, number in waiting.items() if number > 1 and key in attempts}
+        return arrived
+
+    def _of_side(self, side: planning.Side, keys: Sequence[Key]) -> Mapping[Key, AttemptReport]:
+        attempts: dict[Key, AttemptReport] = {}
+        for edited in (False, True):
+            some = [self._runs[key] for key in keys if (self._runs[key].new_form is not None) is edited]
+            run_side: RunSide = "old form" if edited and side == "head" else side
+            attempts |= self._fresh(run_side, [runs.new_form or runs.pair for runs in some]) if some else {}
+        for key, attempt in attempts.items():
+            runs = self._runs[key]
+            known = (*runs.pair.base.attempts, *runs.pair.head.attempts, *runs.base, *runs.head)
+            runs.cached = runs.cached or from_cache(attempt, known)
+            runs.of(side).append(attempt)
+        return attempts
+
+    def _fresh(self, side: RunSide, pairs: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
+        """One run of each; those that err are retried."""
+        attempts: dict[Key, AttemptReport] = {}
+        missing = list(pairs)
+        for _ in range(1 + RETRIES):
+            if missing:
+                attempts |= self.runner.again(side, missing)
+                missing = [p for p in missing if p.key in attempts and attempts[p.key].status is Outcome.ERRORED]
+        return attempts
+
+    def _reason(self, key: Key, evidence: planning.Finding) -> tuple[Reason, str]:
+        """The reason of a case's state, and what its sentence names."""
+        runs = self._runs[key]
+        passes_first = {run.status for run in runs.head[: planning.FIRST]} == {Outcome.PASSED}
+        if passes_first and not runs.pair.before.runs:  # what the base would do does not matter
+            return Reason.PASSED_AGAIN, ""
+        if runs.cached:
+            return Reason.CACHE, f"a cache on the way answers its fresh runs ({runs.cached})"
+        if evidence.state == "open" and self.runner.trouble:
+            return Reason.ERRORS, self.runner.trouble
+        reason = _REASONS[evidence.state]
+        if evidence.state == "unknown" and (evidence.missing or _errored(runs)):
+            reason = Reason.ERRORS if runs.pair.before.runs else Reason.UNMEASURED
+            if self.rule.max_errors and not runs.pair.head.critical:
+                reason = Reason.ERRORS_ALLOWED
+        if evidence.state == "cleared" and passes_first:
+            return Reason.PASSED_AGAIN, ""
+        excused = reason in (Reason.BASE_ALIKE, Reason.UNPROVEN)  # by a base that fails as well now
+        died_on_base = excused and runs.pair.before.passes and runs.base and not _passes(runs.base)
+        doubt = doubt_of(self.runner, base_is_commit=self.base_is_commit) if died_on_base else None
+        return doubt or (reason, "")
+
+    def _without_base(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:
+        """No fresh run of the base: the head's first ones clear a case, or count beside its scored runs."""
+        results: dict[Key, Finding] = {}
+        longer = {}
+        for key, each in entrants.items():
+            runs = self._runs[key]
+            if runs.head and all(run.status is Outcome.PASSED for run in runs.head):
+                results[key] = self._finding(key, each, Reason.PASSED_AGAIN)
+            else:
+                longer[key] = Pair.of(runs.pair.base, _with(runs.pair.head, runs.head))
+        pairs = [*({pair.key: pair for pair in self._pairs} | longer).values()]
+        certain = all(each.deterministic for each in entrants.values())
+        why = self.runner.why_no_base or NO_RUNS
+        stored = stored_findings(pairs, self.rule, deterministic=certain, only=longer, why_final=why)
+        return results | {finding.key: self._with_runs(finding) for finding in stored}
+
+    def _finding(
+        self,
+        key: Key,
+        entry: Entrant[Key],
+        reason: Reason,
+        detail: str = "",
+        evidence: planning.Finding | None = None,
+    ) -> Finding:
+        runs = self._runs[key]
+        dead = runs.pair.dead and not _passes(runs.head)
+        finding = of_case(
+            runs.new_form or runs.pair,
+            [title for unit in entry.cuts if (title := title_of(unit))],
+            reason,
+            detail=detail,
+            dead=dead and reason not in (Reason.PASSED_AGAIN, Reason.BASE_ALIKE, Reason.ERRORS_ALLOWED),
+            e_value=None if evidence is None else evidence.e_value,
+            more=None if evidence is None or reason is Reason.PROVEN else evidence.more_pairs,
+        )
+        return self._with_runs(finding)
+
+    def _with_runs(self, finding: Finding) -> Finding:
+        """The finding with its fresh runs. What is lost only in its old form is no loss where edits are fine."""
+        runs = self._runs[finding.key]
+        new, reason = runs.new_form, finding.reason
+        passes_edited = new is not None and new.head.status is Outcome.PASSED
+        if finding.state is State.WORSE and passes_edited and self.rule.accepts_edits and not finding.critical:
+            reason = Reason.NEW_FORM
+        return replace(
+            finding,
+            state=MEANINGS[reason].state,
+            reason=reason,
+            edited=new is not None,
+            base=over_attempts(runs.pair.base, _numbered(runs.base)) if runs.base else None,
+            head=over_attempts(runs.pair.head, _numbered(runs.head)) if runs.head else None,
+        )
+
+
+_REASONS: Mapping[planning.State, Reason] = {
+    "lost": Reason.PROVEN,
+    "unknown": Reason.BUDGET,
+    "open": Reason.BUDGET,
+    "cleared": Reason.BASE_ALIKE,
+    "not shown": Reason.BASE_ALIKE,
+    "died": Reason.UNPROVEN,
+}
+
+
+def doubt_of(runner: CaseRunner, *, base_is_commit: bool) -> tuple[Reason, str] | None:
+    """Why other answers of the base's commit than those that are stored clear nothing; None if they do."""
+    if not base_is_commit:
+        return Reason.BASE_EDITS, ""
+    if lacks := runner.base_lacks:
+        other = "the base gives other answers now, and its checkout"
+        return Reason.BASE_FILES, f"{other} lacks {lacks}, which git ignores (`share` links it)"
+    return None
+
+
+def _passes(runs: Sequence[AttemptReport]) -> int:
+    return sum(run.status is Outcome.PASSED for run in runs)
+
+
+def _errored(runs: _Runs) -> bool:
+    return any(run.status is Outcome.ERRORED for run in (*runs.base, *runs.head))
+
+
+def _wavers(runs: _Runs) -> bool:
+    """Whether fresh runs of a side differ."""
+    return any(len({run.status for run in side if run.status.measured}) > 1 for side in (runs.base, runs.head))
+
+
+def _with(case: CaseReport, fresh: Sequence[AttemptReport]) -> CaseReport:
+    """The case with more runs."""
+    return over_attempts(case, _numbered([*case.attempts, *fresh]))
+
+
+def _numbered(attempts: Sequence[AttemptReport]) -> list[AttemptReport]:
+    return [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]

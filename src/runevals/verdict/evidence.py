@@ -1,0 +1,86 @@
+"""The units of a case: its outcome, and every check of every turn, with the value of each run of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome
+from runevals.verdict.judged import is_judged
+from runevals.verdict.matching import Key, Pair, is_due
+from runevals.verdict.plan import Entrant, Unit, entrant
+
+OUTCOME = ""  # the unit that is the outcome of the whole case
+
+
+def entrant_of(pair: Pair, *, deterministic: bool = False, doubts_base: bool = False) -> Entrant[Key] | None:
+    """The case with the units of it that look lost; None for most cases, of which none does."""
+    if pair.unchanged:
+        return None
+    return entrant(
+        pair.key,
+        units_of(pair),
+        critical=pair.critical,
+        deterministic=deterministic and not _is_judged(pair),
+        doubts_base=doubts_base,
+    )
+
+
+def units_of(pair: Pair) -> Sequence[Unit]:
+    """The outcome of the case, and its checks if these say more."""
+    outcome = Unit(name=OUTCOME, base=_outcomes(pair.base), head=_outcomes(pair.head))
+    if not pair.scored and _checks_in_a_run(pair.base) <= 1:  # the outcome says it
+        return [outcome]
+    before, now = _by_check(pair.base), _by_check(pair.head)
+    if not pair.now.runs and not pair.before.passes:  # each check that passed is missing, not only the outcome
+        now = {name: [None] * pair.now.due for name in before}
+    return [outcome, *(Unit(name=name, base=before[name], head=now[name]) for name in now if name in before)]
+
+
+def values_of(run: AttemptReport) -> Mapping[str, float | None]:
+    """Unit → its value in one run, None if it could not be measured; without those that were not due."""
+    if not run.status.measured:
+        return {}
+    values = {name: _value(result) for name, result in _results(run) if result.outcome is not Outcome.SKIPPED}
+    return {OUTCOME: float(run.status is Outcome.PASSED), **values}
+
+
+def title_of(unit: str) -> str:
+    """What reports call a check; empty for the outcome of the case."""
+    place, _, check = unit.partition(" ")
+    turn = int(place.partition(".")[0]) if place else 0
+    return f"{check} in turn {turn + 1}" if turn else check
+
+
+def _checks_in_a_run(case: CaseReport) -> int:
+    return max((sum(len(turn.results) for turn in run.turns) for run in case.runs), default=0)
+
+
+def _is_judged(pair: Pair) -> bool:
+    runs = [*pair.base.runs[:1], *pair.head.runs[:1]]
+    return any(is_judged(result) for run in runs for _, result in _results(run))
+
+
+def _outcomes(case: CaseReport) -> list[float | None]:
+    return [
+        float(run.status is Outcome.PASSED) if run.status.measured else None for run in case.runs if is_due(run)
+    ]
+
+
+def _by_check(case: CaseReport) -> Mapping[str, list[float | None]]:
+    """Check → its value in each run that was due."""
+    values = [values_of(run) for run in case.runs if is_due(run)]
+    names = dict.fromkeys(name for of_run in values for name in of_run if name != OUTCOME)
+    return {name: [of_run.get(name) for of_run in values] for name in names}
+
+
+def _results(run: AttemptReport) -> Iterator[tuple[str, CheckResult]]:
+    for turn, report in enumerate(run.turns):
+        for place, result in enumerate(report.results):
+            yield f"{turn}.{place} {result.id}", result
+
+
+def _value(result: CheckResult) -> float | None:
+    """The value 0–1 of a check: its score if it has one, else whether it passed; None if it was not measured."""
+    if not result.outcome.measured:
+        return None
+    return float(result.passed) if result.score is None else result.score

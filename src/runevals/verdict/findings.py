@@ -1,0 +1,250 @@
+"""What the runs of both sides say about each unit: worse, not worse, or not known and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from runevals.lib.statistics.chance import Chance, Shape, chance
+from runevals.lib.statistics.permutation_test import BlockedTest, case_p_value
+from runevals.lib.text.numbers import plural
+from runevals.records import CaseReport, Finding, Reason, RegressionRule, State
+from runevals.verdict.evidence import entrant_of, title_of, units_of
+from runevals.verdict.matching import Key, Pair, is_critical
+from runevals.verdict.parts import Parts
+from runevals.verdict.plan import Entrant, Unit
+from runevals.verdict.reasons import MEANINGS
+from runevals.verdict.sides import Sides
+
+RARE = 0.03  # what an unchanged suite shows less often than this is not known to be chance
+CASES_LEVEL = 0.5  # of alpha: the level of all single cases together
+NUMBER_LEVEL = 0.25  # of alpha: the level at which so many dead cases cannot be chance, whatever their pass rates
+_ORDER = (State.WORSE, State.NOT_KNOWN, State.NOT_WORSE)
+_ROUNDING = 1e-9
+
+
+class FreshEvidence(Struct, frozen=True):
+    """What fresh runs of both sides say."""
+
+    cases: tuple[Finding, ...] = ()
+    parts: tuple[Finding, ...] = ()  # of those that looked lost, decided by fresh rounds
+    gained: bool | None = None  # whether fresh rounds confirm a gain; None: none looked like one
+    old_forms: frozenset[Key] = frozenset()  # edited cases whose old form was run on the head
+    promise_broken: bool = False  # a target that is called deterministic gave two answers to one question
+    source: str = ""  # names the fresh rounds
+
+
+def state_of(findings: Iterable[Finding]) -> State:
+    """Any worse → worse; else any not known → not known; else not worse."""
+    states = {finding.state for finding in findings}
+    return next((state for state in _ORDER if state in states), State.NOT_WORSE)
+
+
+def findings_of(
+    sides: Sides, tested: Parts, rule: RegressionRule, fresh: FreshEvidence | None, *, deterministic: bool
+) -> tuple[Finding, ...]:
+    """The whole and its parts, then the cases of which anything is in question, critical ones first."""
+    if fresh is None:
+        lost_forms = [pair for pair in sides.edited if pair.regressed and not pair.same_content]
+        of_stored = stored_findings(sides.pairs, rule, deterministic=deterministic)
+        cases = (*of_stored, *(of_case(pair, (), Reason.OLD_FORM, edited=True) for pair in lost_forms))
+    else:
+        cases = fresh.cases
+    few = sides.too_few(frozenset() if fresh is None else fresh.old_forms)
+    return (
+        *_parts(tested, fresh, deterministic=deterministic),
+        *([Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.INCOMPARABLE, detail=few)] if few else ()),
+        *sorted(cases, key=lambda each: (not each.critical, _ORDER.index(each.state))),
+        *(_removed(case) for case in sides.matched.removed if is_critical(case)),
+    )
+
+
+def _parts(tested: Parts, fresh: FreshEvidence | None, *, deterministic: bool) -> Iterator[Finding]:
+    """Those of the scored runs; what fresh rounds looked at is as these say.
+
+    The cases of a deterministic target decide one by one; only its scores are also tested together.
+    """
+    again = {} if fresh is None else {(each.family, each.name, each.metric): each for each in fresh.parts}
+    for finding in tested.findings:
+        decided = again.get((finding.family, finding.name, finding.metric), finding)
+        if deterministic and finding.metric == "pass_rate" and decided is finding:
+            decided = replace(decided, state=State.NOT_WORSE, reason=Reason.BY_CHANCE)
+        yield decided
+
+
+def of_case(pair: Pair, checks: Iterable[str], reason: Reason, **fields: object) -> Finding:
+    """What is found about a case; `checks` are those that are in question beside its outcome."""
+    values: dict[str, object] = {
+        "suite": pair.head.suite,
+        "name": pair.head.key,
+        "title": pair.head.name,
+        "critical": pair.critical,
+        "dead": pair.dead,
+        **fields,
+    }
+    return Finding(family="case", state=MEANINGS[reason].state, reason=reason, checks=tuple(checks), **values)  # type: ignore[arg-type]
+
+
+def _removed(case: CaseReport) -> Finding:
+    return Finding(
+        family="case",
+        suite=case.suite,
+        name=case.key,
+        title=case.name,
+        state=State.WORSE,
+        reason=Reason.REMOVED,
+        critical=True,
+    )
+
+
+class _InQuestion(Struct, frozen=True):
+    """A case that looks lost in the runs that there are."""
+
+    pair: Pair
+    entrant: Entrant[Key]
+
+    @property
+    def units(self) -> Sequence[Unit]:
+        return [unit for unit in units_of(self.pair) if unit.name in self.entrant.cuts]
+
+    @property
+    def checks(self) -> list[str]:
+        return [title for name in self.entrant.cuts if (title := title_of(name))]
+
+
+def stored_findings(
+    pairs: Sequence[Pair],
+    rule: RegressionRule,
+    *,
+    deterministic: bool,
+    only: Container[Key] | None = None,
+    why_final: str = "nothing can be run again",
+) -> tuple[Finding, ...]:
+    """The cases that look lost where nothing can be run again: the runs that there are decide.
+
+    Of a deterministic target every difference is real. Else a loss is proven by the exact test of the case (over
+    all cases), or by how many cases passed every run and pass none now. What an unchanged suite shows in 3 of 100
+    comparisons or fewer is not known; the rest may be chance, and what died is named. `only` are the cases to say;
+    `why_final` says why there are no more runs.
+    """
+    in_question = [
+        _InQuestion(pair, entrant)
+        for pair in pairs
+        if (entrant := entrant_of(pair, deterministic=deterministic)) and not entrant.doubtful
+    ]
+    certain = {each.pair.key: reason for each in in_question if (reason := _certain(each, len(pairs), rule))}
+    open_ = [each.pair for each in in_question if each.pair.key not in certain]
+    best = _died(pairs, open_, _AT_BEST, rule, why_final)
+    worst = best if all(pair.complete for pair in pairs) else _died(pairs, open_, _AT_WORST, rule, why_final)
+    findings = []
+    for each in in_question:
+        key = each.pair.key
+        if only is not None and key not in only:
+            continue
+        reason, names = _of_bounds(best.get(key, _NOTHING), worst.get(key, _NOTHING), rule, each.entrant)
+        findings.append(of_case(each.pair, each.checks, certain.get(key, reason), **names))
+    return tuple(findings)
+
+
+_Cause = tuple[Reason, Mapping[str, object]]  # a reason, and what a finding names beside it
+_NOTHING: _Cause = (Reason.BY_CHANCE, {})
+_AT_BEST, _AT_WORST = (0, 1), (1, 0)  # what runs without a value are counted as, on the base and on the head
+
+
+def _of_bounds(best: _Cause, worst: _Cause, rule: RegressionRule, entrant: Entrant[Key]) -> _Cause:
+    """What both bounds say; if they disagree, errors decide."""
+    return worst if best[0] is worst[0] else (_missing(Reason.ERRORS, rule, entrant), {})
+
+
+def _missing(reason: Reason, rule: RegressionRule, entrant: Entrant[Key]) -> Reason:
+    """This reason, unless the settings allow that the case has no value."""
+    return Reason.ERRORS_ALLOWED if rule.max_errors and not entrant.critical else reason
+
+
+def _died(
+    pairs: Sequence[Pair], open_: Sequence[Pair], missing: tuple[int, int], rule: RegressionRule, why_final: str
+) -> Mapping[Key, _Cause]:
+    """The cases in question that always passed and never do now, with what their number says of all of them."""
+    dead = {pair.key: shape for pair in open_ if (shape := _shape(pair, *missing)).lost}
+    if not dead:
+        return {}
+    of_dead = min(shape.head_runs for shape in dead.values())
+    prediction = chance(Counter(_shape(pair, *missing) for pair in pairs), level=RARE, head_runs=of_dead)
+    return dict.fromkeys(dead, _together(prediction, rule, of_dead, why_final))
+
+
+def _together(prediction: Chance, rule: RegressionRule, of_dead: int, why_final: str) -> _Cause:
+    """Whether so many dead cases, each after so many runs, are proof, hardly chance, or chance."""
+    names: dict[str, object] = {
+        "chance": prediction.probability,
+        "expected": prediction.expected,
+        "more": prediction.settling_runs,
+    }
+    if prediction.at_most <= NUMBER_LEVEL * rule.alpha:
+        return Reason.EXACT, names
+    expected = prediction.expected
+    number = "hardly any" if expected < 0.05 else f"about {expected:.{int(expected < 10)}f}"
+    runs = plural(of_dead, "run")
+    detail = f"with {runs} a side, an unchanged suite shows {number} such cases"
+    if prediction.probability <= RARE:
+        return Reason.CHANCE, {**names, "detail": f"{detail}, and {why_final}"}
+    return Reason.BY_CHANCE, {**names, "detail": detail}
+
+
+def _shape(pair: Pair, on_base: int, on_head: int) -> Shape:
+    """The runs of a pair, those without a value with these."""
+    before, now = pair.before, pair.now
+    return Shape(
+        base_passes=before.passes + on_base * (before.due - before.runs),
+        base_runs=before.due,
+        head_passes=now.passes + on_head * (now.due - now.runs),
+        head_runs=now.due,
+    )
+
+
+def _certain(in_question: _InQuestion, cases: int, rule: RegressionRule) -> Reason | None:
+    """What is certain of a case by its own runs, missing values once best and once worst for the head."""
+    entrant = in_question.entrant
+    if not entrant.base_known:
+        return _missing(Reason.UNMEASURED, rule, entrant)
+    if not entrant.head_known:
+        return _missing(Reason.ERRORS, rule, entrant)
+    if entrant.deterministic:
+        return Reason.EXACT
+    level = CASES_LEVEL * rule.alpha / cases
+    best, worst = (min(_p(unit, missing) for unit in in_question.units) for missing in ((0.0, 1.0), (1.0, 0.0)))
+    if best <= level:
+        return Reason.EXACT
+    return Reason.ERRORS if worst <= level else None
+
+
+def _p(unit: Unit, missing: tuple[float, float]) -> float:
+    """The exact p of a unit, with these values for what is missing on the base and on the head."""
+    base, head = (
+        [absent if value is None else value for value in values]
+        for values, absent in zip((unit.base, unit.head), missing, strict=True)
+    )
+    return _case_p(tuple(sorted(base)), tuple(sorted(head)))
+
+
+_case_p = cache(case_p_value)
+
+
+def is_improved(
+    sides: Sides,
+    test: BlockedTest | None,
+    rule: RegressionRule,
+    fresh: FreshEvidence | None,
+    *,
+    deterministic: bool,
+) -> bool:
+    """Whether more passes now: by fresh rounds if there are any; of a deterministic target, every gain is real."""
+    if deterministic:
+        return any(pair.fixed and not pair.graded for pair in sides.pairs)
+    if fresh is not None and fresh.gained is not None:
+        return fresh.gained
+    return test is not None and -test.drop >= rule.min_effect - _ROUNDING and test.gain_p_value <= rule.alpha

@@ -1,0 +1,277 @@
+"""Findings, gates and policy → outcome, exit code and headline: the only module that makes a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from runevals.lib.text.numbers import plural, short_list
+from runevals.records import (
+    AgainstComparison,
+    Comparison,
+    Conclusion,
+    FinalVerdict,
+    Finding,
+    GateResult,
+    GateRules,
+    GateState,
+    MarkComparison,
+    MarkRun,
+    Outcome,
+    Problem,
+    Reason,
+    RegressionRule,
+    RunReport,
+    State,
+    Weakening,
+)
+from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, INTERRUPTED, PASSED
+from runevals.verdict.compare import compare
+from runevals.verdict.gates import apply_gates
+from runevals.verdict.headlines import loss, no_loss, not_known, warning
+from runevals.verdict.marks import against_mark
+from runevals.verdict.tool_paths import tool_paths
+from runevals.verdict.wording import error_kinds, is_ungated
+
+
+class Baseline(Struct, frozen=True, kw_only=True):
+    """A base's report and its origin for messages."""
+
+    report: RunReport
+    source: str
+    fresh: bool = False  # measured just now: a loss against it needs no verification
+    older: str | None = None  # the older commit it was measured at, if its results may differ from the base's
+
+
+def decide(base: RunReport | None, head: RunReport, rules: GateRules | None = None) -> Conclusion:
+    """Whether `head` is worse than `base`: comparison, gates and verdict, without files, network or clock.
+
+    Takes the reports of two runs, as `runevals.reports.results_document.read` gives them; with `base` None, there
+    is nothing to compare with. Nothing is run again. The same reports give the same conclusion, bit for bit.
+    """
+    baseline = None if base is None else Baseline(report=base, source="the given base")
+    return decision(head, baseline, rules or GateRules())
+
+
+def decision(
+    head: RunReport,
+    baseline: Baseline | None,
+    rules: GateRules,
+    *,
+    mark: MarkRun | None = None,
+    weakenings: tuple[Weakening, ...] = (),
+) -> Conclusion:
+    """compare → gate → conclude; `weakenings` are those of settings and lists, outside of the suites."""
+    comparison = None
+    if baseline is not None:
+        comparison = compare(head, baseline.report, baseline.source, rule=rules.regression)
+        comparison = with_weakenings(comparison, weakenings)
+    return conclusion_of(head, comparison, rules, since_mark(head, mark, rules.regression))
+
+
+def with_weakenings(comparison: Comparison, weakenings: tuple[Weakening, ...]) -> Comparison:
+    """The comparison, with weakenings of settings and of the quarantine list before those of the suites."""
+    return replace(comparison, weakenings=(*weakenings, *comparison.weakenings))
+
+
+def since_mark(head: RunReport, mark: MarkRun | None, rule: RegressionRule) -> MarkComparison | None:
+    """The difference to the run of a mark, if there is one."""
+    return None if mark is None else against_mark(head, mark, rule)
+
+
+def conclusion_of(
+    report: RunReport,
+    comparison: Comparison | None,
+    rules: GateRules,
+    mark: MarkComparison | None = None,
+    against: AgainstComparison | None = None,
+    findings: Sequence[Finding] = (),
+) -> Conclusion:
+    """gate → conclude; a shard alone decides nothing. `findings` is what is known beside the comparison."""
+    if report.run.shard is not None:
+        comparison = mark = against = None
+    if comparison is not None:
+        comparison = replace(comparison, tool_paths=tool_paths(comparison.base.cases, report.cases))
+    gates = () if report.run.shard is not None else apply_gates(rules, report, comparison, mark, against)
+    return Conclusion(
+        report=report,
+        comparison=comparison,
+        gates=gates,
+        verdict=_verdict(report, comparison, gates, rules, findings),
+        mark=mark,
+        against=against,
+        findings=tuple(findings),
+    )
+
+
+def again(conclusion: Conclusion, rules: GateRules, *findings: Finding) -> Conclusion:
+    """The conclusion with more findings, or with what changed in its comparison, decided anew."""
+    everything = (*conclusion.findings, *findings)
+    verdict = _verdict(conclusion.report, conclusion.comparison, conclusion.gates, rules, everything)
+    return replace(conclusion, verdict=verdict, findings=everything)
+
+
+def accepted(
+    conclusion: Conclusion, rest: Comparison | None, gates: Sequence[GateResult], rules: GateRules, headline: str
+) -> Conclusion:
+    """The conclusion decided by what is left when some losses are accepted; `headline` says which."""
+    verdict = _verdict(conclusion.report, rest, gates, rules, conclusion.findings)
+    if verdict.outcome == "failed":
+        return replace(conclusion, verdict=verdict)
+    remarks = _remarks(conclusion.comparison)
+    if verdict.outcome == "unmeasured":
+        return replace(conclusion, verdict=replace(verdict, headline=f"{verdict.headline} – {headline}{remarks}"))
+    beside = f". Beside it: {verdict.headline}" if verdict.warns and rest is not None else ""
+    return replace(conclusion, verdict=passed(f"{headline}{beside}{remarks}", warns=True))
+
+
+def incomplete(conclusion: Conclusion, stopped: Problem, rules: GateRules) -> Conclusion:
+    """The same conclusion for a run that was stopped before it was confirmed."""
+    run = replace(conclusion.report.run, stopped=stopped)
+    report = replace(conclusion.report, run=run, complete=False)
+    return conclusion_of(
+        report, conclusion.comparison, rules, conclusion.mark, conclusion.against, conclusion.findings
+    )
+
+
+def unmeasured(why: str, exit_code: int = COULD_NOT_MEASURE) -> FinalVerdict:
+    """Nothing is known."""
+    return FinalVerdict(outcome="unmeasured", headline=f"Not measured – {why}", exit_code=exit_code)
+
+
+def skipped(headline: str) -> FinalVerdict:
+    """Nothing was measured, and the settings allow that."""
+    return FinalVerdict(outcome="skipped", headline=headline, exit_code=PASSED)
+
+
+def passed(headline: str, *, warns: bool = False) -> FinalVerdict:
+    """Nothing is worse; with `warns`, the headline names what a reader should look at."""
+    return FinalVerdict(outcome="passed", headline=headline, exit_code=PASSED, warns=warns)
+
+
+def _failed(headline: str) -> FinalVerdict:
+    return FinalVerdict(outcome="failed", headline=headline, exit_code=GATE_FAILED)
+
+
+def _not_known(headline: str) -> FinalVerdict:
+    return FinalVerdict(outcome="unmeasured", headline=headline, exit_code=COULD_NOT_MEASURE)
+
+
+def _of_shard(report: RunReport) -> FinalVerdict:
+    """A shard is not gated; it is unmeasured only if it has no answer at all."""
+    assert report.run.shard is not None  # noqa: S101 - the caller looked
+    name = f"Shard {report.run.shard.part} of {report.run.shard.of}"
+    if report.run.stopped is not None:
+        return _incomplete(report, report.run.stopped)
+    if report.cases and all(case.status is Outcome.ERRORED for case in report.cases):
+        return _not_known(f"{name}: not measured – {error_kinds(report)}")
+    return skipped(f"{name}: {_passing(report)} – the merge of all shards decides")
+
+
+def _verdict(
+    report: RunReport,
+    comparison: Comparison | None,
+    gates: Sequence[GateResult],
+    rules: GateRules,
+    findings: Sequence[Finding],
+) -> FinalVerdict:
+    """Interrupted → 130; a failed gate → 1; what is not known → 3, or as `on_unknown` says; else 0.
+
+    A shard decides nothing.
+    """
+    if report.run.shard is not None:
+        return _of_shard(report)
+    failed = [gate for gate in gates if gate.state is GateState.FAILED and not gate.unmeasured]
+    if (stopped := report.run.stopped) is not None:
+        proven = comparison is not None and _is_proven(report, comparison)
+        if comparison is None or stopped.code == "interrupted" or not (failed and proven):
+            return _incomplete(report, stopped)
+        return _failed(f"{loss(comparison)} – and the run is incomplete: {stopped.message}")
+    if failed:
+        return _failed(_gate_headline(comparison, failed[0]))
+    if why := _unmeasured(report, gates, comparison, rules):
+        return unmeasured(why)
+    unknown = [each for each in (*findings, *_gating(comparison, rules)) if each.state is State.NOT_KNOWN]
+    remarks = _remarks(comparison)
+    if unknown:
+        headline = not_known(unknown) + remarks
+        return passed(headline, warns=True) if rules.on_unknown == "pass" else _not_known(headline)
+    if comparison is None:
+        return _alone(report, gates)
+    if _gating(comparison, rules) and (doubt := warning(comparison)):
+        return _not_known(doubt + remarks) if rules.on_unknown == "fail" else passed(doubt + remarks, warns=True)
+    if comparison.state is State.WORSE:
+        return passed(f"{loss(comparison)} – but no gate that may fail the run says so{remarks}", warns=True)
+    return passed(no_loss(comparison) + remarks, warns=bool(remarks))
+
+
+def _remarks(comparison: Comparison | None) -> str:
+    """What line one says beside the verdict: about the base, and cases that nothing measures any more."""
+    if comparison is None:
+        return ""
+    removed = [change.key for change in comparison.of_kind("removed")]
+    gone = [f"{plural(len(removed), 'case')} removed: {short_list(removed)}"] if removed else []
+    return "".join(f" – {remark}" for remark in (*comparison.remarks, *gone))
+
+
+def _alone(report: RunReport, gates: Sequence[GateResult]) -> FinalVerdict:
+    """The verdict of a run without a base."""
+    if is_ungated(report, None, gates):
+        return passed(f"{_passing(report)}; no gate looked at this (no base, no min_pass_rate)")
+    return passed(f"{_passing(report)} – nothing to compare with yet")
+
+
+def _gating(comparison: Comparison | None, rules: GateRules) -> Sequence[Finding]:
+    """The findings that may block: none if `fail_on` leaves the gate out."""
+    asks = rules.fail_on is None or "no_regression" in rules.fail_on
+    return () if comparison is None or not asks else comparison.findings
+
+
+def _is_proven(report: RunReport, comparison: Comparison) -> bool:
+    """Whether more runs would not change that something is worse.
+
+    Results of another tool do not have the cases that it had not reached: these may not be removed.
+    """
+    lost = [finding for finding in comparison.findings if finding.state is State.WORSE]
+    return any(finding.reason is not Reason.REMOVED or not report.run.of_tool for finding in lost)
+
+
+def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
+    """The verdict of a run that was stopped: unmeasured."""
+    measured = sum(case.pass_rate is not None for case in report.cases)
+    of, verb = plural(len(report.cases), "case"), "was" if len(report.cases) == 1 else "were"
+    return FinalVerdict(
+        outcome="unmeasured",
+        headline=f"Incomplete – {stopped.message}; {measured} of {of} {verb} measured",
+        exit_code=INTERRUPTED if stopped.code == "interrupted" else COULD_NOT_MEASURE,
+    )
+
+
+def _gate_headline(comparison: Comparison | None, gate: GateResult) -> str:
+    if comparison is not None and gate.name == "no_regression" and gate.metric is None:
+        return loss(comparison)
+    of_cases = gate.limit is not None and gate.metric == "pass_rate"
+    limit = f" (at least {100 * (gate.limit or 0):g} % must)" if of_cases else ""
+    return f"The gate {gate.name} failed: {gate.reason}{limit}"
+
+
+def _unmeasured(
+    report: RunReport, gates: Sequence[GateResult], comparison: Comparison | None, rules: GateRules
+) -> str:
+    """What was not measured and would decide; empty if nothing is missing."""
+    if unmeasured_gates := [gate for gate in gates if gate.unmeasured]:
+        gate = min(unmeasured_gates, key=lambda gate: gate.name != "measured")
+        kinds = error_kinds(report)
+        of_gate = "" if gate.name == "measured" else f"the gate {gate.name}: "
+        return f"{of_gate}{gate.reason}" + (f" ({kinds})" if kinds else "")
+    missing = rules.baseline_required and comparison is None
+    return "there is no baseline, and the settings require one" if missing else ""
+
+
+def _passing(report: RunReport) -> str:
+    totals = report.totals
+    skipped_ = f", {totals.skipped} skipped" if totals.skipped else ""
+    of = totals.cases - totals.skipped
+    return f"{totals.passed} of {plural(of, 'case')} {'passes' if of == 1 else 'pass'}{skipped_}"

@@ -1,0 +1,102 @@
+"""Every reason why something is worse, not known or not worse: its sentence, and what settles it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from runevals.records import Reason, State
+from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, PASSED
+
+EXIT_CODES: Mapping[State, int] = {
+    State.WORSE: GATE_FAILED,
+    State.NOT_KNOWN: COULD_NOT_MEASURE,
+    State.NOT_WORSE: PASSED,
+}
+_ACCEPT = "fix it, or accept it: `runevals accept`"
+
+
+class Meaning(Struct, frozen=True):
+    """What a reason says of a unit."""
+
+    state: State
+    sentence: str
+    settles: str = ""  # the command or setting that settles it; empty: nothing is open
+    warns: bool = False  # nothing blocks, but line one names the case
+
+
+MEANINGS: Mapping[Reason, Meaning] = {
+    Reason.PROVEN: Meaning(State.WORSE, "runs of both sides, made now and in turn, prove the loss", _ACCEPT),
+    Reason.EXACT: Meaning(State.WORSE, "the runs prove the loss by an exact test", _ACCEPT),
+    Reason.REMOVED: Meaning(State.WORSE, "the change removes a critical case", _ACCEPT),
+    Reason.BUDGET: Meaning(
+        State.NOT_KNOWN, "the fresh runs ended before they settled it", "allow more runs: `fresh_runs`"
+    ),
+    Reason.ERRORS: Meaning(State.NOT_KNOWN, "runs that could not be measured would decide it", "run it again"),
+    Reason.UNMEASURED: Meaning(
+        State.NOT_KNOWN, "it was not measured on the base", "measure the base again: `--base REF`"
+    ),
+    Reason.OLD_FORM: Meaning(
+        State.NOT_KNOWN,
+        "it was edited, and its old form could not be run",
+        "run it with the base's commit here: `--base REF`",
+    ),
+    Reason.BASE_FILES: Meaning(
+        State.NOT_KNOWN,
+        "the base's checkout lacks files that git ignores, and gives other answers",
+        "list them under `share`",
+    ),
+    Reason.BASE_EDITS: Meaning(
+        State.NOT_KNOWN,
+        "the base's result was made with changes that are in no commit",
+        "commit them, and run the base again",
+    ),
+    Reason.BASE_MISSING: Meaning(
+        State.NOT_KNOWN, "the base that was named is missing", "store it, or name another: `--baseline`"
+    ),
+    Reason.INCOMPARABLE: Meaning(
+        State.NOT_KNOWN,
+        "too little can be compared with the base",
+        "`on_unknown: pass`, once it is merged, lets it pass",
+    ),
+    Reason.CHANCE: Meaning(
+        State.NOT_KNOWN,
+        "an unchanged suite hardly ever shows it, and nothing can be run again",
+        "more runs on both sides (`repeat`), or `rerun`",
+    ),
+    Reason.CACHE: Meaning(State.NOT_KNOWN, "a cache on the way answers the fresh runs", "switch the cache off"),
+    Reason.PASSED_AGAIN: Meaning(State.NOT_WORSE, "it passes on fresh runs"),
+    Reason.BASE_ALIKE: Meaning(State.NOT_WORSE, "the base does no better on fresh runs"),
+    Reason.UNPROVEN: Meaning(
+        State.NOT_WORSE,
+        "it passes no fresh run, which are too few to prove a loss",
+        "more runs: `fresh_runs`",
+        warns=True,
+    ),
+    Reason.BY_CHANCE: Meaning(
+        State.NOT_WORSE,
+        "an unchanged suite shows as much by chance",
+        "more runs on both sides (`repeat`), or `rerun`",
+        warns=True,
+    ),
+    Reason.NEW_FORM: Meaning(
+        State.NOT_WORSE,
+        "it passes only in its edited form",
+        "`edits: accept` makes it a loss that a reviewer accepts",
+        warns=True,
+    ),
+    Reason.SMALL: Meaning(State.NOT_WORSE, "the drop is real, and smaller than `min_effect`", warns=True),
+    Reason.ERRORS_ALLOWED: Meaning(
+        State.NOT_WORSE, "it could not be measured, and `errors.limit` allows that", warns=True
+    ),
+}
+
+
+def table() -> Iterator[str]:
+    """The reasons as rows of a Markdown table, for the documentation."""
+    yield "| exit code | reason | what settles it |"
+    yield "|---|---|---|"
+    for meaning in MEANINGS.values():
+        code = f"{EXIT_CODES[meaning.state]}{' ⚠' if meaning.warns else ''}"
+        yield f"| {code} | {meaning.sentence} | {meaning.settles} |"

@@ -1,0 +1,256 @@
+"""How a change is compared with its base: rounds of the head, then the fresh runs that settle what is open.
+
+The scored runs choose where to look; what is said is said of fresh runs of both sides, made in turn. A Runner
+makes all runs, so that the same procedure decides over real targets and over simulated ones of known truth
+(`benchmarks/verdict_sim.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from runevals.records import Comparison, Finding, Reason, RegressionRule, RunReport, State
+from runevals.verdict.case_runs import CaseRunner, CaseRuns, doubt_of
+from runevals.verdict.comparability import both_deterministic, stale
+from runevals.verdict.compare import compare
+from runevals.verdict.evidence import entrant_of
+from runevals.verdict.findings import FreshEvidence
+from runevals.verdict.matching import Pair
+from runevals.verdict.parts import WHOLE, Place, metric_test, parts_of
+from runevals.verdict.reasons import MEANINGS
+from runevals.verdict.score import pooled
+from runevals.verdict.sides import Sides
+
+SCREENS = (0.04, 0.05, 0.03)  # after each round of the head: the largest p of the whole or a part that goes on
+GAIN_P = 0.01  # a gain of the whole from which it is looked at on fresh rounds
+FELL_P = 0.005  # the fresh base is worse than the stored one
+DOUBT_P = 0.3  # a gain from which the stored base may be of a bad hour: what fails on both sides is looked at
+
+
+class FreshRounds(Struct, frozen=True, kw_only=True):
+    """Fresh runs of both sides in turn, so that a bad hour of a provider affects both alike."""
+
+    base: RunReport
+    head: RunReport
+    source: str  # names the base's runs in messages
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether a budget or an interrupt ended them."""
+        return self.base.run.stopped is not None or self.head.run.stopped is not None
+
+
+class Runner(CaseRunner, Protocol):
+    """Makes the runs that a verdict needs."""
+
+    @property
+    def planned(self) -> int:
+        """Rounds of the head at most."""
+
+    @property
+    def all_rounds(self) -> bool:
+        """Whether all are made: the result will be a base."""
+
+    @property
+    def of_branch(self) -> bool:
+        """Whether the run is of a branch, as on a schedule: what the same code lost since is a loss, by drift."""
+
+    @property
+    def can_run(self) -> bool:
+        """Whether a case can be run again at all: recorded answers cannot."""
+
+    @property
+    def why_no_rounds(self) -> str:
+        """Why no fresh rounds are made; empty if they are."""
+
+    @property
+    def lost_before(self) -> Sequence[Finding]:
+        """The cases that an earlier attempt at the same commit proved lost: they stay lost."""
+
+    def next_round(self) -> RunReport:
+        """One more round of the head, or all of them if `all_rounds`; the report of all rounds so far."""
+
+    def fresh_rounds(self, only: Sequence[Pair] | None, why: str) -> FreshRounds | str:
+        """Fresh runs of both sides in turn, of all cases or of these; a text says why there are none.
+
+        `why` is the reason shown on screen.
+        """
+
+
+def settled(
+    runner: Runner, base: RunReport, source: str, rule: RegressionRule, *, fresh: bool = False
+) -> tuple[RunReport, Comparison]:
+    """(the head's scored runs, their comparison with `base`). With `fresh`, the base was measured just now."""
+    head = _rounds(runner, base, rule)
+    if head.run.stopped is not None or not runner.can_run:
+        return head, compare(head, base, source, rule)
+    return head, _Open(runner, head, base, source, rule, base_is_fresh=fresh).settled()
+
+
+def is_open(head: RunReport, base: RunReport, rule: RegressionRule) -> bool:
+    """Whether the scored runs leave a question that fresh runs would answer."""
+    sides = Sides.of(head, base)
+    look = _Look.at(sides, rule, rounds=head.run.repeat)
+    deterministic = both_deterministic(head, base)
+    entrants = (entrant_of(pair, deterministic=deterministic, doubts_base=look.doubtful) for pair in sides.pairs)
+    return bool(look.places or sides.edited) or look.gains or any(each is not None for each in entrants)
+
+
+def _rounds(runner: Runner, base: RunReport, rule: RegressionRule) -> RunReport:
+    """Rounds of the head: more than one only for a question about the whole or a part."""
+    head, done = runner.next_round(), 1
+    while not runner.all_rounds and done < runner.planned and head.run.stopped is None:
+        tested = parts_of(Sides.of(head, base).due, rule)
+        if both_deterministic(head, base) or tested.smallest_p > SCREENS[min(done, len(SCREENS)) - 1]:
+            break
+        head, done = runner.next_round(), done + 1
+    return head
+
+
+class _Look(Struct, frozen=True, kw_only=True):
+    """What the scored runs say of the whole and the parts: where fresh rounds are needed."""
+
+    suspected: Sequence[Finding]  # of the places that look lost
+    gains: bool  # the whole looks better
+    doubtful: bool  # the base looks worse than it was: it may be of a bad hour
+
+    @classmethod
+    def at(cls, sides: Sides, rule: RegressionRule, *, rounds: int) -> _Look:
+        """After so many rounds of the head."""
+        tested = parts_of(sides.due, rule, alpha=SCREENS[min(rounds, len(SCREENS)) - 1])
+        gain = min((test.gain_p_value for test in tested.whole.values()), default=1.0)
+        lost = {(each.family, each.name) for each in tested.findings if each.state is State.WORSE}
+        suspected = [each for each in tested.findings if (each.family, each.name) in lost]
+        return cls(suspected=suspected, gains=gain <= GAIN_P, doubtful=gain <= DOUBT_P)
+
+    @property
+    def places(self) -> Collection[Place]:
+        """The whole and the parts that look lost."""
+        return {(each.family, each.name) for each in self.suspected}
+
+
+class _Open(Struct):
+    """A comparison with the questions that its scored runs leave open."""
+
+    runner: Runner
+    head: RunReport
+    base: RunReport
+    source: str
+    rule: RegressionRule
+    base_is_fresh: bool
+
+    def settled(self) -> Comparison:
+        """The comparison after the fresh runs that these questions need."""
+        self._renew_base()
+        sides = Sides.of(self.head, self.base)
+        look = _Look.at(sides, self.rule, rounds=max((len(pair.head.attempts) for pair in sides.pairs), default=1))
+        deterministic = both_deterministic(self.head, self.base)
+        by_case = deterministic and not any(run.graded for case in self.head.cases for run in case.runs[:1])
+        rounds = self._fresh_rounds(sides, look) if (look.places or look.gains) and not by_case else None
+        parts = () if rounds is None else self._decided(look, rounds)
+        gained = self._gained(rounds) if look.gains and rounds is not None else None
+        if gained is False and rounds is not None:  # the stored base was of a bad hour
+            sides = Sides.of(self.head, pooled(self.base, [rounds.base]))
+        known = {finding.key for finding in self.runner.lost_before}
+        pairs, edited = ([pair for pair in some if pair.key not in known] for some in (sides.pairs, sides.edited))
+        cases = CaseRuns(
+            self.runner,
+            self.rule,
+            base_is_commit=self.base.run.uncommitted is None,
+            doubts_base=look.doubtful,
+            base_is_fresh=self.base_is_fresh,
+            critical_only=not deterministic and any(finding.state is State.WORSE for finding in parts),
+        )
+        findings = cases.findings(pairs, edited, deterministic=deterministic)
+        evidence = FreshEvidence(
+            cases=(*self.runner.lost_before, *findings),
+            parts=parts,
+            gained=gained,
+            old_forms=cases.old_forms,
+            promise_broken=cases.promise_broken,
+            source="" if rounds is None else rounds.source,
+        )
+        comparison = compare(self.head, self.base, self.source, self.rule, evidence)
+        if look.places and not by_case and rounds is None and (why := self.runner.why_no_rounds):
+            return replace(comparison, caveats=(*comparison.caveats, f"Decided on the stored base: {why}"))
+        return comparison
+
+    def _renew_base(self) -> None:
+        """A base that is old, or that another model answered, is measured again before anything is said."""
+        reason = next(stale(self.head, self.base, self.rule), "")
+        if reason and self._can_make_rounds and self.base.run.uncommitted is None and not self._drifts:
+            rounds = self.runner.fresh_rounds(None, reason)
+            if not isinstance(rounds, str) and self._doubt(rounds) is None:
+                self.base, self.source = rounds.base, rounds.source
+
+    @property
+    def _can_make_rounds(self) -> bool:
+        return not self.base_is_fresh and not self.runner.why_no_rounds
+
+    def _fresh_rounds(self, sides: Sides, look: _Look) -> FreshRounds | None:
+        """Fresh rounds of the cases in question; None if none can be made: the scored runs decide."""
+        if not self._can_make_rounds:
+            return None
+        pairs = None if look.gains or WHOLE in look.places else _pairs_in(sides.due, look.places)
+        rounds = self.runner.fresh_rounds(pairs, "a regression, it seems" if look.places else "a gain, it seems")
+        if isinstance(rounds, str):
+            return None
+        if self._drifts:  # all of them are of the code that the stored result is of
+            return FreshRounds(base=self.base, head=pooled(rounds.head, [rounds.base]), source=rounds.source)
+        return rounds
+
+    def _decided(self, look: _Look, rounds: FreshRounds) -> tuple[Finding, ...]:
+        """What fresh rounds find of the whole and the parts that look lost."""
+        due = Sides.of(rounds.head, rounds.base).due
+        doubt = self._doubt(rounds)
+        findings = parts_of(due, self.rule, only=look.places).findings if look.places else ()
+        decided = {_what(each): _of_fresh(each, doubt) for each in findings}
+        if rounds.ended_early:  # what they do not prove is open
+            proven = {what: each for what, each in decided.items() if each.state is State.WORSE}
+            decided = {_what(each): _unsettled(each) for each in look.suspected} | proven
+        return tuple(decided.values())
+
+    def _gained(self, rounds: FreshRounds) -> bool:
+        tested = parts_of(Sides.of(rounds.head, rounds.base).due, self.rule)
+        return any(test.gain_p_value <= GAIN_P for test in tested.whole.values())
+
+    def _doubt(self, rounds: FreshRounds) -> tuple[Reason, str] | None:
+        """Why a base that answers worse now than when it was stored excuses no loss; None if it does not."""
+        pairs = Sides.of(rounds.base, self.base).measured
+        test = metric_test(pairs, "pass_rate") if pairs else None
+        if test is None or test.p_value > FELL_P:
+            return None
+        return doubt_of(self.runner, base_is_commit=self.base.run.uncommitted is None)
+
+    @property
+    def _drifts(self) -> bool:
+        """Whether both sides are the same code, as on a schedule: what was lost since is a loss by drift."""
+        head, base = self.head.run, self.base.run
+        same = (head.commit, head.uncommitted) == (base.commit, base.uncommitted) and head.commit is not None
+        return self.runner.of_branch and same and base.uncommitted is None
+
+
+def _of_fresh(finding: Finding, doubt: tuple[Reason, str] | None) -> Finding:
+    """A finding of fresh rounds, with the reason that says so."""
+    if finding.state is State.WORSE:
+        return replace(finding, reason=Reason.PROVEN)
+    if finding.state is State.NOT_KNOWN:
+        return finding
+    reason, detail = doubt or (Reason.BASE_ALIKE, "")
+    return replace(finding, state=MEANINGS[reason].state, reason=reason, detail=detail)
+
+
+def _what(finding: Finding) -> tuple[str, str, str]:
+    return finding.family, finding.name, finding.metric
+
+
+def _unsettled(finding: Finding) -> Finding:
+    return replace(finding, state=State.NOT_KNOWN, reason=Reason.BUDGET)
+
+
+def _pairs_in(pairs: Sequence[Pair], places: Collection[Place]) -> Sequence[Pair]:
+    return [pair for pair in pairs if any(getattr(pair.base, family) == name for family, name in places)]

@@ -1,0 +1,110 @@
+"""Both reports, reduced to what can be compared."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from runevals.lib.text.numbers import plural
+from runevals.records import CaseReport, RunReport
+from runevals.verdict.comparability import judges_differ, other_target, without_judge
+from runevals.verdict.judged import is_judged
+from runevals.verdict.matching import MatchedRuns, Pair, match, was_due
+from runevals.verdict.weakenings import passes_with_less
+
+MIN_SHARED = 0.8  # of each suite's cases: below, they cannot be compared
+
+
+class Sides(Struct, frozen=True):
+    """The cases of two reports, side by side."""
+
+    matched: MatchedRuns
+    same: list[Pair]  # of equal content
+    pairs: list[Pair]  # of these, those that are not quarantined
+    other_target: str = ""  # how the target's type differs from the base's
+    judged: list[Pair] = field(
+        default_factory=list
+    )  # whose scores two judges gave, which are left out of the others
+
+    @classmethod
+    def of(cls, head: RunReport, base: RunReport) -> Sides:
+        """Matches the cases; if the judges differ, their results are left out."""
+        judged: list[Pair] = []
+        if judges_differ(head, base):
+            if head.run.judge and base.run.judge:
+                judged = [pair for pair in match(base.cases, head.cases).both if _is_judged(pair)]
+            head, base = without_judge(head), without_judge(base)
+        matched = match(base.cases, head.cases)
+        same = [pair for pair in matched.both if pair.same_content]
+        counted = [pair for pair in same if not pair.head.quarantined]
+        return cls(matched, same, counted, other_target(head, base), judged)
+
+    @property
+    def due(self) -> list[Pair]:
+        """The pairs that should have values on both sides."""
+        return [pair for pair in self.pairs if pair.before.due and pair.now.due]
+
+    @property
+    def measured(self) -> list[Pair]:
+        """The pairs with values on both sides."""
+        return [pair for pair in self.pairs if pair.measured]
+
+    @property
+    def edited(self) -> list[Pair]:
+        """The cases of which both forms are run on the head: what the base measured, and the change edited.
+
+        One that another judge scores is edited, too; and of critical ones those of which only white space was: the
+        target may read it, such as code.
+        """
+        judged = {pair.key for pair in self.judged}
+        edited = [
+            pair
+            for pair in self.matched.both
+            if pair.key not in judged
+            and (not pair.same_content or (pair.critical and pair.base.fingerprint != pair.head.fingerprint))
+        ]
+        return [pair for pair in (*edited, *self.judged) if pair.before.passes and not pair.head.quarantined]
+
+    def too_few(self, settled: frozenset[tuple[str, str]] = frozenset()) -> str:
+        """Why too few cases can be compared: under 80 % of a suite's; else empty.
+
+        A case counts if the same judge checked it on both sides, and if its old form was run (`settled`). One that
+        passes without the score of a check does not.
+        """
+        if self.other_target:
+            return self.other_target
+        judged = {pair.key for pair in self.judged}
+        usable = [
+            pair
+            for pair in self.matched.both
+            if pair.key in settled
+            or pair.head.quarantined
+            or (
+                pair.same_content
+                and pair.key not in judged
+                and pair.before.due
+                and pair.now.due
+                and not passes_with_less(pair)
+            )
+        ]
+        if len(usable) == len(self.matched.both) and not self.matched.removed:
+            return "" if usable else "no case is left"
+        left = {pair.base_key for pair in usable}
+        due: dict[str, list[CaseReport]] = {}
+        for case in (*(pair.base for pair in self.matched.both if pair.before.due), *self.matched.removed):
+            if was_due(case):
+                due.setdefault(case.suite, []).append(case)
+        for suite, cases in due.items():
+            count = sum((case.suite, case.key) in left for case in cases)
+            if count < MIN_SHARED * len(cases):
+                where = f" in {suite}" if len(due) > 1 else ""
+                judge = ", or two judges scored them (judge both sides again: compare --rejudge)"
+                return (
+                    f"only {count} of the base's {plural(len(cases), 'case')}{where} can be compared, the others "
+                    f"were edited, removed or skipped, or lack a score{judge if judged else ''}"
+                )
+        return ""
+
+
+def _is_judged(pair: Pair) -> bool:
+    runs = (run for case in (pair.base, pair.head) for run in case.attempts)
+    return any(is_judged(result) for run in runs for turn in run.turns for result in turn.results)

@@ -1,0 +1,181 @@
+"""A change against its base: scored runs choose where to look, and fresh runs of both sides decide."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from runevals.records import GateRules, Problem, Reason, RegressionRule, State
+from runevals.verdict.settle import is_open, settled
+from tests.sample_reports import case, report
+from tests.scripted_runner import ScriptedRunner, always, concluded
+
+RULE = RegressionRule()
+KEYS = [f"k{n}" for n in range(30)]
+STORED = dict.fromkeys(KEYS, "ppp")
+RUNS = st.text("pf", min_size=12, max_size=12)
+QUIET = settings(max_examples=60, deadline=None)
+
+
+def ran(head, base, *, rounds="fff", stored=STORED, rules=None, edit=None, **attributes):
+    """(how it ended, its runner): k7 looks lost, and fresh runs of it come out as these letters."""
+    fields = {name: attributes.pop(name) for name in ("category", "deterministic") if name in attributes}
+    runner = ScriptedRunner({**STORED, "k7": rounds}, always("p", k7=base), always("p", k7=head), **fields)
+    for name, value in attributes.items():
+        setattr(runner, name, value)
+    of_base = report([case(key, letters) for key, letters in stored.items()], deterministic=runner.deterministic)
+    return concluded(runner, edit(of_base) if edit else of_base, rules), runner
+
+
+def allowing(fresh_runs):
+    return GateRules(regression=RegressionRule(max_fresh_runs=fresh_runs))
+
+
+def rank(conclusion):
+    """✓, ⚠, 3, 1."""
+    return {0: int(conclusion.verdict.warns), 3: 2, 1: 3}[conclusion.verdict.exit_code]
+
+
+def about(conclusion, key="k7"):
+    return next((each.reason for each in conclusion.comparison.findings if each.name == key), None)
+
+
+@pytest.mark.parametrize("stored", ["p", "ppp", "p" * 10])
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_a_dead_case_is_worse_where_it_can_be_run_again(stored, deterministic):
+    found, _ = ran("f", "p", stored={**STORED, "k7": stored}, deterministic=deterministic)
+    assert (found.verdict.exit_code, about(found)) == (1, Reason.PROVEN)
+
+
+BAD_HOUR = {key: "fff" if n < 12 else "ppp" for n, key in enumerate(KEYS)}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "exit_code"),
+    [
+        pytest.param({"why_no_base": "it is deployed"}, 3, id="the base cannot be run"),
+        pytest.param({"can_run": False}, 0, id="recorded answers"),
+        pytest.param({"base": "e"}, 3, id="the base errs"),
+        pytest.param({"head": "e"}, 3, id="the head errs"),
+        pytest.param({"base": ""}, 3, id="no run of the base arrives"),
+        pytest.param({"head": "", "trouble": "the key expired"}, 3, id="no run arrives, and it is known why"),
+        pytest.param({"stored": BAD_HOUR}, 1, id="the base was stored in a bad hour"),
+        pytest.param({"stored": {**STORED, "k7": "eee"}}, 1, id="the stored base erred"),
+        pytest.param({"base": "f"}, 0, id="the base fails as well now"),
+        pytest.param({"rules": allowing(0)}, 0, id="no runs are allowed"),
+        pytest.param({"rules": allowing(0), "deterministic": True}, 1, id="nor of a deterministic target"),
+        pytest.param({"rules": allowing(2)}, 0, id="two runs are"),
+        pytest.param({"why_no_rounds": "they cost too much"}, 1, id="no whole rounds"),
+    ],
+)
+def test_a_dead_case_is_never_fine(attributes, exit_code):
+    sides = {side: attributes.pop(side, letter) for side, letter in (("head", "f"), ("base", "p"))}
+    found, _ = ran(**sides, **attributes)
+    assert found.verdict.exit_code == exit_code, found.verdict.headline
+    assert exit_code or (found.verdict.warns and "k7" in found.verdict.headline)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        pytest.param({"base_lacks": "data.csv"}, Reason.BASE_FILES, id="its checkout lacks files"),
+        pytest.param(
+            {"edit": lambda made: replace(made, run=replace(made.run, uncommitted="abc"))}, Reason.BASE_EDITS,
+            id="it was made with edits",
+        ),
+        pytest.param({}, Reason.UNPROVEN, id="it is as stored"),
+    ],
+)  # fmt: skip
+def test_what_a_base_that_fails_now_says_depends_on_how_it_was_made(attributes, reason):
+    assert about(ran("f", "f", **attributes)[0]) is reason
+
+
+def test_two_passes_clear_a_case_and_the_base_is_not_asked():
+    found, runner = ran("p", "p")
+    assert (rank(found), about(found)) == (0, Reason.PASSED_AGAIN)
+    assert (runner.runs("head", "k7"), runner.runs("base", "k7")) == (2, 0)
+
+
+def test_what_passes_is_not_run_again():
+    found, runner = ran("p", "p", rounds="ppp")
+    assert (rank(found), runner.asked, runner.fresh_rounds_made) == (0, [], 0)
+
+
+def test_one_round_is_enough_if_nothing_is_in_question_and_a_run_that_is_stored_makes_all():
+    for attributes, made in (({}, 1), ({"all_rounds": True}, 3)):
+        _, runner = ran("p", "p", rounds="ppp", **attributes)
+        assert runner.made["k0"] == made
+
+
+def test_a_whole_category_is_looked_at_on_fresh_rounds_of_both_sides():
+    lost = {key: "fff" if n < 15 else "ppp" for n, key in enumerate(KEYS)}
+    base = report([case(key, "ppp") for key in KEYS])
+    for now, state in (("f", State.WORSE), ("p", State.NOT_WORSE)):
+        runner = ScriptedRunner(lost, always("p"), always("p", **dict.fromkeys(KEYS[:15], now)))
+        head, found = settled(runner, base, "stored", RULE)
+        assert (found.state, runner.fresh_rounds_made, found.fresh) == (state, 1, "a fresh run")
+        assert is_open(head, base, RULE)
+
+
+def test_what_was_proven_lost_by_an_earlier_attempt_stays_lost():
+    before, _ = ran("f", "p")
+    lost = tuple(each for each in before.comparison.findings if each.name == "k7")
+    found, runner = ran("p", "p", lost_before=lost)
+    assert (found.verdict.exit_code, runner.asked) == (1, [])
+
+
+def test_a_run_that_stopped_asks_for_nothing_more():
+    runner = ScriptedRunner({**STORED, "k7": "fff"}, always("p"), always("f"))
+    stopped = Problem(code="budget_exhausted", message="$1 is spent")
+    made = runner.next_round()
+    runner.next_round = lambda: replace(made, run=replace(made.run, stopped=stopped))
+    found = concluded(runner, report(STORED))
+    assert (found.verdict.exit_code, runner.asked) == (3, [])
+
+
+@pytest.mark.parametrize(("on_unknown", "exit_code"), [("pass", 0), ("unmeasured", 3), ("fail", 3)])
+def test_what_is_not_known_ends_as_the_settings_say(on_unknown, exit_code):
+    found, _ = ran("f", "e", rules=GateRules(on_unknown=on_unknown))
+    assert (found.verdict.exit_code, "k7" in found.verdict.headline) == (exit_code, True)
+
+
+@pytest.mark.parametrize(("on_unknown", "exit_code"), [("pass", 0), ("unmeasured", 0), ("fail", 3)])
+def test_a_warning_ends_as_the_settings_say(on_unknown, exit_code):
+    found, _ = ran("f", "f", rules=GateRules(on_unknown=on_unknown))
+    assert (found.verdict.exit_code, "k7" in found.verdict.headline) == (exit_code, True)
+
+
+@QUIET
+@given(RUNS, RUNS, st.data())
+def test_a_further_loss_never_improves_it(base, head, data):
+    if "p" in head:
+        place = data.draw(st.sampled_from([n for n, letter in enumerate(head) if letter == "p"]))
+        worse = head[:place] + "f" + head[place + 1 :]
+        assert rank(ran(worse, base)[0]) >= rank(ran(head, base)[0])
+
+
+@QUIET
+@given(RUNS)
+def test_what_comes_out_alike_on_both_sides_is_no_loss(letters):
+    assert ran(letters, letters)[0].verdict.exit_code != 1
+
+
+@QUIET
+@given(RUNS, RUNS, st.integers(0, 12), st.sampled_from(["head", "base"]))
+def test_runs_that_do_not_arrive_never_turn_a_loss_into_what_is_fine(base, head, arrived, side):
+    full = ran(head, base)[0]
+    sides = {"head": head, "base": base}
+    sides[side] = [*sides[side][:arrived], *([""] * 60)]
+    less = ran(**sides)[0]
+    assert rank(full) < 3 or rank(less) > 0
+
+
+@QUIET
+@given(RUNS, st.sampled_from(["head", "base"]), st.booleans())
+def test_errors_of_a_side_never_make_it_fine(letters, side, deterministic):
+    """Unless the head passes its first fresh runs."""
+    sides = {"head": letters, "base": letters, side: "e"}
+    found, _ = ran(**sides, deterministic=deterministic)
+    assert rank(found) or (side == "base" and letters.startswith("pp"))
