@@ -570,7 +570,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.always_lost:
         e_values.Pairs.e_value = property(lambda pairs: float("inf") if pairs.pairs else 1.0)  # type: ignore[method-assign, assignment]
-    changes = 40 if options.quick else options.changes
+    changes = 20 if options.quick else options.changes
     names = "".join(f"{name:>8}" for name in ENDS)
     print(f"  {'share of changes, %':<70}{'n':>5}{names}   head  base")
     lines = (
@@ -579,7 +579,7 @@ def main() -> int:
         if options.only in claim.name and (claim.quick or not options.quick)
     )
     missed = 0
-    rest = () if options.only else chain(stored_only(changes // 2, options.seed), [speed()])
+    rest = () if options.only else chain(stored_only(max(20, changes // 2), options.seed), [speed()])
     for line, holds in chain(lines, rest):
         missed += not holds
         print(line, flush=True)

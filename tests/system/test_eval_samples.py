@@ -230,7 +230,6 @@ def test_words_that_are_not_read_are_told_with_the_one_that_was_meant(project, r
     prompt: p
     asertions: []
     owner: me
-    "<<": {rubric: x}
     assertions:
       - {type: contains, value: x, Not: true}
       - {type: regex, pattern: a.b, flag: s}
@@ -240,7 +239,6 @@ def test_words_that_are_not_read_are_told_with_the_one_that_was_meant(project, r
     told = out + err
     assert code == 0
     assert "'asertions' is not read; did you mean 'assertions'?" in told
-    assert "'<<' does not merge in YAML 1.2" in told
     assert "contains: unknown option 'Not'; did you mean 'not'?" in told
     assert "regex: unknown option 'flag'; did you mean 'flags'?" in told
     assert "owner" not in told

@@ -76,7 +76,6 @@ def full_of(text: str, letter: str = "f"):
         source=text,
         caveats=(text,),
         weakenings=(Weakening(suite=text, key=text, message=text),),
-        verification=None,
     )
     return replace(
         made,

@@ -166,6 +166,9 @@ class _Open(Struct):
             critical_only=not deterministic and any(finding.state is State.WORSE for finding in parts),
         )
         findings = cases.findings(pairs, edited, deterministic=deterministic)
+        if by_case and cases.promise_broken and look.places:  # it is like any other target
+            rounds = self._fresh_rounds(sides, look)
+            parts = () if rounds is None else self._decided(look, rounds)
         evidence = FreshEvidence(
             cases=(*self.runner.lost_before, *findings),
             parts=parts,

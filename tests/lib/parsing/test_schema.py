@@ -25,7 +25,7 @@ def said(document, schema=SETTINGS):
         ({"changed_only": "yes"}, "/changed_only must be true or false, but is the text 'yes'; write true"),
         ({"margin": 20}, "/margin 20 is greater than 1: it is a share; write 0.2 for 20 %"),
         ({"judge": {"timeout_s": 0}}, "/judge/timeout_s must be above 0, but is 0"),
-        ({"on_inconclusive": "fall"}, "/on_inconclusive must be one of"),
+        ({"on_unknown": "fall"}, "/on_unknown must be one of"),
         ({"mark": ""}, "/mark must not be empty"),
         ({"targets": {}}, "/targets has no entry; at least 1 is needed"),
         ({"against": ["mini"]}, "/against must be without-skill, {without: skill} or the name of a target"),

@@ -69,7 +69,7 @@ def test_a_base_in_a_bucket_is_compared_with(project, bucket, runevals):
     assert runevals("-o", "s3://evals/base.json")[0] == 0
     project.write("agent.py", "def answer(prompt):\n    return 'no'\n")
     code, out, err = runevals("--baseline", "s3://evals/base.json")
-    ended(code, 1, out + err, "5 of 6 cases regressed")
+    ended(code, 1, out + err, "6 of 6 cases regressed")
 
 
 @pytest.mark.parametrize(
