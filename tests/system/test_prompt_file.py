@@ -256,13 +256,12 @@ def test_answers_to_the_prompt_of_today_are_judged_again(change, runevals):
     assert [case["status"] for case in change.document("again.json")["cases"][:2]] == ["passed", "failed"]
 
 
-def test_a_change_of_prompt_and_suite_is_measured_on_the_bases_suite(change, runevals, server):
+def test_a_change_of_prompt_and_suite_runs_the_old_form_of_each_case(change, runevals, server):
     change.write("prompts/ask.txt", "Tell me about {{country}}.")
     easy = [{**sample, "assertions": [{"type": "max_length", "value": 99}]} for sample in SUITE["samples"]]
     change.write("cases.json", {"samples": easy})
     code, out, err = runevals("--base", "main", *OUT)
-    assert code == 1, out + err
-    assert "compared on the suite of" in out
+    assert (code, "12 cases pass only in their edited form" in out.split("\n")[0]) == (0, True), out + err
 
 
 IMPORTED = {
@@ -299,7 +298,7 @@ def test_an_imported_prompt_that_is_made_worse_is_a_regression(imported, runeval
         assert runevals(*IMPORT, "--force")[0] == 0
     imported.git("commit", "-qam", "worse")
     code, out, err = runevals("run", "--base", "main", *OUT)
-    ended(code, 1, out + err, "failed that passed on the base", "− Paris", without=["compared on the suite of"])
+    ended(code, 1, out + err, "12 of 12 cases regressed", "− Paris", without=["compared on the suite of"])
     assert imported.document()["comparison"]["verdict"] == "regression"
 
 

@@ -41,7 +41,7 @@ def test_both_sides_are_judged_by_the_same_judge_of_today(two_runs, runevals):
     )
     assert code == 0, out
     found = two_runs.document()
-    assert found["comparison"]["verdict"] == "no_change"
+    assert found["comparison"]["state"] == "not_worse"
     scores = {r["value"] for c in found["cases"] for t in c["attempts"][0]["turns"] for r in t["results"]}
     assert scores == {4.0}
 

@@ -40,9 +40,9 @@ def loss(comparison: Comparison) -> str:
 
 def _more(comparison: Comparison) -> str:
     """How many more cases that failed were not settled when the loss was proven."""
-    named = {change.key for change in comparison.lost_cases}
+    keys = {change.key for change in comparison.lost_cases}
     open_ = [each for each in comparison.findings if each.family == "case" and each.state is State.NOT_KNOWN]
-    more = sum(each.name not in named for each in open_)
+    more = sum(each.name not in keys for each in open_)
     return f", {more} more may have" if more else ""
 
 
