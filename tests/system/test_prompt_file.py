@@ -299,7 +299,7 @@ def test_an_imported_prompt_that_is_made_worse_is_a_regression(imported, runeval
     imported.git("commit", "-qam", "worse")
     code, out, err = runevals("run", "--base", "main", *OUT)
     ended(code, 1, out + err, "12 of 12 cases regressed", "− Paris", without=["compared on the suite of"])
-    assert imported.document()["comparison"]["verdict"] == "regression"
+    assert imported.document()["comparison"]["state"] == "worse"
 
 
 @pytest.mark.parametrize(
