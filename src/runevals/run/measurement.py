@@ -133,16 +133,6 @@ class Measurement:
         self._rounds += 1
         yield from self.round(self._rounds)
 
-    def rest_of(self, keys: Sequence[tuple[str, str]]) -> list[Trial]:
-        """The trials of these cases (suite and key) in the rounds that were not made."""
-        chosen = set(keys)
-        return [
-            trial
-            for number in range(self._rounds + 1, self.plan.repeat + 1)
-            for trial in self.plan.round(number)
-            if (trial.case.suite, trial.case.key) in chosen
-        ]
-
     def of_cases(self, keys: Sequence[tuple[str, str]] | None, repeat: int) -> Measurement:
         """Another measurement of this side, of only these cases (suite and key), with so many attempts at each."""
         return Measurement(only_cases(self.plan, keys, repeat), self.settings, self._world, self._provenance)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome
-from runevals.verdict.judged import is_judged
 from runevals.verdict.matching import Key, Pair, is_due
 from runevals.verdict.plan import Entrant, Unit, entrant
 
@@ -20,7 +19,7 @@ def entrant_of(pair: Pair, *, deterministic: bool = False, doubts_base: bool = F
         pair.key,
         units_of(pair),
         critical=pair.critical,
-        deterministic=deterministic and not _is_judged(pair),
+        deterministic=deterministic and not pair.judged,
         doubts_base=doubts_base,
     )
 
@@ -53,11 +52,6 @@ def title_of(unit: str) -> str:
 
 def _checks_in_a_run(case: CaseReport) -> int:
     return max((sum(len(turn.results) for turn in run.turns) for run in case.runs), default=0)
-
-
-def _is_judged(pair: Pair) -> bool:
-    runs = [*pair.base.runs[:1], *pair.head.runs[:1]]
-    return any(is_judged(result) for run in runs for _, result in _results(run))
 
 
 def _outcomes(case: CaseReport) -> list[float | None]:

@@ -23,6 +23,7 @@ from runevals.records import (
 )
 from runevals.records.rules import CRITICAL_CATEGORIES
 from runevals.records.suite import one_line
+from runevals.verdict.judged import is_judged
 
 KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}(-\d+)?")
 SIMILAR = 0.6  # the least ratio of an edited prompt to the one before
@@ -178,6 +179,11 @@ class Pair(Struct):
     def graded(self) -> bool:
         """Whether a judge or a grader scored it on either side."""
         return _is_graded(self.base) or _is_graded(self.head)
+
+    @property
+    def judged(self) -> bool:
+        """Whether a model had a part in a check of it on either side."""
+        return any(is_judged(result) for case in (self.base, self.head) for result in _results(case))
 
     @property
     def unchanged(self) -> bool:

@@ -316,16 +316,12 @@ def _as_good(at_worst: Pairs) -> bool:
 
 
 class Plan(Generic[K]):
-    """The fresh runs of all entrants, in rounds.
+    """The fresh runs of all entrants, in rounds."""
 
-    `others` is how many cases entered elsewhere, in other shards: they share the level.
-    """
-
-    def __init__(self, entrants: Sequence[Entrant[K]], rules: Rules, *, others: int = 0) -> None:
+    def __init__(self, entrants: Sequence[Entrant[K]], rules: Rules) -> None:
         self.rules = rules
         none: Mapping[Side, Sequence[Run]] = {"base": (), "head": ()}
         self._cases = {entrant.case: _Case(entrant, rules, none) for entrant in entrants}
-        self._others = others
 
     def add(self, case: K, side: Side, runs: Sequence[Run]) -> None:
         """Fresh runs of a case, in their order."""
@@ -334,7 +330,7 @@ class Plan(Generic[K]):
     @property
     def entered(self) -> int:
         """How many cases share the level."""
-        return self._others + sum(case.admitted for case in self._cases.values())
+        return sum(case.admitted for case in self._cases.values())
 
     def requests(self) -> Sequence[Request[K]]:
         """The runs of the next round; none if no further run can settle anything within the limits.
@@ -423,21 +419,6 @@ class Plan(Generic[K]):
             ("cleared", case.cleared),
         )
         return next((state for state, holds in states if holds), "not shown")
-
-
-def proven(units: Sequence[Unit], cases: int, rules: Rules) -> bool:
-    """The second road to a loss: by all runs of a case, of which the stored ones were of the same conditions.
-
-    `units` are all of the case, with the values of all runs in their order; those on a scale are left out. Every
-    case of the suite counts as an entrant.
-    """
-    outcomes = [unit for unit in units if not {*_measured(unit.base), *_measured(unit.head)} - {0.0, 1.0}]
-    passes = [
-        [[None if value is None else value >= PASS for value in side] for side in (u.base, u.head)]
-        for u in outcomes
-    ]
-    e_values = [bounds(base, head)[0].e_value for base, head in passes]
-    return bool(e_values) and fmean(e_values) >= needed(cases, rules.lost)
 
 
 def _counts(sides: Mapping[Side, Sequence[bool | None]]) -> Counts:

@@ -7,7 +7,6 @@ from msgspec import Struct, field
 from runevals.lib.text.numbers import plural
 from runevals.records import CaseReport, RunReport
 from runevals.verdict.comparability import judges_differ, other_target, without_judge
-from runevals.verdict.judged import is_judged
 from runevals.verdict.matching import MatchedRuns, Pair, match, was_due
 from runevals.verdict.weakenings import passes_with_less
 
@@ -31,7 +30,7 @@ class Sides(Struct, frozen=True):
         judged: list[Pair] = []
         if judges_differ(head, base):
             if head.run.judge and base.run.judge:
-                judged = [pair for pair in match(base.cases, head.cases).both if _is_judged(pair)]
+                judged = [pair for pair in match(base.cases, head.cases).both if pair.judged]
             head, base = without_judge(head), without_judge(base)
         matched = match(base.cases, head.cases)
         same = [pair for pair in matched.both if pair.same_content]
@@ -103,8 +102,3 @@ class Sides(Struct, frozen=True):
                     f"were edited, removed or skipped, or lack a score{judge if judged else ''}"
                 )
         return ""
-
-
-def _is_judged(pair: Pair) -> bool:
-    runs = (run for case in (pair.base, pair.head) for run in case.attempts)
-    return any(is_judged(result) for run in runs for turn in run.turns for result in turn.results)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runevals.lib.statistics import permutation_test as significance
-from runevals.lib.statistics.permutation_test import case_blocked_test, case_p_value, round_alpha
+from runevals.lib.statistics.permutation_test import case_blocked_test, case_p_value
 
 VALUES = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 
@@ -194,10 +194,3 @@ def test_the_smallest_detectable_drop_agrees_with_the_reference():
 def test_without_a_shared_case_there_is_nothing_to_test():
     with pytest.raises(ValueError, match="no case has values on both sides"):
         case_blocked_test({"a": [1.0]}, {"b": [1.0], "a": []})
-
-
-def test_early_rounds_spend_little_of_alpha_and_the_last_round_spends_the_rest():
-    limits = [round_alpha(0.01, base_repeats=3, done=done, planned=3) for done in (1, 2, 3)]
-    assert limits == sorted(limits)
-    assert limits[0] < 0.001
-    assert limits[2] == 0.01

@@ -126,18 +126,6 @@ def wilson_upper(share: float, attempts: int) -> float:
     return (centre + half) / (1 + z * z / attempts)
 
 
-def round_alpha(alpha: float, *, base_repeats: float, done: int, planned: int) -> float:
-    """The largest p that counts as a loss after `done` of `planned` rounds of one repeat each.
-
-    The O'Brien-Fleming-like spending of Lan and DeMets: looking early must cost nearly nothing of `alpha`.
-    """
-    if done >= planned:
-        return alpha
-    information = (1 / base_repeats + 1 / planned) / (1 / base_repeats + 1 / done)
-    normal = NormalDist()
-    return 2 * (1 - normal.cdf(normal.inv_cdf(1 - alpha / 2) / sqrt(information)))
-
-
 class _Case(Struct):
     """All cases of one pattern, with the sums the formulas need. Not frozen: that would double its price."""
 

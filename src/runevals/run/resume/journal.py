@@ -33,21 +33,15 @@ class Journal(Struct, frozen=True, kw_only=True):
     cache: SignedCache
     side: str
     redact: Callable[[str], str]
-    looking: str = ""  # at what, if a run measures its sides more than once
     target: str = ""  # its name, if there are several
 
     def of(self, side: str) -> Journal:
         """The same journal for another side."""
-        side = f"{side}, {self.looking}" if self.looking else side
         return replace(self, side=f"{self.target}: {side}" if self.target else side)
 
     def of_target(self, name: str) -> Journal:
         """The same journal for one of several targets."""
         return replace(self, target=name)
-
-    def looking_at(self, what: str) -> Journal:
-        """The same journal for another measurement: earlier answers of its sides are not reused."""
-        return replace(self, looking=what)
 
     def key(self, request: object) -> str:
         """The key of the answer to this request."""
