@@ -139,7 +139,7 @@ def test_a_filtered_red_that_cannot_be_verified_stands_too(drifting, runevals):
 
 @pytest.mark.parametrize(
     ("deterministic", "told"),
-    [("true", "6 cases lost: k0, k1, k2 and 3 more"), ("false", "The score of 6 cases fell by 75.0 points")],
+    [("true", "6 cases lost: k0, k1, k2 and 3 more"), ("false", "the score of 6 cases fell by 75.0 points")],
 )
 def test_checks_that_failing_cases_lose_are_a_loss(repository, runevals, deterministic, told):
     repository.git("checkout", "-q", "main")

@@ -266,7 +266,7 @@ def test_what_main_accepted_since_the_stored_result_is_not_blamed_on_the_change(
     pull_request_event(tmp_path_factory.mktemp("event"), monkeypatch, chance.git("rev-parse", "main"))
     code, out, _ = runevals("-q", "--baseline", "base.json", "--changed-only", "-o", "out.json")
     assert code == 0, out
-    assert "not confirmed" in out
+    assert "does not confirm the difference" in out
 
 
 def test_verify_off_is_told(chance, runevals):
@@ -274,7 +274,7 @@ def test_verify_off_is_told(chance, runevals):
     chance.write("agent.py", LUCKY.format(rate=0.4, seed="b"))
     code, out, _ = runevals("-q", "--baseline", "base.json", "--verify", "off", "-o", "out.json")
     assert code == 1, out
-    assert "Not verified: verify: off." in out
+    assert "Decided on the stored base: verify: off" in out
 
 
 def test_a_judge_that_the_first_change_brings_is_used(change, runevals):
@@ -323,4 +323,6 @@ def test_an_edit_is_no_way_to_hide_a_lost_case(change, runevals, added, wrong, e
     if added != " ":
         assert "1 case failing, not on the base" in (change.path / "out.md").read_text("utf-8")
         assert "k1: was edited, passed on the base and fails now" in out
-        assert ("k1 was edited, and its old form still passes" in out) is (expected == 0)
+        assert ("k1: was edited, passed on the base and fails now; its old form still passes" in out) is (
+            expected == 0
+        )

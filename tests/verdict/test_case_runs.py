@@ -105,7 +105,7 @@ def test_a_loss_inside_a_case_is_worse_and_its_checks_are_named(stored, now, fre
         pytest.param("f", "p", RULE, Reason.NEW_FORM, id="it passes only in its new form"),
         pytest.param("f", "p", RegressionRule(accepts_edits=False), Reason.PROVEN, id="which is not accepted"),
         pytest.param("f", "f", RULE, Reason.PROVEN, id="it fails in both"),
-        pytest.param("p", "f", RULE, None, id="made stricter"),
+        pytest.param("p", "f", RULE, Reason.PASSED_AGAIN, id="made stricter"),
         pytest.param("p", "p", RULE, None, id="it passes in both"),
         pytest.param("", "f", RULE, Reason.OLD_FORM, id="its old form cannot be run"),
         pytest.param("", "p", RULE, None, id="and the new one passes"),

@@ -134,8 +134,8 @@ def _changed(comparison: Comparison) -> Iterator[str]:
     for change in comparison.renamed[:MOST]:
         yield f"  Renamed: {one_line(change.former_key or '', 60)} → {one_line(change.key, 60)}"
     yield from _more(comparison.renamed, MOST)
-    for change in edited_and_failing(comparison)[:MOST]:
-        yield f"  ! {one_line(change.key, 60)}: was edited, passed on the base and fails now"
+    for key, sentence in edited_and_failing(comparison)[:MOST]:
+        yield f"  ! {one_line(key, 60)}: {sentence}"
     weaker = weakened(comparison)
     for which, message in weaker[:MOST]:
         yield f"  ! {one_line(which, 200)}: {one_line(message)}"

@@ -340,10 +340,7 @@ def _about_the_suite(comparison: Comparison | None) -> Iterator[Section]:
     notes += [
         f"{code_cell(change.key, 80)} is new and fails" for change in new_and_failing(comparison)[:MOST_ROWS]
     ]
-    notes += [
-        f"⚠ {code_cell(change.key, 80)} was edited, passed on the base and fails now"
-        for change in edited_and_failing(comparison)[:MOST_ROWS]
-    ]
+    notes += [f"⚠ {code_cell(key, 80)} {sentence}" for key, sentence in edited_and_failing(comparison)[:MOST_ROWS]]
     weaker = weakened(comparison)
     notes += [f"⚠ {code_cell(which, 200)} {code_cell(message, 160)}" for which, message in weaker[:MOST_ROWS]]
     unseen = len(weaker) - MOST_ROWS

@@ -331,10 +331,15 @@ def _of_checks(finding: Finding) -> str:
     return f" ({short_list(list(finding.checks), 3)})" if finding.checks else ""
 
 
-def edited_and_failing(comparison: Comparison) -> list[Change]:
-    """Cases that a change edited, and that passed on the base and fail now: not compared, but worth a look."""
+def edited_and_failing(comparison: Comparison) -> list[tuple[str, str]]:
+    """Key and sentence of each case that was edited, passed on the base and fails now; they are not compared."""
+    stricter = {each.key for each in comparison.findings if each.edited and each.state is State.NOT_WORSE}
+    sentences = {
+        True: "was edited, passed on the base and fails now; its old form still passes",
+        False: "was edited, passed on the base and fails now",
+    }
     return [
-        change
+        (change.key, sentences[(change.suite, change.key) in stricter])
         for change in comparison.of_kind("edited")
         if change.base is not None
         and change.head is not None
