@@ -10,7 +10,6 @@ is uploaded is then put where the API finds it.
 
 from __future__ import annotations
 
-import fcntl
 import io
 import json
 import os
@@ -19,12 +18,11 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
+import uuid
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +93,6 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
     repository.write(".gitignore", ".evals/\n")
     folder = repository.path / ".github" / "workflows"
     shutil.copytree(WORKFLOWS, folder)
-    # Two workflows of one name could not run at once, see `alone`.
-    text = (folder / "sharded.yml").read_text("utf-8")
-    (folder / "sharded.yml").write_text(text.replace("name: evals", "name: evals in shards", 1), "utf-8")
     repository.git("update-ref", "-d", "HEAD")  # so that the base is the same commit in every test
     repository.git("add", "-A")
     repository.git("commit", "-qm", "base")
@@ -119,7 +114,8 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
             **more,
         }
         command = [
-            *(act, event, "-W", folder / file, "-e", runner / "event.json"),
+            *(act, event, "-W", renamed(folder / file, runner) if containers else folder / file),
+            *("-e", runner / "event.json"),
             *("-P", f"ubuntu-latest={job_image if containers else '-self-hosted'}"),
             *("--pull=false", "--no-cache-server", "--rm"),
             *("--container-options", " ".join(["-v", f"{runner_temp}:/tmp", *node])),
@@ -134,16 +130,15 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
         words = [str(word) for word in command]
         if containers:
             home = {"HOME": str(runner), "XDG_CACHE_HOME": str(runner / "cache")}
-            with alone(file):
-                done = subprocess.run(
-                    words,
-                    cwd=repository.path,
-                    env={**os.environ, **secrets, **home},
-                    capture_output=True,
-                    text=True,
-                    timeout=600,  # of eight steps of the action on a busy machine; alone they take 75 s
-                    check=False,
-                )
+            done = subprocess.run(
+                words,
+                cwd=repository.path,
+                env={**os.environ, **secrets, **home},
+                capture_output=True,
+                text=True,
+                timeout=600,  # of eight steps of the action on a busy machine; alone they take 75 s
+                check=False,
+            )
         else:
             folders = [*(repository.path, runner, runner_temp, act), *actions.values()]
             caches = {"XDG_CACHE_HOME": runner_temp / "cache", "UV_CACHE_DIR": runner_temp / "uv"}
@@ -167,12 +162,13 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
     return run
 
 
-@contextmanager
-def alone(file: str):
-    """One act at a time for a workflow: it names its containers by workflow and job, not by run."""
-    with (Path(tempfile.gettempdir()) / f"runevals-tests-act-{file}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def renamed(workflow: Path, runner: Path) -> Path:
+    """The workflow under a name that no other has: act names containers and volumes by workflow and job."""
+    own = runner / "workflows" / f"{uuid.uuid4().hex}.yml"
+    own.parent.mkdir(exist_ok=True)
+    lines = [line for line in workflow.read_text("utf-8").splitlines() if not line.startswith("name:")]
+    own.write_text("\n".join([f"name: {own.stem}", *lines, ""]), "utf-8")
+    return own
 
 
 def free_port() -> int:
