@@ -8,8 +8,8 @@ from runevals.records import Gate, GateRules, GateState
 from runevals.verdict.against import against_target
 from runevals.verdict.outcome import conclusion_of
 from runevals.verdict.side_by_side import side_by_side
-from runevals.verdict.wording import about_against
-from tests.sample_reports import report
+from runevals.verdict.wording import about_against, about_standing
+from tests.sample_reports import case, report
 
 KEYS = [f"k{number:03}" for number in range(300)]
 STEADY = dict.fromkeys(KEYS, "p")
@@ -45,7 +45,7 @@ def test_what_could_not_be_measured_counts_against_the_target():
 
 def test_the_words():
     text = about_against(against(nano=STEADY)["nano"])
-    assert text.endswith("), at most 3 points worse, p = 0.00011, at 1× the cost.")
+    assert text.endswith("); not worse: by at most 3 points (p = 0.00011); 1× the cost.")
 
 
 def test_a_gate_on_another_target():
@@ -64,13 +64,13 @@ def test_a_gate_on_another_target():
 @pytest.mark.parametrize(
     ("cases", "both", "drop", "words"),
     [
-        pytest.param({}, True, 0.0, "at most 3 points worse (deterministic targets: every", id="equal"),
-        pytest.param({"k000": "f"}, True, 0.01, "at most 3 points worse (det", id="less than the margin"),
-        pytest.param(dict.fromkeys(KEYS[:3], "f"), True, 0.03, "at most 3 points worse (det", id="the margin"),
-        pytest.param(dict.fromkeys(KEYS[:4], "f"), True, 0.04, "more than 3 points worse (det", id="more"),
-        pytest.param(dict.fromkeys(KEYS[:4], "e"), True, 0.04, "more than 3 points worse (det", id="errors"),
-        pytest.param({}, False, 0.045, "not shown to be at most 3 points worse, p = ", id="one side only"),
-        pytest.param({"k000": "pf"}, True, 0.046, "not shown to be at most 3 points worse, p = ", id="untrue"),
+        pytest.param({}, True, 0.0, "not worse: by at most 3 points (every", id="equal"),
+        pytest.param({"k000": "f"}, True, 0.01, "not worse: by at", id="less than the margin"),
+        pytest.param(dict.fromkeys(KEYS[:3], "f"), True, 0.03, "not worse: by at", id="the margin"),
+        pytest.param(dict.fromkeys(KEYS[:4], "f"), True, 0.04, "; worse: 4 of 100 cases lost (−4", id="more"),
+        pytest.param(dict.fromkeys(KEYS[:4], "e"), True, 0.04, "measure the cases that could not", id="errors"),
+        pytest.param({}, False, 0.045, "not known yet: 0.0 points, and a loss of more", id="one side only"),
+        pytest.param({"k000": "pf"}, True, 0.046, "not known yet: −0.5 points, and a loss", id="untrue"),
     ],
 )
 def test_of_two_deterministic_targets_every_difference_is_real(cases, both, drop, words):
@@ -83,7 +83,33 @@ def test_of_two_deterministic_targets_every_difference_is_real(cases, both, drop
     assert words in about_against(found)
     gate = Gate(name="g", metric="against_drop", op="<=", limit=0.03)
     state = conclusion_of(nano, None, GateRules(gates=(gate,)), against=found).gates[0].state
-    assert found.not_worse is (state is GateState.PASSED) is words.startswith("at most")
+    assert found.not_worse is (state is GateState.PASSED) is words.startswith("not worse")
+
+
+@pytest.mark.parametrize(
+    ("lost", "told"),
+    [
+        pytest.param(0, "nano is not worse than mini: by at most 3 points (p = 0.00011); 1× the cost", id="equal"),
+        pytest.param(
+            3, "nano is not known yet to be worse or not than mini: −1.0 points, and a loss of", id="few"
+        ),
+        pytest.param(9, "nano is not known yet to be worse or not than mini: −3.0 points", id="at the margin"),
+        pytest.param(
+            30,
+            "nano is worse than mini: 30 of 300 cases lost, all of hours (−10.0 points, p < 0.0001; margin 3",
+            id="a category",
+        ),
+    ],
+)
+def test_a_target_is_worse_than_another_or_not_or_it_is_not_known_yet(lost, told):
+    sides = {"mini": STEADY, "nano": {**STEADY, **dict.fromkeys(KEYS[:lost], "f")}}
+    categories = {key: "hours" if key in KEYS[:30] else "returns" for key in KEYS}
+    reports = {
+        name: report([case(key, runs, category=categories[key]) for key, runs in cases.items()])
+        for name, cases in sides.items()
+    }
+    found = against_target(reports, "mini", margin=0.03, alpha=0.01)["nano"]
+    assert about_standing("nano", found).startswith(told)
 
 
 def test_the_columns():

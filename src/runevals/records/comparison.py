@@ -230,6 +230,10 @@ class AgainstComparison(Struct, frozen=True, kw_only=True, gc=False):
     margin: Number | None = None  # of another target: how much worse than it this one may be
     margin_p_value: Number | None = None  # that it is worse by the margin or more (Holm); None: deterministic
     drop_bound: Number | None = None  # the smallest margin at which it would be called not worse
+    state: State | None = None  # of another target
+    lost_cases: Whole = 0  # that lose half of their runs and more
+    lost_categories: tuple[str, ...] = ()  # of which at least four in five are lost, and three
+    times_more: Number | None = None  # about how many times the cases or runs would settle what is not known
     other: RunReport | None = None  # what was measured; a document has none of it
     gain: Number = 0.0  # what this run has more; a loss is negative
     not_worse: bool = False  # it is shown that this run is at most the margin worse

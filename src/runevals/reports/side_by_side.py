@@ -12,14 +12,15 @@ from urllib.parse import quote
 
 from runevals.lib.text.escape import inert_line, one_line
 from runevals.lib.text.numbers import money, percent, plural, score, seconds
-from runevals.records import Conclusion
+from runevals.records import Conclusion, State
 from runevals.reports.console import MARKS, verdict_mark
 from runevals.verdict.side_by_side import CaseRow, SideBySide, TargetColumn, side_by_side
-from runevals.verdict.wording import not_worse
+from runevals.verdict.wording import about_standing, standing
 
 MOST_CASES = 200
 LONGEST = 60  # of a name or a verdict in a table
 OUTCOMES = {"failed": "failed", "unmeasured": "not measured"}  # that a headline names, in words
+STATE_MARKS = {State.WORSE: "✗", State.NOT_KNOWN: "?", State.NOT_WORSE: "✓"}
 Row = tuple[str, Sequence[str]]  # its name, and a cell for each target
 # The page has no script, and may request nothing.
 POLICY = "default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'"
@@ -28,6 +29,7 @@ POLICY = "default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 
 def lines(conclusions: Mapping[str, Conclusion]) -> Iterator[str]:
     """The table for a screen, below the part of each target: aligned columns of plain text."""
     sides = side_by_side(conclusions)
+    yield from (one_line(sentence, 500) for sentence in _standings(sides))
     table = [("", [one_line(column.name, LONGEST) for column in sides.columns]), *_rows(sides)]
     widths = [max(len(cell) for cell in column) for column in zip(*(cells for _, cells in table), strict=True)]
     first = max(len(name) for name, _ in table)
@@ -47,7 +49,9 @@ def render_markdown(conclusions: Mapping[str, Conclusion], *, headlines: bool = 
         *(f"| {name} | {' | '.join(map(inert_line, cells))} |" for name, cells in _rows(sides)),
     ]
     sentences = _sentences(sides) if headlines else _sentences(sides, headlines_of=())
-    return "\n".join([*table, "", *(f"* {inert_line(sentence)}" for sentence in sentences)]).rstrip() + "\n"
+    first = [f"**{inert_line(sentence)}**\n" for sentence in _standings(sides)]
+    notes = [f"* {inert_line(sentence)}" for sentence in sentences]
+    return "\n".join([*first, *table, "", *notes]).rstrip() + "\n"
 
 
 def render_page(conclusions: Mapping[str, Conclusion], pages: Mapping[str, str]) -> str:
@@ -61,7 +65,7 @@ def render_page(conclusions: Mapping[str, Conclusion], pages: Mapping[str, str])
         policy=POLICY.format(style=f"sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}"),
         style=style,
         title=html.escape(title),
-        headline=_headline(sides),
+        headline=_headline(sides) + "".join(f"<p>{html.escape(each)}</p>" for each in _standings(sides)),
         heads="".join(f'<th scope="col">{head}</th>' for head in heads),
         rows="\n".join(
             [
@@ -82,6 +86,9 @@ def _rows(sides: SideBySide) -> Iterator[Row]:
 
 def _numbers(sides: SideBySide) -> Iterator[Row]:
     columns = sides.columns
+    against = [column.conclusion.against for column in columns]
+    if reference := next((each.name for each in against if each is not None and each.state is not None), ""):
+        yield f"Against {reference}", ["" if each is None else standing(each) for each in against]
     yield "Pass rate", [percent(column.totals.pass_rate) for column in columns]
     if any(column.totals.composite is not None for column in columns):
         yield "Score", [score(column.totals.composite) for column in columns]
@@ -126,13 +133,23 @@ def _errors(column: TargetColumn) -> str:
 
 
 def _sentences(sides: SideBySide, headlines_of: Sequence[str] = ("failed", "unmeasured")) -> Iterator[str]:
-    """What is shown of each target against another, and the headlines of those with one of these outcomes."""
+    """The headlines of the targets with one of these outcomes."""
     for column in sides.columns:
         conclusion = column.conclusion
         if conclusion.verdict.outcome in headlines_of:
             yield f"{column.name}: {conclusion.verdict.headline}"
-        if conclusion.against is not None and conclusion.against.margin is not None:
-            yield f"{column.name} against {conclusion.against.name}: {not_worse(conclusion.against)}"
+
+
+def _standings(sides: SideBySide) -> list[str]:
+    """Which targets are worse than the one that `--against` names, not worse, not known yet."""
+    order = (State.WORSE, State.NOT_KNOWN, State.NOT_WORSE)
+    known = [(c.name, c.conclusion.against) for c in sides.columns if c.conclusion.against is not None]
+    return [
+        f"{STATE_MARKS[state]} {about_standing(name, against)}"
+        for state in order
+        for name, against in known
+        if against.state is state
+    ]
 
 
 def _about_differing(sides: SideBySide) -> str:

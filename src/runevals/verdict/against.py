@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import fsum
@@ -10,11 +11,14 @@ from msgspec.structs import replace
 
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.non_inferiority import non_inferiority_p_value
-from runevals.records import AgainstComparison, CaseReport, MetricName, Outcome, RunReport
+from runevals.records import AgainstComparison, CaseReport, MetricName, Outcome, RunReport, State
 from runevals.verdict.matching import Pair
 from runevals.verdict.parts import metric_test, metrics_of
 from runevals.verdict.secondary_metrics import costs
 from runevals.verdict.sides import Sides
+
+ROUNDING = 1e-9  # of a difference of means
+HALF = 0.5  # of its runs: a case that loses as many is lost
 
 
 def against_other(head: RunReport, other: RunReport, name: str) -> AgainstComparison | None:
@@ -46,16 +50,17 @@ def against_target(
 ) -> Mapping[str, AgainstComparison]:
     """Every other target against `reference`: is it at most `margin` worse? Holm over the targets.
 
-    It must be in both metrics, the pass rate and the share if a judge graded; the larger p counts (Berger 1982).
+    It must hold in both metrics, the pass rate and the share if a judge graded; the larger p counts (Berger 1982).
     What could not be measured counts against the target: as failed here, and as passed on the reference. Of two
     deterministic targets every difference is real: nothing is tested, and the bound is the drop itself.
     """
-    compared, losses = {}, {}
+    compared, losses, sides = {}, {}, {}
     for name, report in reports.items():
         comparison = against_other(report, reports[reference], reference) if name != reference else None
         if comparison is not None:
             compared[name] = comparison
-            losses[name] = _losses(Sides.of(report, reports[reference]).due)
+            sides[name] = Sides.of(report, reports[reference])
+            losses[name] = _losses(sides[name].due)
 
     tested = [name for name, comparison in compared.items() if not comparison.deterministic]
 
@@ -63,15 +68,47 @@ def against_target(
         p_values = [max(non_inferiority_p_value(each, at) for each in losses[other]) for other in tested]
         return holm(p_values)[tested.index(name)]
 
-    return {
-        name: replace(
-            comparison,
-            margin=margin,
-            margin_p_value=p_value(name, margin) if name in tested else None,
-            drop_bound=_bound(partial(p_value, name), margin, alpha) if name in tested else _drop(losses[name]),
-        )
-        for name, comparison in compared.items()
-    }
+    def with_margin(name: str) -> AgainstComparison:
+        of_margin = None
+        if name in tested:
+            of_margin = p_value(name, margin), _bound(partial(p_value, name), margin, alpha)
+        p, bound = of_margin or (None, _drop(losses[name]))
+        return replace(compared[name], margin=margin, margin_p_value=p, drop_bound=bound)
+
+    level = alpha / max(1, len(tested))
+    return {name: _with_state(with_margin(name), sides[name].measured, level) for name in compared}
+
+
+def _with_state(comparison: AgainstComparison, pairs: Sequence[Pair], level: float) -> AgainstComparison:
+    """Worse: an exact test at `level` says that it is worse at all, and what is seen is beyond the margin."""
+    assert comparison.margin is not None  # noqa: S101 - of another target
+    margin, bound = comparison.margin, comparison.drop_bound or 0.0
+    tests = [test for metric in metrics_of(pairs) if (test := metric_test(pairs, metric)) is not None]
+    certain = comparison.deterministic
+    worse = any(test.drop > margin + ROUNDING and (certain or test.p_value <= level) for test in tests)
+    lost = [pair for pair in pairs if _mean(pair.before.outcomes) - _mean(pair.now.outcomes) >= HALF]
+    state = State.WORSE if worse else State.NOT_KNOWN
+    drop = max(test.drop for test in tests)
+    to_show = margin - drop if drop < margin else drop  # the distance that the uncertainty must fit into
+    return replace(
+        comparison,
+        state=State.NOT_WORSE if comparison.not_worse else state,
+        lost_cases=len(lost),
+        lost_categories=tuple(_lost_categories(pairs, lost)),
+        times_more=None if certain else ((bound - drop) / max(to_show, 0.001)) ** 2,
+    )
+
+
+def _mean(outcomes: Sequence[float]) -> float:
+    return fsum(outcomes) / len(outcomes)
+
+
+def _lost_categories(pairs: Sequence[Pair], lost: Sequence[Pair]) -> Iterator[str]:
+    """Categories of which at least four cases in five are lost, and at least three."""
+    cases = Counter(pair.base.category for pair in pairs)
+    for category, number in Counter(pair.base.category for pair in lost).items():
+        if category is not None and number >= max(3, 0.8 * cases[category]):
+            yield category
 
 
 def _repeats(report: RunReport) -> bool:

@@ -87,13 +87,13 @@ class CaseRuns(Struct):
         self._pairs = [*pairs, *(runs.pair for runs in old_forms.values())]
         self.old_forms, self._runs = frozenset(old_forms), old_forms
         lost = [pair for pair in edited if pair.regressed and not pair.same_content]
-        found = {each.key: each for each in self._of_entrants(deterministic=deterministic)}
-        stricter = [pair for pair in lost if pair.key in old_forms and pair.key not in found]
+        entrants = {each.key: each for each in self._of_entrants(deterministic=deterministic)}
+        stricter = [pair for pair in lost if pair.key in old_forms and pair.key not in entrants]
         forms = [
             *(of_case(pair, (), Reason.OLD_FORM, edited=True) for pair in lost if pair.key not in old_forms),
             *(of_case(pair, (), Reason.PASSED_AGAIN, edited=True, dead=False) for pair in stricter),
         ]
-        return (*found.values(), *forms)
+        return (*entrants.values(), *forms)
 
     def _of_entrants(self, *, deterministic: bool) -> Iterable[Finding]:
         """If a deterministic target contradicts itself, all is asked as of any other; its runs so far count."""

@@ -36,6 +36,7 @@ from runevals.records import (
 )
 from runevals.verdict.reasons import MEANINGS
 
+MOST_TIMES = 50  # as many runs: beyond, nobody makes them
 MOST_NAMED = 10  # cases of which one sentence is said
 NOTICEABLE_DROP = 0.05  # that a sentence on no loss must mention
 NOTICEABLE_S, NOTICEABLE_RISE = 0.05, 0.05  # of latency: seconds, and the share of what it was
@@ -153,25 +154,48 @@ def about_mark(mark: MarkComparison) -> str:
     )
 
 
-def worth(against: AgainstComparison) -> str:
-    """ "worth +31.0 points, p = 0.001; 1.7× the cost"; of a deterministic target there is no p."""
+_STANDING: Mapping[State, tuple[str, str]] = {  # in a sentence, and in a cell
+    State.WORSE: ("worse than", "worse"),
+    State.NOT_WORSE: ("not worse than", "not worse"),
+    State.NOT_KNOWN: ("not known yet to be worse or not than", "not known yet"),
+}
+
+
+def standing(against: AgainstComparison) -> str:
+    """Whether a target is worse than another, in a cell; empty if it is no target."""
+    return "" if against.state is None else _STANDING[against.state][1]
+
+
+def about_standing(name: str, against: AgainstComparison) -> str:
+    """ "nano is worse than mini: 34 of 200 cases lost, all of hours (−17.0 points); 0.2× the cost"."""
+    assert against.state is not None  # noqa: S101 - of a target
+    return f"{name} is {_STANDING[against.state][0]} {against.name}: {_worth(against)}"
+
+
+def _worth(against: AgainstComparison) -> str:
+    """What is known of the difference, and its price; of deterministic targets there is no p."""
     sure = "" if against.deterministic else f", {p_value(against.p_value)}"
-    cost = "" if against.cost_ratio is None else f"; {against.cost_ratio:.1f}× the cost"
-    if against.margin is not None:
-        return not_worse(against)
-    return f"worth {points(against.gain)}{sure}{cost}"
-
-
-def not_worse(against: AgainstComparison) -> str:
-    """ "at most 3 points worse, p = 0.004, at 0.11× the cost", if that is shown; of deterministic targets no p."""
-    assert against.margin is not None  # noqa: S101 - of a target
-    cost = "" if against.cost_ratio is None else f", at {against.cost_ratio:.2g}× the cost"
+    digits = ".1f" if against.state is None else ".2g"
+    cost = "" if against.cost_ratio is None else f"; {against.cost_ratio:{digits}}× the cost"
+    if against.state is None or against.margin is None:
+        return f"worth {points(against.gain)}{sure}{cost}"
     margin = f"{100 * against.margin:g} point{'' if against.margin == 0.01 else 's'}"
-    if against.margin_p_value is None:
-        size = "at most" if against.not_worse else "more than"
-        return f"{size} {margin} worse (deterministic targets: every difference is real){cost}"
-    prefix = "" if against.not_worse else "not shown to be "
-    return f"{prefix}at most {margin} worse, {p_value(against.margin_p_value)}{cost}"
+    if against.state is State.WORSE:
+        every = f", all of {short_list(against.lost_categories, 3)}" if against.lost_categories else ""
+        lost = f"{against.lost_cases} of {plural(against.cases, 'case')} lost{every}"
+        return f"{lost} ({points(against.gain)}{sure}; margin {margin}){cost}"
+    if against.state is State.NOT_WORSE:
+        why = "every difference is real" if against.margin_p_value is None else p_value(against.margin_p_value)
+        return f"by at most {margin} ({why}){cost}"
+    return f"{points(against.gain)}, and a loss of more than {margin} is not excluded: {_settles(against)}{cost}"
+
+
+def _settles(against: AgainstComparison) -> str:
+    if against.times_more is None:
+        return "measure the cases that could not be measured"
+    if against.times_more > MOST_TIMES:
+        return "only a larger margin would settle it"
+    return f"about {max(2.0, against.times_more):.0f} times as many cases or runs would settle it"
 
 
 def about_drop_bound(against: AgainstComparison, *, holds: bool) -> str:
@@ -190,7 +214,8 @@ def about_against(against: AgainstComparison) -> str:
     interval = "" if against.deterministic else f" (95 % interval {low} to {high})"
     rates = f"{_NAMES[against.metric].lower()} {percent(against.other_mean)} → {percent(against.head_mean)}"
     cases = plural(against.cases, "case")
-    return f"Against {against.name}: {rates} in {cases}{interval}, {worth(against)}."
+    way = f"; {standing(against)}: " if against.state is not None else ", "
+    return f"Against {against.name}: {rates} in {cases}{interval}{way}{_worth(against)}."
 
 
 def same_on_both_sides(against: AgainstComparison) -> str:
