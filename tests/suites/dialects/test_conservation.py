@@ -8,7 +8,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from runevals.suites.dialects.conservation import content_in_case, content_of
@@ -18,6 +18,7 @@ MIXED = runpy.run_path(str(Path(__file__).parents[3] / "benchmarks" / "mixed_key
 
 @settings(max_examples=400, deadline=None)
 @given(st.integers(0, 2**32))
+@example(9510)  # `expected` in a sample, beside assertions and a rubric
 def test_a_file_of_mixed_keys_loses_nothing_or_is_refused_or_warns(tmp_path_factory, seed):
     suffix, text = MIXED["generated"](random.Random(seed))
     assert not MIXED["lost"](suffix, text, tmp_path_factory.getbasetemp()), text

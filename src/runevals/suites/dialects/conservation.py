@@ -22,12 +22,13 @@ _DESCRIBES = re.compile(
     r"(?i)^(?:x-|_|\$)|desc|note|comment|metric|label|title|name|author|owner|version|licen[cs]e|tags?$|keywords|meta"
     r"|source|created|updated|date|url$|summary|^id$|^kind$|language"
 )
+EXPECTED = "expected"
 # What formats and people call checks.
 CHECKS = frozenset({
     "assert", "asserts", "assertion", "assertions", "evaluator", "evaluators", "grader", "graders", "scorer",
     "scorers", "check", "checks", "expect", "expectations", "rubric", "rubrics", "criteria", "success_criteria",
     "dimensions", "acceptance_criteria", "testing_criteria", "default_evaluators", "defaultTest",
-    "expected_outcome", "expected_output", "expected_response", "expected_behavior",
+    "expected", "expected_outcome", "expected_output", "expected_response", "expected_behavior",
 })  # fmt: skip
 _PROMPTS = frozenset({
     "prompt", "prompts", "input", "inputs", "query", "question", "messages", "turns", "vars", "conversation",
@@ -118,7 +119,9 @@ def _of_entries(
             if content and not isinstance(entry[key], str):
                 message = f"'{key}' holds {content} and is not read in this format"
                 yield source.problem(at, message, key=True, rule="unknown-key")
-            elif content and key in CHECKS and entry[key] != entry.get("expected"):  # a column of that name
+            elif (
+                content and key in CHECKS and (key == EXPECTED or entry[key] != entry.get(EXPECTED))
+            ):  # its column
                 message = f"'{key}' is a variable here, and no check reads it"
                 yield source.warning(at, message, key=True, rule="unknown-key")
 
@@ -129,5 +132,5 @@ _READ: Mapping[str, tuple[str | tuple[str, ...], str | tuple[str, ...], tuple[st
     "eval-samples": ("file", "sample", ("samples",)),
     "rows": ("file", "row", ("rows", "data")),
     "skill-cases": ((), "case", ()),
-    "prompt-yml": ("", (), ("testData",)),
+    "prompt-yml": ("", (EXPECTED,), ("testData",)),
 }
