@@ -18,17 +18,21 @@ class Layer(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What became of a check, an attempt or a case."""
+    """What became of a check, an attempt or a case; `measured` says whether it passed or failed."""
+
+    measured: bool
 
     PASSED = "passed"
     FAILED = "failed"
     ERRORED = "errored"
     SKIPPED = "skipped"
 
-    @property
-    def measured(self) -> bool:
-        """Whether it passed or failed."""
-        return self in (Outcome.PASSED, Outcome.FAILED)
+    def __new__(cls, word: str) -> Outcome:
+        """Every comparison asks for `measured` often, so it is no property."""
+        outcome = str.__new__(cls, word)
+        outcome._value_ = word
+        outcome.measured = word in ("passed", "failed")
+        return outcome
 
 
 FROM_0_TO_1: tuple[float, float | None] = (0.0, 1.0)

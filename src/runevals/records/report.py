@@ -140,13 +140,18 @@ class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
             return None
         if self.layers.incomplete and Layer.JUDGE in self.layers.incomplete:
             return None
-        results = [result for turn in self.turns for result in turn.results if result.outcome.measured]
-        if any(
-            result.score is not None and 0.0 < result.score < 1.0 and result.layer is not Layer.JUDGE
-            for result in results
-        ):
-            return sum(float(each.passed) if each.score is None else each.score for each in results) / len(results)
+        for turn in self.turns:
+            for result in turn.results:  # nearly always without a score of its own: no list is made
+                score = result.score
+                if score is not None and 0.0 < score < 1.0 and result.layer is not Layer.JUDGE and result.outcome.measured:
+                    return self._mean_score
         return (1.0 if passed else 0.0) if self.share is None else self.share
+
+    @property
+    def _mean_score(self) -> float:
+        """The mean of what was measured: the score of each check, or whether it passed."""
+        results = [result for turn in self.turns for result in turn.results if result.outcome.measured]
+        return sum(float(each.passed) if each.score is None else each.score for each in results) / len(results)
 
     @property
     def unchecked(self) -> bool:

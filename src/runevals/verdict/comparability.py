@@ -125,9 +125,9 @@ def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterat
     repeated = [f"{plural(number, 'answer')} of {side}" for number, side in _repeated_answers(head, base)]
     if repeated:
         yield f"a cache on the way gave {' and '.join(repeated)} again: repeats of one answer count as one run"
-    answered = {(case.suite, case.key) for case in base.cases if not _is_empty(case)}
-    passing = [case for case in head.cases if case.status is Outcome.PASSED and _is_empty(case)]
-    if emptied := sum((case.suite, case.key) in answered for case in passing):
+    empty = {(case.suite, case.key) for case in head.cases if case.status is Outcome.PASSED and _is_empty(case)}
+    on_base = [case for case in base.cases if (case.suite, case.key) in empty] if empty else []
+    if emptied := sum(not _is_empty(case) for case in on_base):
         yield f"{plural(emptied, 'case')} passed with an empty answer, which was not empty on the base"
     if not base.complete:
         yield "the base's run is incomplete"
@@ -135,11 +135,12 @@ def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterat
 
 def _is_empty(case: CaseReport) -> bool:
     """Whether it was answered with nothing but blanks, and without tool calls."""
-    turns = [turn for attempt in case.attempts for turn in attempt.turns]
-    return bool(turns) and all(
-        (turn.output == "" or (turn.output or "").isspace()) and turn.value is None and not turn.tool_calls
-        for turn in turns
-    )
+    turn = None
+    for attempt in case.attempts:
+        for turn in attempt.turns:
+            if turn.output is None or turn.output.strip() or turn.value is not None or turn.tool_calls:
+                return False
+    return turn is not None
 
 
 def _other_user(head: RunReport, base: RunReport) -> Iterator[str]:

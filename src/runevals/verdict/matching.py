@@ -84,7 +84,8 @@ class Side(Struct):
 
 
 def _is_graded(case: CaseReport) -> bool:
-    return any(run.graded for run in case.runs[:1])
+    runs = case.runs
+    return bool(runs) and runs[0].graded
 
 
 def _says_only_that_it_passed(case: CaseReport, scored: CaseReport) -> bool:
