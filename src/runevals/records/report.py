@@ -143,7 +143,12 @@ class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
         for turn in self.turns:
             for result in turn.results:  # nearly always without a score of its own: no list is made
                 score = result.score
-                if score is not None and 0.0 < score < 1.0 and result.layer is not Layer.JUDGE and result.outcome.measured:
+                if (
+                    score is not None
+                    and 0.0 < score < 1.0
+                    and result.layer is not Layer.JUDGE
+                    and result.outcome.measured
+                ):
                     return self._mean_score
         return (1.0 if passed else 0.0) if self.share is None else self.share
 

@@ -21,8 +21,11 @@ def nothing_measured(settings: Settings, verdict: FinalVerdict, notices: Sequenc
     return Conclusion(report=report, comparison=None, gates=(), verdict=verdict)
 
 
-def ended_by(error: Exception, settings: Settings) -> Conclusion:
-    """The message of a run that an error ended: one line, then one for each further problem of a file."""
+def ended_by(error: Exception, settings: Settings, exit_code: int | None = None) -> Conclusion:
+    """The message of a run that an error ended: one line, then one for each further problem of a file.
+
+    The exit code is the error's, unless another is given.
+    """
     redact = redactor(settings.environment, settings.key_names)
     error = as_run_error(error)
     if not isinstance(error, RunevalsError):
@@ -32,4 +35,4 @@ def ended_by(error: Exception, settings: Settings) -> Conclusion:
     why, more = lines[0], lines[1:]
     if isinstance(error, InvalidSuite) and more:
         why += f" (and {plural(len(more), 'more problem')})"
-    return nothing_measured(settings, unmeasured(why, error.exit_code), more)
+    return nothing_measured(settings, unmeasured(why, exit_code or error.exit_code), more)

@@ -124,7 +124,7 @@ def _reused(planned: Mapping[str, _Planned], settings: Settings) -> Mapping[str,
         again = conclusion_of(conclusion.report, None, rules, conclusion.mark, against.get(name))
         if name in against and again.verdict.exit_code:
             return {}
-        conclusions[name] = replace(again, verdict=conclusion.verdict) if name in against else conclusion
+        conclusions[name] = replace(conclusion, gates=again.gates, against=again.against)
     return conclusions
 
 
@@ -186,5 +186,4 @@ def _concluded(target: _Target, against: AgainstComparison | None) -> Conclusion
 
 def _not_measured(error: RunevalsError, settings: Settings) -> Conclusion:
     """The conclusion of a target that could not be started, while others could: unmeasured."""
-    conclusion = ended_by(error, settings)
-    return replace(conclusion, verdict=replace(conclusion.verdict, exit_code=COULD_NOT_MEASURE))
+    return ended_by(error, settings, COULD_NOT_MEASURE)

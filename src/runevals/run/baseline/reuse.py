@@ -68,7 +68,7 @@ def _stored(request: RunRequest, baseline: Baseline) -> Conclusion | str:
         f"No relevant changes since {commit[:7]} – its result is reused: "
         f"{total.passed} of {total.cases - total.skipped} cases pass"
     )
-    return replace(conclusion, verdict=replace(conclusion.verdict, headline=headline))
+    return replace(conclusion, verdict=passed(headline, warns=conclusion.verdict.warns))
 
 
 def _has_gated_cases(suites: LoadedSuites) -> bool:
