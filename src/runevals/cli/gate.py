@@ -39,7 +39,7 @@ from runevals.verdict.wording import failing_now
 @click.option("--base", metavar="REF", help="Take the rules from the merge base of HEAD and REF.")
 @settings_options(
     *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect", "mark"),
-    *("on_unknown", "category", "tag", "filter", "redact"),
+    *("on_unknown", "category", "tag", "filter", "redact", "columns"),
 )
 @environment_option
 def command(
@@ -53,9 +53,10 @@ def command(
 ) -> None:
     """Compare the RESULTS of another tool with those of the base; the exit code is a run's.
 
-    RESULTS are files, or folders of them: promptfoo (JSON), Inspect (.eval, JSON), DeepEval, agentv, waza,
-    skill-creator, and JUnit XML of any test runner. Their content tells which. Several runs of a case are its
-    attempts. --baseline is a results document of ours, or results of the same tool.
+    RESULTS are files, or folders of them: promptfoo (JSON), Inspect (.eval, JSON), DeepEval, agentv, waza, Vally,
+    Harbor, pydantic-evals, skill-creator, JUnit XML of any test runner, and plain rows as JSON Lines or CSV
+    (LangSmith). Their content tells which. Several runs of a case are its attempts. --baseline is a results
+    document of ours, or results of the same tool.
 
     \b
     Examples:

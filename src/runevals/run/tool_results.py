@@ -56,15 +56,21 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     change itself.
     """
     require_not_committed(request.paths, settings)
-    report = report_of_files(request.paths, parameters_are_attempts=request.parameters_are_attempts)
+    report = report_of_files(
+        request.paths,
+        parameters_are_attempts=request.parameters_are_attempts,
+        columns=settings.compare.columns,
+    )
     return with_promise(replace(report, run=of_this_checkout(report.run, settings)), request.deterministic)
 
 
-def report_of_files(paths: Sequence[Path], *, parameters_are_attempts: bool = False) -> RunReport:
+def report_of_files(
+    paths: Sequence[Path], *, parameters_are_attempts: bool = False, columns: Sequence[str] = ()
+) -> RunReport:
     """The results in these files and folders. Raises InvalidDocument, which names what cannot be read."""
     from runevals.suites.importing.results import read_results
 
-    imported = read_results(paths, parameters_are_attempts=parameters_are_attempts)
+    imported = read_results(paths, parameters_are_attempts=parameters_are_attempts, columns=columns)
     return report_of(imported, written_at=_newest(paths))
 
 
@@ -86,7 +92,7 @@ def _has_committed(path: Path, repository: Path) -> bool:
     return git.may_be_committed(repository, path)
 
 
-def read_report(path: Path, name: str = "") -> RunReport:
+def read_report(path: Path, name: str = "", columns: Sequence[str] = ()) -> RunReport:
     """A results document of ours, or the results of another tool. Raises InvalidDocument or InvalidSuite."""
     try:
         return results_document.read_conclusion(path, name).report
@@ -96,12 +102,12 @@ def read_report(path: Path, name: str = "") -> RunReport:
 
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             raise
-        if (imported := parse_results(path.read_bytes(), path, name or str(path))) is None:
+        if (imported := parse_results(path.read_bytes(), path, name or str(path), columns)) is None:
             raise
     return report_of(imported, written_at=_newest([path]))
 
 
-def parse_report(content: bytes, display_path: str) -> RunReport:
+def parse_report(content: bytes, display_path: str, columns: Sequence[str] = ()) -> RunReport:
     """The same of a file's content, such as one of another commit."""
     try:
         return results_document.parse(
@@ -110,7 +116,7 @@ def parse_report(content: bytes, display_path: str) -> RunReport:
     except InvalidDocument:
         from runevals.suites.importing.results import parse_results
 
-        if (imported := parse_results(content, Path(display_path), display_path)) is None:
+        if (imported := parse_results(content, Path(display_path), display_path, columns)) is None:
             raise
     return report_of(imported, written_at=datetime.now(UTC))
 
@@ -197,11 +203,11 @@ def not_measured_here(commit: str) -> Baseline:
 
 
 def with_lost_scores(report: RunReport, base: RunReport) -> RunReport:
-    """The report of Inspect, in which a check without a score is an error where every run of the base has one.
+    """The report, in which a check without a score is an error where every run of the base has one.
 
     Not of a scorer that was removed altogether: the cases are others then.
     """
-    if not _is_of_inspect(report):
+    if not _may_lack_scores(report):
         return report
     still = _names_of_scores(report)
     scored = {(case.suite, case.key, case.fingerprint): _scored(case, still) for case in base.cases}
@@ -214,13 +220,12 @@ def with_lost_scores(report: RunReport, base: RunReport) -> RunReport:
 
 def fresh_with_lost_scores(fresh: CaseReport, base: CaseReport, head: RunReport) -> CaseReport:
     """The same of a case that was run again, on either side of the comparison of `head`."""
-    return _with_lost_scores(fresh, _scored(base, _names_of_scores(head))) if _is_of_inspect(head) else fresh
+    return _with_lost_scores(fresh, _scored(base, _names_of_scores(head))) if _may_lack_scores(head) else fresh
 
 
-def _is_of_inspect(report: RunReport) -> bool:
-    from runevals.suites.importing.results import inspect_log
-
-    return report.run.target.type == inspect_log.NAME
+def _may_lack_scores(report: RunReport) -> bool:
+    """Whether its tool leaves out the score of a scorer that failed."""
+    return report.run.target.type in ("inspect", "rows", "langsmith", "pydantic-evals")
 
 
 def _names_of_scores(report: RunReport) -> frozenset[str]:
@@ -240,7 +245,7 @@ def _scores(attempt: AttemptReport) -> Mapping[str, CheckResult]:
 
 
 def _with_lost_scores(case: CaseReport, scored: Mapping[str, CheckResult]) -> CaseReport:
-    from runevals.suites.importing.results.inspect_log import NO_SCORE
+    from runevals.suites.importing.results.field_map import NO_SCORE
     from runevals.suites.importing.results.records import errored
 
     attempts = []

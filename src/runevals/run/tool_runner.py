@@ -157,7 +157,10 @@ class ToolRunner(Struct, kw_only=True):
             values["output"] = folder
             failure = self._failure(values, settings)
             try:
-                run = read_results([Path(folder)], parameters_are_attempts=self.parameters_are_attempts)
+                columns = self.request.settings.compare.columns
+                run = read_results(
+                    [Path(folder)], parameters_are_attempts=self.parameters_are_attempts, columns=columns
+                )
                 report = report_of(run, written_at=datetime.now(UTC))
             except RunevalsError as error:
                 trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")

@@ -52,6 +52,7 @@ class CompareSettings(Struct, frozen=True, kw_only=True):
     base_setup: tuple[str, ...]
     share: tuple[str, ...]
     rerun: tuple[str, ...]  # of one case of another tool
+    columns: tuple[str, ...]  # of its results, if they are plain rows
     verify: str
     verify_repeats: int
     mark: Mark | None

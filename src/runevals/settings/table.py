@@ -84,6 +84,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("rerun", "texts", default=(), metavar="PROGRAM", by=FILE, protected=True,
             help="A program and its arguments that run one case of another tool again; from the base's side "
                  "only."),
+    Setting("columns", "texts", default=(), metavar="OURS=THEIRS", protected=True,
+            help="Mode gate, of plain rows: which column is what, such as id=case, passed=ok, score=f1 or, to say "
+                 "what passes, 'score=wer<=0.2'."),
     Setting("share", "texts", default=(), metavar="PATH", by=FILE, protected=True,
             help="Paths that git ignores and that the worktree of a base gets from here; from the base's side "
                  "only."),

@@ -80,7 +80,9 @@ READ = [
     *RESULTS.glob("results/*/valid/*.jsonl"),
     *RESULTS.glob("promptfoo/*/promptfooconfig.yaml"),
 ]
-STRICT = [path for path in READ if "NaN" not in path.read_text(encoding="utf-8")]  # which is not JSON
+STRICT = [
+    path for path in READ if path.parts[-3] != "rows" and "NaN" not in path.read_text(encoding="utf-8")
+]  # which is not JSON
 
 
 @pytest.mark.parametrize("path", sorted(STRICT), ids=lambda path: f"{path.parents[1].name}/{path.name}")

@@ -71,7 +71,9 @@ def _find(settings: Settings, own_commit: str | None) -> tuple[Baseline | None, 
     if is_remote(source):
         name = _display_address(source)
         report = (
-            _in_bucket(source) if is_in_bucket(source) else parse_report(_fetched(source, name).encode(), name)
+            _in_bucket(source, settings)
+            if is_in_bucket(source)
+            else parse_report(_fetched(source, name).encode(), name, settings.compare.columns)
         )
         require_whole(report, name)
         return Baseline(report=report, source=_source(name, report)), ()
@@ -86,7 +88,7 @@ def _find(settings: Settings, own_commit: str | None) -> tuple[Baseline | None, 
         raise _missing(
             f"there is no file {source}: `runevals run --output {path.name}` on the base makes it", settings
         )
-    report = read_report(path)
+    report = read_report(path, columns=settings.compare.columns)
     require_whole(report, path.name)
     return Baseline(report=report, source=_source(path.name, report)), ()
 
@@ -101,12 +103,12 @@ def is_remote(source: str) -> bool:
     return is_in_bucket(source) or source.startswith(("http://", "https://"))
 
 
-def _in_bucket(address: str) -> RunReport:
+def _in_bucket(address: str, settings: Settings) -> RunReport:
     with TemporaryDirectory(prefix="runevals-base-") as folder:
         (name, file), *others = copy_from_bucket(address, Path(folder)).items()
         if others:
             raise InvalidSettings(f"the baseline {address} has {1 + len(others)} documents; name one of them")
-        return read_report(file, name)
+        return read_report(file, name, settings.compare.columns)
 
 
 def require_whole(report: RunReport, display_name: str) -> None:
@@ -146,7 +148,7 @@ def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline |
             f"its settings name the baseline {path.name}, and {side.commit[:7]} has no such file", settings
         )
     display_name = f"{path.name} of {side.commit[:7]}"
-    report = parse_report(content, display_name)
+    report = parse_report(content, display_name, settings.compare.columns)
     require_whole(report, display_name)
     return Baseline(report=report, source=_source(display_name, report)), ()
 
@@ -205,7 +207,7 @@ def _of_tool(folder: Path, settings: Settings) -> RunReport:
     """The results of another tool in a folder. Raises InvalidSettings if it has none."""
     require_not_committed([folder], settings)
     try:
-        return report_of_files([folder])
+        return report_of_files([folder], columns=settings.compare.columns)
     except InvalidDocument as problem:
         what = f"the baseline: {folder} holds no results document of a measured run"
         raise InvalidSettings(f"{what}, and of other tools: {problem}") from None

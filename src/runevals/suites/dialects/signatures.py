@@ -100,6 +100,11 @@ SIGNATURES: tuple[Signature, ...] = (
     *_other(
         "results of agentv", _RESULTS, ("[].test_id|[].testId", "[].score", "![].expected"), ("test_id", "score")
     ),
+    *_other(
+        "results of Vally", _RESULTS, ("[].type|[].trajectory", "[].gradeResult", "[].stimulus|[].trajectory")
+    ),
+    *_other("a trial of Harbor", _RESULTS, ("trial_name", "task_name", "agent_info")),
+    *_other("results of pydantic-evals", _RESULTS, ("cases", "failures", "analyses|report_evaluator_failures")),
     *_other("results of DeepEval", _RESULTS, ("testCases", "metricsScores|testPassed"), ("testRunData",)),
     *_other("a log of Inspect", _RESULTS, ("eval", "status", "version|plan")),
     *_other(

@@ -58,11 +58,13 @@ def test_broken_results_are_refused_with_their_place(path, golden, monkeypatch):
 
 
 def test_one_format_recognises_each_file():
+    """Plain rows are what no tool is known for."""
     from runevals.suites.importing.results.opened import read_opened
 
     for path in FILES["valid"]:
         file = read_opened(path, path.name)
-        assert [known.NAME for known in FORMATS if known.recognises(file)] == [path.parts[-3].removesuffix("-log")]
+        first, *others = [known.NAME for known in FORMATS if known.recognises(file)]
+        assert (first, set(others) - {"rows"}) == (path.parts[-3].removesuffix("-log"), set())
 
 
 def test_a_run_made_twice_has_the_attempts_of_both(tmp_path):

@@ -12,21 +12,21 @@ from msgspec.structs import replace
 
 from runevals.records.errors import InvalidDocument
 from runevals.suites.importing.results import (
-    agentv,
     deepeval,
     inspect_log,
     junit,
     promptfoo,
+    rows,
     skill_creator,
-    waza,
 )
-from runevals.suites.importing.results.opened import OpenedResults, opened, read_opened
+from runevals.suites.importing.results.opened import TABLES, OpenedResults, opened, read_opened
 from runevals.suites.importing.results.records import ImportedCase, ImportedRun, joined
+from runevals.suites.importing.results.tools import AGENTV, HARBOR, PYDANTIC_EVALS, VALLY, WAZA
 
 AND = " + "
 GRADING = "grading.json"
 MOST_FILES = 10_000
-SUFFIXES = (".json", ".jsonl", ".xml", ".eval")  # that are looked at in a folder
+SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".xml", ".eval")  # that are looked at in a folder
 
 
 class ResultFormat(Protocol):
@@ -43,16 +43,31 @@ class ResultFormat(Protocol):
 
 
 # The first that recognises a file reads it.
-FORMATS: tuple[ResultFormat, ...] = (promptfoo, inspect_log, deepeval, waza, skill_creator, agentv, junit)
+FORMATS: tuple[ResultFormat, ...] = (
+    promptfoo,
+    inspect_log,
+    deepeval,
+    WAZA,
+    skill_creator,
+    AGENTV,
+    VALLY,
+    HARBOR,
+    PYDANTIC_EVALS,
+    rows,
+    junit,
+)
 
 
-def read_results(paths: Sequence[Path], *, parameters_are_attempts: bool = False) -> ImportedRun:
+def read_results(
+    paths: Sequence[Path], *, parameters_are_attempts: bool = False, columns: Sequence[str] = ()
+) -> ImportedRun:
     """All these files, and those in folders among them, as one run. Raises InvalidDocument with the place.
 
-    A case that several files have was run several times; a file that is named twice counts once.
+    A case that several files have was run several times; a file that is named twice counts once. With `columns`,
+    all of them are plain rows.
     """
-    read = partial(_read, parameters_are_attempts=parameters_are_attempts)
-    files = [file for path in paths for file in (_results_in(path) if path.is_dir() else [path])]
+    read = partial(_read, parameters_are_attempts=parameters_are_attempts, columns=columns)
+    files = [file for path in paths for file in (_results_in(path, columns) if path.is_dir() else [path])]
     unique: dict[Path, Path] = {}
     copies = [file for file in files if unique.setdefault(file.resolve(), file) is not file]
     run = together([read(file) for file in unique.values()])
@@ -60,9 +75,13 @@ def read_results(paths: Sequence[Path], *, parameters_are_attempts: bool = False
     return replace(run, notices=(*run.notices, *notices))
 
 
-def parse_results(content: bytes, path: Path, display_path: str) -> ImportedRun | None:
+def parse_results(
+    content: bytes, path: Path, display_path: str, columns: Sequence[str] = ()
+) -> ImportedRun | None:
     """The results in a file's content; None if it is in no format of these. Raises InvalidDocument."""
     file = opened(content, path, display_path)
+    if columns:
+        return rows.read(file, columns)
     format_ = _recognised(file)
     return None if format_ is None else format_.read(file)
 
@@ -73,8 +92,10 @@ def known_formats() -> str:
     return f"{', '.join(first)} and {last}"
 
 
-def _read(path: Path, *, parameters_are_attempts: bool) -> ImportedRun:
+def _read(path: Path, *, parameters_are_attempts: bool, columns: Sequence[str]) -> ImportedRun:
     file = read_opened(path, str(path))
+    if columns:
+        return rows.read(file, columns)
     format_ = _format_of(file)
     if format_ is junit:
         return junit.read(file, parameters_are_attempts=parameters_are_attempts)
@@ -94,19 +115,26 @@ def _format_of(file: OpenedResults) -> ResultFormat:
         raise InvalidDocument(
             f"{path} is a results document of runevals; `runevals compare BASE {path}` compares it"
         )
-    raise InvalidDocument(f"{path} is in no format of results that we read: {known_formats()} XML")
+    raise InvalidDocument(
+        f"{path} is in no format of results that we read: {known_formats()} XML; "
+        "of rows with other names, --columns says what they are: --columns id=COLUMN --columns score=COLUMN"
+    )
 
 
-def _results_in(folder: Path) -> list[Path]:
+def _results_in(folder: Path, columns: Sequence[str]) -> list[Path]:
     """The results in a folder; files of other kinds are left out, and so is what another file sums up.
+
+    Plain rows are only looked for if `columns` say what they are: many a table has an id and a score.
 
     agentv and skill-creator write a `grading.json` for each run in a folder below the file of all runs, and a
     `benchmark.json` that may have none of them.
     """
-    files = {path: format_ for path in _files(folder) if (format_ := _results_format(path)) is not None}
+    if columns:
+        return [path for path in _files(folder) if path.suffix in (".json", ".jsonl", *TABLES)]
+    files = {path: format_ for path in _files(folder) if (format_ := _results_format(path)) not in (None, rows)}
     if not files:
         raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
-    sums = {path.parent for path, one in files.items() if path.name != GRADING and one in (agentv, skill_creator)}
+    sums = {path.parent for path, one in files.items() if path.name != GRADING and one in (AGENTV, skill_creator)}
     return [path for path in files if path.name != GRADING or sums.isdisjoint(path.parents)]
 
 
@@ -137,16 +165,19 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
             models.setdefault((case.suite, case.key), set()).add(frozenset(run.models))
     of_several = {suite for (suite, _), of_case in models.items() if len(of_case) > 1}
     starts = [run.started_at for run in runs if run.started_at is not None]
+    cases = joined(_of_model(case, run, of_several) for run in runs for case in run.cases)
+    there, counted = sum(len(case.attempts) for case in cases), sum(run.counted or 0 for run in runs)
+    lost = f"the results count {counted} attempts and have {there}" if there < counted else ""
     return ImportedRun(
         tool=AND.join(sorted({run.tool for run in runs})),
         path=_folder_of([run.path for run in runs]),
-        cases=joined(_of_model(case, run, of_several) for run in runs for case in run.cases),
+        cases=cases,
         models=tuple(dict.fromkeys(model for run in runs for model in run.models)),
         judges=tuple(dict.fromkeys(judge for run in runs for judge in run.judges)),
         started_at=min(starts, default=None),
         duration_s=sum(run.duration_s for run in runs),
         notices=tuple(dict.fromkeys(notice for run in runs for notice in run.notices)),
-        stopped="; ".join(filter(None, (run.stopped for run in runs))),
+        stopped="; ".join(filter(None, (*(run.stopped for run in runs), lost))),
     )
 
 

@@ -36,6 +36,34 @@ class Json(Struct, frozen=True):
         """The value of a key; its value is None if there is none. Raises InvalidDocument."""
         return Json(self.fields.get(name), self.file, f"{self.pointer}/{name}")
 
+    def at(self, paths: str) -> Json:
+        """The value at a path such as `a.b`; of several with `|` between them, the first that is not null.
+
+        A name with dots is a key first; `.` is the value itself. Null if there is nothing.
+        """
+        value = Json(None, self.file, f"{self.pointer}/{paths.partition('|')[0].replace('.', '/')}")
+        for path in filter(None, paths.split("|")):
+            value = self._at(path)
+            if value.value is not None:
+                break
+        return value
+
+    def _at(self, path: str) -> Json:
+        if path == ".":
+            return self
+        names = [path] if isinstance(self.value, dict) and path in self.value else path.split(".")
+        value = self
+        for name in names:
+            value = (
+                value[name] if isinstance(value.value, dict) else Json(None, value.file, f"{value.pointer}/{name}")
+            )
+        return value
+
+    def seconds_at(self, path: str) -> float | None:
+        """A duration; a path that ends in `ms` as a word has milliseconds. Raises InvalidDocument."""
+        path, _, unit = path.partition(" ")
+        return self.at(path).seconds_or_none if unit else self.at(path).amount_or_none
+
     @property
     def fields(self) -> Mapping[str, object]:
         """Of an object; none of null. Raises InvalidDocument."""
@@ -97,6 +125,19 @@ class Json(Struct, frozen=True):
         if not abs(self.value) <= LARGEST:  # neither is NaN
             raise self.wrong("a number that can be computed with")
         return float(self.value)
+
+    @property
+    def measure_or_none(self) -> float | None:
+        """A score; true and false are 1 and 0. None for null. Raises InvalidDocument."""
+        return float(self.value) if isinstance(self.value, bool) else self.number_or_none
+
+    @property
+    def answer(self) -> str | None:
+        """A text; of a list of messages, the last one's."""
+        if not isinstance(self.value, list):
+            return self.text_or_none
+        last = next(reversed(self.entries), None)
+        return last["content"].text_or_none if last is not None and isinstance(last.value, dict) else None
 
     @property
     def amount_or_none(self) -> float | None:

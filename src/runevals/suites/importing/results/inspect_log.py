@@ -14,6 +14,7 @@ from runevals.lib.parsing.source import decoded
 from runevals.records import CheckResult, Layer, ToolCall, TurnReport, cut_name, one_line
 from runevals.records.errors import InvalidDocument
 from runevals.suites.importing.results.archive import Archive
+from runevals.suites.importing.results.field_map import NO_SCORE
 from runevals.suites.importing.results.fields import Json
 from runevals.suites.importing.results.opened import OpenedResults, loaded
 from runevals.suites.importing.results.records import (
@@ -29,7 +30,7 @@ from runevals.suites.importing.results.records import (
 NAME = "inspect"
 VERSIONS = (1, 2)
 HEADER, START, SAMPLES = "header.json", "_journal/start.json", "samples/"
-NO_SCORE, NOT_SCORED = "the scorer gave no score", "the sample was not scored"
+NOT_SCORED = "the sample was not scored"
 PASSES = 0.5  # the share from which a score between 0 and 1 passes
 _WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 

@@ -27,6 +27,7 @@ from runevals.suites.importing.results.records import (
     unanswered,
 )
 from runevals.suites.importing.results.repetitions import whole_repeats, without_count
+from runevals.suites.importing.results.words import ENDS, PASSES
 
 NAME = "junit"
 ROOTS = ("testsuites", "testsuite")
@@ -57,20 +58,6 @@ _HOOK = re.compile(
     r'"(before|after) (all|each)" hook(:|$| (for|in) ")|^\s*Test execution failure: could be caused by test hooks'
 )
 MOST_NESTED = 30  # suites
-# A `status` or `result` may be all that says how a test ended: in GoogleTest, CTest, Behat and others.
-_ENDS = {
-    **dict.fromkeys(("notrun", "disabled", "skipped", "skip", "ignored", "pending", "untested"), Outcome.SKIPPED),
-    **dict.fromkeys(("failed", "fail", "failure"), Outcome.FAILED),
-    **dict.fromkeys(("error", "errored", "broken", "undefined", "interrupted", "aborted"), Outcome.ERRORED),
-    **dict.fromkeys(("timedout", "timed_out", "timeout", "canceled", "cancelled"), Outcome.ERRORED),
-    **dict.fromkeys(("crash", "crashed", "killed", "fatal", "abort", "blocked"), Outcome.ERRORED),
-    **dict.fromkeys(("not_run", "not run", "inconclusive"), Outcome.SKIPPED),
-    "failing": Outcome.FAILED,
-}
-_PASSES = (
-    *("run", "passed", "pass", "passing", "ok", "success", "successful", "succeeded"),
-    *("completed", "complete", "finished", "executed", "done", "true", "0"),
-)
 _WANTED_SKIP = ("SKIP_", "Disabled")  # how CTest says why, if nothing went wrong
 # The test class as a whole, as JUnit and Gradle name it. Surefire and GoogleTest leave the name empty.
 _CLASS_FAILURES = ("initializationError", "executionError", "classMethod")
@@ -249,7 +236,7 @@ def _failures_in(tests: Iterable[_Test]) -> int:
 def _unknown_status(test: _Test) -> str:
     """What to say of a test that nothing calls failed, and of which a word says an end that is not known."""
     stated = [test.element.attributes.get(name, "").strip() for name in _STATES]
-    unknown = next((one for one in stated if one and one.lower() not in _PASSES), None)
+    unknown = next((one for one in stated if one and one.lower() not in PASSES), None)
     says_more = any(child.name in _SAY_THE_END for child in test.element.children)
     if unknown is None or says_more or _stated_end(test.element):
         return ""
@@ -395,7 +382,7 @@ def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
     elif "skipped" in ends:
         yield _attempt(test, Outcome.SKIPPED, _reason(ends["skipped"]))
     elif stated is not None:
-        yield _attempt(test, _ENDS[stated], f"its status is {stated}")
+        yield _attempt(test, ENDS[stated], f"its status is {stated}")
     elif test.unended:
         yield _attempt(test, Outcome.ERRORED, "it has not ended: its file was not run to the end")
     elif test.reran:
@@ -410,7 +397,7 @@ def _stated_end(case: XmlElement) -> str | None:
     if case.attributes.get("success", "").strip().lower() == "false":
         return "failed"
     stated = (case.attributes.get(name, "").strip().lower() for name in _STATES)
-    return next((one for one in stated if one in _ENDS), None)
+    return next((one for one in stated if one in ENDS), None)
 
 
 def _was_not_startable(test: _Test, skipped: XmlElement) -> bool:

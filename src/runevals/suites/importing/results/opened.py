@@ -13,12 +13,14 @@ from runevals.lib.parsing.source import decoded, unique_keys, where_no_json, why
 from runevals.lib.parsing.strict_json import require_few_values
 from runevals.lib.parsing.xml import MOST_DEEP, XmlElement, read_xml
 from runevals.records.errors import InvalidDocument
+from runevals.suites.dialects.rows import read_csv
 from runevals.suites.importing.results.archive import Archive, is_archive
 from runevals.suites.importing.results.fields import Json
 
 MAX_BYTES = 256 * 1024 * 1024
 MOST_BLANK = 4096  # bytes before what tells the format
 MOST_ROWS = 200_000  # of JSON Lines
+TABLES = (".csv", ".tsv")
 _JSON_STARTS = '{["-0123456789tfnNI'
 
 
@@ -61,6 +63,10 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
     text = content.decode("utf-16", errors="replace") if is_utf_16 else decoded(content, display_path)
     if not text.strip():
         raise InvalidDocument(f"{display_path} is empty")
+    if path.suffix.lower() in TABLES:
+        table = Json(read_csv(text, display_path).value, display_path).entries
+        rows = [Json(row.value, f"{display_path}: row {at}") for at, row in enumerate(table, start=1)]
+        return OpenedResults(path=path, display_path=display_path, rows=tuple(rows))
     try:
         return OpenedResults(path=path, display_path=display_path, document=Json(loaded(text), display_path))
     except json.JSONDecodeError as error:
