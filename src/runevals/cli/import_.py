@@ -23,6 +23,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records.errors import USAGE_ERROR, InvalidSettings, UsageError
 from runevals.run.redaction.redactors import without_either
 from runevals.settings.resolve import Settings
+from runevals.suites.importing import openai_evals
 from runevals.suites.importing.files import Files
 from runevals.suites.importing.logs import NAMES, read_log
 from runevals.suites.importing.logs.cases import as_document
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from runevals.suites.importing.prompts import Prompt
 
 PROMPTFOO = "promptfoo"
+CONFIGURATIONS = (PROMPTFOO, openai_evals.NAME)
 LOG_OUTPUT = Path("evals/imported.json")
 PROMPTS = "prompts"  # the folder beside the suite
 LONGEST_NAME = 60
@@ -41,13 +43,13 @@ LEAST_KEPT = 0.5  # of the assertions, without --force
 
 
 @click.command("import")
-@click.argument("tool", type=click.Choice(["promptfoo", *NAMES]))
+@click.argument("tool", type=click.Choice([*CONFIGURATIONS, *NAMES]))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="The suite to write: evals/eval-samples.json for promptfoo, else evals/imported.json.",
+    help="The suite to write: evals/eval-samples.json of a configuration, evals/imported.json of a log.",
 )
 @click.option(
     "--settings",
@@ -55,7 +57,7 @@ LEAST_KEPT = 0.5  # of the assertions, without --force
     type=click.Path(path_type=Path),
     default=Path("runevals.yaml"),
     show_default=True,
-    help="The settings to write, for promptfoo.",
+    help="The settings to write, of a configuration.",
 )
 @click.option(
     "--force",
@@ -70,8 +72,9 @@ def command(
 ) -> None:
     """Convert the configuration FILE of another tool into a suite and settings, or a log FILE into cases.
 
-    What has no equal here is listed, never dropped in silence. Logs are requests in the form of OpenAI's API, OTLP
-    traces, transcripts of Claude Code and exports of Langfuse. Keys, and what redact.patterns of the settings
+    What has no equal here is listed, never dropped in silence. Configurations are promptfoo's, and what OpenAI's
+    Evals API says of an eval and its runs, a line for each object. Logs are requests in the form of OpenAI's API,
+    OTLP traces, transcripts of Claude Code and exports of Langfuse. Keys, and what redact.patterns of the settings
     match, are removed.
 
     \b
@@ -80,12 +83,14 @@ def command(
       runevals import openai-log requests.jsonl -o evals/imported.json
     """
     force, strict = options.pop("force"), options.pop("strict")
-    if tool != PROMPTFOO:
+    if tool not in CONFIGURATIONS:
         _import_log(tool, file, output or LOG_OUTPUT, resolved_settings(options), expected=expected, force=force)
         return
     if expected:
-        raise UsageError("--expected is for logs; assertions of promptfoo say what they expect")
-    _import_promptfoo(file, output or Path("evals/eval-samples.json"), settings_file, force=force, strict=strict)
+        raise UsageError("--expected is for logs; the assertions of a configuration say what they expect")
+    _import_configuration(
+        tool, file, output or Path("evals/eval-samples.json"), settings_file, force=force, strict=strict
+    )
 
 
 def _import_log(tool: str, file: Path, output: Path, settings: Settings, *, expected: bool, force: bool) -> None:
@@ -114,8 +119,10 @@ def _import_log(tool: str, file: Path, output: Path, settings: Settings, *, expe
     say(f"  Written: {output}")
 
 
-def _import_promptfoo(file: Path, output: Path, settings_file: Path, *, force: bool, strict: bool) -> None:
-    converted = _converted(file)
+def _import_configuration(
+    tool: str, file: Path, output: Path, settings_file: Path, *, force: bool, strict: bool
+) -> None:
+    converted = _converted(file, tool)
     for line in remark_lines(converted.remarks):
         say(line, err=True)
     if not converted.samples:
@@ -130,7 +137,7 @@ def _import_promptfoo(file: Path, output: Path, settings_file: Path, *, force: b
     texts = _texts(converted, prompts, output, file)
     _write(texts, force=force)
     lost = sum(remark.level == "lost" for remark in converted.remarks)
-    say("\n".join(_summary(converted, prompts, PROMPTFOO, lost)))
+    say("\n".join(_summary(converted, prompts, tool, lost)))
     say(f"  Written: {', '.join(map(str, texts))}")
     if lost and strict:
         finish(USAGE_ERROR)
@@ -191,14 +198,17 @@ def _summary(converted: ConvertedConfig, prompts: Sequence[_Placed], tool: str, 
         yield f"  Prompt: {os.path.relpath(other.path)}, asked by: runevals --config {other.settings}"
 
 
-def _converted(file: Path) -> ConvertedConfig:
+def _converted(file: Path, tool: str) -> ConvertedConfig:
+    folder = file.resolve().parent
+    files = Files(folder=folder, root=repository_root(folder))
+    if tool == openai_evals.NAME:
+        return convert(openai_evals.configuration(file), files)
     if file.suffix not in (".yaml", ".yml", ".json"):
         raise UsageError(f"{file}: a configuration is read from YAML or JSON; one that is a program is never run")
     value = read_source(file, str(file)).value
     if not isinstance(value, Mapping):
         raise UsageError(f"{file}: is no configuration: it must be an object with 'prompts' and 'tests'")
-    folder = file.resolve().parent
-    return convert(value, Files(folder=folder, root=repository_root(folder)))
+    return convert(value, files)
 
 
 def _texts(converted: ConvertedConfig, prompts: Sequence[_Placed], output: Path, config: Path) -> dict[Path, str]:

@@ -85,9 +85,10 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     *_other(
         "an eval of OpenAI Evals",
-        f"its samples are in a file of their own: {_COLUMNS}",
-        ("eval_name", "data_source|sampling_params"),
+        "`runevals import openai-evals {path}` converts it, with its runs on further lines",
         ("testing_criteria", "data_source_config"),
+        ("[].testing_criteria", "[].data_source_config"),
+        ("[].datasource_item", "[].results", "[].sample"),
     ),
     *_other(
         "a dataset with instruction and input",
