@@ -57,6 +57,12 @@ EVALUATORS_SINCE = (1, 2, 0)
 SYSTEM_DEFAULTS: Mapping[str, Mapping[str, object]] = {"Relevance": {}, "Coherence": {}}
 WITHOUT_A_JUDGE: Mapping[str, Mapping[str, object]] = {"PartialMatch": {}}  # for prompts that are in no file
 _OF_EXTENSION = frozenset({"critical", "vars", "workspace", "files"})
+PREVIEW = 2  # of Microsoft's schema
+_BY_CALLS = "; tools_called, tool_arguments and tool_sequence look at calls"
+LOST = {
+    **dict.fromkeys(("RetrievalQuery", "RetrievalResult"), ""),
+    **dict.fromkeys(("ToolCallSelection", "ToolCallExecution"), _BY_CALLS),
+}  # Microsoft's evaluators of what only its agents report
 _CHECKS = ("default_evaluators", "evaluators", "evaluators_mode")
 
 Version = tuple[int, int, int]
@@ -170,7 +176,7 @@ class _Loader:
 
     def suite(self) -> Suite:
         self.shape = shape_of(self.source.value)
-        document = upgraded(self.source.value)
+        document = self._without_lost(upgraded(self.source.value))
         self.version = self._version(document)
         self._shape_notices()
         items = self._valid_items(document)
@@ -199,10 +205,34 @@ class _Loader:
             message = f"schemaVersion must be three numbers such as {CURRENT_VERSION}, but is {declared!r}"
             self._error(("schemaVersion",), message)
             return NEWEST_KNOWN
-        if version[0] != 1:
+        if version[0] == PREVIEW:
+            message = f"schemaVersion {declared} is a preview of Microsoft's; read as {CURRENT_VERSION}"
+            self.problems.append(self._problem(("schemaVersion",), message, "notice"))
+        elif version[0] != 1:
             message = f"schemaVersion {declared} is not supported; use 1.x.y, such as {CURRENT_VERSION}"
             self._error(("schemaVersion",), message)
         return version
+
+    def _without_lost(self, document: dict[str, Any]) -> dict[str, Any]:
+        """The document without Microsoft's evaluators that nothing here measures, each with a warning."""
+        return self._entry_without_lost(document, ())
+
+    def _entry_without_lost(self, entry: dict[str, Any], json_path: JsonPath) -> dict[str, Any]:
+        fields = dict(entry)
+        for key in ("default_evaluators", "evaluators"):
+            checks = fields.get(key)
+            if isinstance(checks, dict) and not checks.keys().isdisjoint(LOST):
+                fields[key] = {name: options for name, options in checks.items() if name not in LOST}
+                for name in (name for name in checks if name in LOST):
+                    message = f"'{name}' is lost: no evaluator here measures it{LOST[name]}"
+                    self.problems.append(self._problem((*json_path, key, name), message, "warning", key=True))
+        for key in ("items", "turns"):
+            if isinstance(parts := fields.get(key), list):
+                fields[key] = [
+                    self._entry_without_lost(part, (*json_path, key, at)) if isinstance(part, dict) else part
+                    for at, part in enumerate(parts)
+                ]
+        return fields
 
     def _shape_notices(self) -> None:
         if self.shape in ("array", "unversioned", "parallel", "item"):
