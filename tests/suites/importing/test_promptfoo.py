@@ -187,6 +187,8 @@ def prompted(project, name="runevals.yaml"):
         ("ollama:chat:qwen3:4b", {"type": "ollama", "model": "qwen3:4b"}),
         ("ollama:embeddings:nomic", None),
         ("cohere:command-a", None),
+        ("bedrock:openai.gpt-oss-120b-1:0", {"type": "bedrock", "model": "openai.gpt-oss-120b-1:0"}),
+        ("bedrock:converse:us.amazon.nova-pro-v1:0", {"type": "bedrock", "model": "us.amazon.nova-pro-v1:0"}),
     ],
 )
 def test_providers_that_speak_the_same_api_become_targets(provider, target):

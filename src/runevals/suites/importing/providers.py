@@ -16,7 +16,7 @@ from runevals.suites.importing.remarks import Remarks
 _CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 # promptfoo's names of providers that we ask by the same API → ours
 _PROVIDERS = {
-    **{name: name for name in ("anthropic", "openrouter", "groq", "mistral", "deepseek", "ollama")},
+    **{name: name for name in ("anthropic", "openrouter", "groq", "mistral", "deepseek", "ollama", "bedrock")},
     "google": "gemini",
 }
 # promptfoo's names of coding agents → ours
@@ -26,7 +26,7 @@ _AGENTS = {
 }
 _NO_CHAT = (
     "embedding", "assistant", "image", "realtime", "tts", "moderation", "completion:", "claude-agent-sdk",
-    "agents:", "chatkit:", "codex",
+    "agents:", "chatkit:", "codex", "kb:", "video:",
 )  # fmt: skip
 _READ = frozenset({"id", "label", "config", "prompts", "transform"})
 # What of a provider's config is sent with each request as it stands.
@@ -173,6 +173,7 @@ def with_files(config: Mapping[str, Any], location: str, files: Files, remarks: 
 def _target(name: str) -> dict[str, Any] | None:
     kind, _, rest = name.partition(":")
     model = rest.removeprefix("chat:").removeprefix("responses:").removeprefix("messages:")
+    model = model.removeprefix("converse:") if kind == "bedrock" else model
     if not model or rest.startswith(_NO_CHAT):
         return None
     if kind == "openai":
@@ -191,7 +192,6 @@ _ADVICE = {
         "promptfoo:manual-input",
     ): "it answers with the prompt, for trying a configuration; name your own target",
     (
-        "bedrock:",
         "azure:",
         "azureopenai:",
         "vertex:",
