@@ -32,7 +32,7 @@ def test_a_report_says_as_of_when_its_prices_are(project, runevals):
     """Claude, with a limit of what it may cost."""
     project.write("evals.json", SUITE)
     with chat_server(lambda body, n: Reply("Paris", model="claude-sonnet-5-20260801")) as server:
-        target = {"type": "anthropic", "model": "claude-sonnet-5", "base_url": server.base_url}
+        target = {"type": "anthropic", "model": "claude-sonnet-5", "base_url": server.base_url, "api": "chat"}
         project.write(
             "runevals.yaml", json.dumps({"target": target, "prices": {"own": {"input": 1, "output": 1}}})
         )

@@ -10,7 +10,7 @@ import pytest
 from runevals.targets.mcp_tools import ServerTool, tools_by_name
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
-from tests.responses_server import call, response, responses_server, text
+from tests.wires import WIRES, Turn, wire_server
 
 SERVER = """
 import os, sys
@@ -126,26 +126,35 @@ def test_tools_of_one_name_have_their_servers_name_before_it():
     assert list(tools_by_name(tools)) == ["a__x", "b__x", "y_z"]
 
 
-@pytest.mark.parametrize("api", ["", "responses"])
-def test_a_model_that_takes_tools_by_responses_alone_calls_the_tools_of_a_server(
-    project, runevals, monkeypatch, api
-):
-    """As OpenAI's models of today do; also if the settings say nothing of it."""
+@pytest.mark.parametrize("api", ["", *WIRES])
+def test_a_model_calls_the_tools_of_a_server_on_each_api(project, runevals, monkeypatch, api):
+    """Without a setting, one that takes tools by Responses alone, as OpenAI's models of today do."""
+    wire = WIRES[api or "responses"]
 
     def answer(body, _number):
-        results = [item["output"] for item in body["input"] if item.get("type") == "function_call_output"]
-        return response(text(f"It is {results[0]}.") if results else call("add", 1, a=2, b=3))
+        results = wire.results(body)
+        return Turn(text=f"It is {results[0]}.") if results else Turn(calls=(("add", 1, {"a": 2, "b": 3}),))
 
-    checks = [{"type": "tools_called", "values": ["add"]}, {"type": "contains", "value": "It is 5."}]
+    checks = [
+        {"type": "tools_called", "values": ["add"]},
+        {"type": "tools_not_called", "values": ["plus"]},
+        {"type": "tools_count_min", "value": 1},
+        {"type": "tools_count_max", "value": 1},
+        {"type": "tool_input_contains", "value": "add:3"},
+        {"type": "tool_output_contains", "value": "add:5"},
+        {"type": "turns_max", "value": 2},
+        {"type": "contains", "value": "It is 5."},
+    ]
     project.write("eval-samples.json", [{"sample_id": "s", "prompt": "2 + 3?", "assertions": checks}])
     project.write("server.py", SERVER)
-    target = {"type": "openai", "model": "m", "mcp": [SETTINGS], **({"api": api} if api else {})}
+    kind = "anthropic" if api == "messages" else "openai"
+    target = {"type": kind, "model": "m", "mcp": [SETTINGS], **({"api": api} if api else {})}
     project.write("runevals.yaml", {"target": target})
-    with responses_server(answer) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with wire_server(wire.api, answer) as server:
+        monkeypatch.setenv(f"{kind.upper()}_BASE_URL", server.base_url)
+        monkeypatch.setenv(f"{kind.upper()}_API_KEY", "k")
         code, out, err = runevals("-q", "-o", "out.json")
     assert code == 0, out + err
     attempt = project.document("out.json")["cases"][0]["attempts"][0]
     assert [made["name"] for made in attempt["turns"][0]["tool_calls"]] == ["add"]
-    assert server.paths == ([] if api else ["/v1/chat/completions"]) + ["/v1/responses"] * 2
+    assert server.paths == ([] if api else ["/v1/chat/completions"]) + [wire.path] * 2

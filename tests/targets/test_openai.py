@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from runevals.lib.chat.chat import Endpoint
 from runevals.lib.chat.transport import ChatClient
+from runevals.lib.http.key import FixedKey
 from runevals.lib.http.throttle import Throttle
 from runevals.lib.parsing.record_json import from_json, json_text
 from runevals.records import Delivery, Message, Response
@@ -293,7 +294,7 @@ def test_without_an_address_calls_go_to_openai_despite_openai_base_url(monkeypat
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")  # nothing leaves this machine
     with chat_server(lambda body, number: Reply("mine")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        client = ChatClient(base_url=None, api_key="key-1", azure_api_version=None, timeout_s=5)
+        client = ChatClient("openai", base_url=None, key=FixedKey("key-1"), azure_api_version=None, timeout_s=5)
         body = {"model": "tiny", "messages": [{"role": "user", "content": "hello"}]}
         with pytest.raises(openai.APIConnectionError):
             Throttle().call_in_slot(lambda turn: client.post("/chat/completions", body, turn), ValueError)

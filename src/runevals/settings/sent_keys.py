@@ -88,4 +88,4 @@ def _address(endpoint: Mapping[str, Any], environment: Mapping[str, str]) -> str
     if endpoint.get("type") in ("http", "a2a"):
         return str(environment.get(URL_VARIABLE) or endpoint.get("url", ""))
     provider = endpoint["type"] if endpoint.get("type") in PROVIDERS else "openai"
-    return str(endpoint.get("base_url") or address(provider, environment))
+    return str(endpoint.get("base_url") or address(provider, environment, endpoint.get("model")))

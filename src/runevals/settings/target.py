@@ -12,8 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib import git
-from runevals.lib.chat.providers import PROVIDERS, ProviderName, address, azure_address
-from runevals.lib.chat.wire import Api
+from runevals.lib.chat.providers import PROVIDERS, Api, ProviderName, address, azure_address
 from runevals.lib.facts import model
 from runevals.lib.http.endpoint import WebSettings
 from runevals.lib.http.origin import OPENAI_URL, origin_of
@@ -493,7 +492,7 @@ def _base_url(
     name = section["type"] if section["type"] in PROVIDERS else "openai"
     provider = PROVIDERS[name]
     if url is None:
-        place = address(name, environment)
+        place = address(name, environment, section.get("model"))
         return None if place == OPENAI_URL else _http(place, provider.located_by or what)
     by_workflow = [environment.get(provider.located_by or "", provider.url)]
     variable, hint = "OPENAI_BASE_URL", "" if name == "openai" else " and type: openai"

@@ -69,7 +69,7 @@ class OpenAITarget:
             {"role": m.role, "content": m.content} for m in conversation.messages
         ]
         if self._system_prompt is not None:
-            messages.insert(0, {"role": "system", "content": self._system_prompt})
+            messages.insert(0, {"role": "system", "content": self._system_prompt, "fixed": True})
         try:
             return self._converse(messages, conversation)
         except ParameterRefused as error:

@@ -46,6 +46,8 @@ def chat_with(server, name, model="some-model", **environment):
         ("ollama", {"OLLAMA_HOST": "ollama"}, "http://ollama:11434/v1"),
         ("ollama", {"OLLAMA_HOST": "0.0.0.0:8080"}, "http://127.0.0.1:8080/v1"),
         ("ollama", {"OLLAMA_HOST": "https://ollama.example/"}, "https://ollama.example/v1"),
+        ("anthropic", {"ANTHROPIC_BASE_URL": "http://localhost:9/"}, "http://localhost:9/v1"),
+        ("anthropic", {"ANTHROPIC_BASE_URL": "http://localhost:9/v1"}, "http://localhost:9/v1"),
         ("bedrock", {"AWS_REGION": "eu-west-1"}, "https://bedrock-runtime.eu-west-1.amazonaws.com/openai/v1"),
         (
             "bedrock",
@@ -119,7 +121,7 @@ def test_each_provider_can_judge(name, calls):
     assert len(server.requests) == calls
     last = server.requests[-1]
     assert {key: last[key] for key in ("seed", "random_seed") if key in last} == (
-        {} if name == "gemini" else {"random_seed" if name == "mistral" else "seed": 7}
+        {} if name in ("anthropic", "gemini") else {"random_seed" if name == "mistral" else "seed": 7}
     )
 
 
@@ -217,3 +219,8 @@ def test_an_answer_in_which_the_provider_failed_is_an_error(choice, calls, says)
             with pytest.raises(ChatFailed, match=says):
                 chat.ask(ASKED, {})
     assert len(server.requests) == calls
+
+
+def test_claude_on_bedrock_has_an_address_of_its_own():
+    place = address("bedrock", {"AWS_REGION": "eu-west-1"}, "anthropic.claude-sonnet-5")
+    assert place == "https://bedrock-mantle.eu-west-1.api.aws/anthropic/v1"

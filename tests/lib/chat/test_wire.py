@@ -17,11 +17,17 @@ from runevals.lib.http.origin import OPENAI_URL
         ("openai", OPENAI_URL, (), "responses"),
         ("openai", "http://localhost:8000/v1", (), "chat"),
         ("azure", "https://r.openai.azure.com/openai/v1", (), "chat"),
+        ("anthropic", None, (), "messages"),
+        ("anthropic", "https://gateway.example/v1", ("max_tokens",), "messages"),
+        ("anthropic", None, ("temperature",), "chat"),
+        ("bedrock", "https://bedrock-mantle.eu-west-1.api.aws/anthropic/v1", (), "messages"),
+        ("bedrock", "https://bedrock-runtime.eu-west-1.amazonaws.com/openai/v1", (), "chat"),
+        ("openai", "https://anthropic.example/v1", (), "chat"),
         ("openrouter", None, (), "chat"),
         ("ollama", None, (), "chat"),
     ],
 )
-def test_openai_itself_is_asked_by_responses_and_others_by_chat_completions(provider, base_url, parameters, api):
+def test_each_provider_is_asked_by_the_api_that_it_takes_these_parameters_by(provider, base_url, parameters, api):
     assert api_of(provider, base_url, parameters) == api
 
 

@@ -1,4 +1,4 @@
-"""Talking to an OpenAI-compatible chat endpoint through the `openai` SDK: retries, pauses, plain errors."""
+"""Talking to a chat model through its vendor's SDK: retries, pauses, plain errors."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from runevals.lib.chat.prices import Prices
-from runevals.lib.chat.providers import PROVIDERS, Provider
+from runevals.lib.chat.providers import PROVIDERS, Api, Provider
 from runevals.lib.chat.reply import MOST_WORDS, ChatReply
-from runevals.lib.chat.wire import WIRES, Api, Wire
+from runevals.lib.chat.wire import WIRES, Wire
+from runevals.lib.http.key import FixedKey, Key
 from runevals.lib.http.network import certificate_fault, route
 from runevals.lib.http.origin import OPENAI_URL, without_credentials
 from runevals.lib.http.slot import Slot
@@ -24,8 +25,6 @@ from runevals.lib.text.secrets import beginning
 from runevals.records.quiet import Quiet
 
 if TYPE_CHECKING:
-    import openai
-
     from runevals.lib.chat.transport import ChatClient
 
 ChatFailed = CallFailed
@@ -39,8 +38,8 @@ class ParameterRefused(Exception):
         super().__init__(message)
 
 
-class _OtherApi(Exception):
-    """The endpoint takes this request by its other API, which is spoken from now on."""
+class _SendAgain(Exception):
+    """The endpoint takes this request by its other API, or with a new token, which are used from now on."""
 
 
 class ChatUsage(Struct, frozen=True, kw_only=True):
@@ -58,6 +57,7 @@ class Endpoint(Quiet, frozen=True, kw_only=True):
 
     model: str
     api_key: str
+    identity: Key | None = None  # in place of the key
     base_url: str | None = None
     azure_api_version: str | None = None  # set: `base_url` is an Azure OpenAI resource
     timeout_s: float = 120.0
@@ -66,6 +66,11 @@ class Endpoint(Quiet, frozen=True, kw_only=True):
     api_is_set: bool = False  # by the settings, so that a provider's advice does not change it
     model_source: str = ""  # the setting that names its model, for messages
     key_source: str = ""  # "the key in NAME", for messages
+
+    @property
+    def key(self) -> Key:
+        """What it is sent to know the caller."""
+        return self.identity or FixedKey(self.api_key)
 
     @property
     def display_url(self) -> str:
@@ -92,12 +97,18 @@ class Chat:
 
     def ask(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
         """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a request parameter."""
-        try:
-            return self._throttle.call_in_slot(
-                lambda slot: self._send(messages, parameters, slot), final_failure, self._slots
-            )
-        except _OtherApi:
-            return self.ask(messages, parameters)
+        for _ in range(2):  # another API, another token
+            with suppress(_SendAgain):
+                return self._call(messages, parameters, may_change=True)
+        return self._call(messages, parameters, may_change=False)
+
+    def _call(
+        self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object], *, may_change: bool
+    ) -> ChatReply:
+        def send(slot: Slot) -> ChatReply:
+            return self._send(messages, parameters, slot, may_change=may_change)
+
+        return self._throttle.call_in_slot(send, final_failure, self._slots)
 
     def shutdown_date(self) -> str | None:
         """The day on which the provider says that it ends the model; None if it names none, or cannot be asked."""
@@ -120,46 +131,55 @@ class Chat:
             reply.input_tokens,
             reply.output_tokens,
             cached_tokens=reply.cached_tokens,
+            written_tokens=reply.written_tokens,
             provider=provider.prices,
         )
 
     def _send(
-        self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object], slot: Slot
+        self,
+        messages: Sequence[Mapping[str, object]],
+        parameters: Mapping[str, object],
+        slot: Slot,
+        *,
+        may_change: bool,
     ) -> ChatReply:
         client = self._client()
-        import openai  # takes half a second; runs without a model do not need it
-
         from runevals.lib.chat.transport import ResponseTooLarge
 
-        wire = WIRES[self._api]
+        sdk, wire = client.sdk, WIRES[self._api]
         for name in parameters:
             if name in wire.without:
-                raise ParameterRefused(name, "the Responses API has none; `api: chat` speaks the older one")
+                raise ParameterRefused(name, f"the {wire.title} has none; `api: chat` speaks chat completions")
         body = {"model": self.endpoint.model, **wire.body(messages, parameters)}
         try:
             content, latency_s, from_cache = client.post(wire.path, body, slot)
-        except openai.APITimeoutError as error:
+        except sdk.APITimeoutError as error:
             raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
-        except openai.APIConnectionError as error:
+        except sdk.APIConnectionError as error:
             cause, url = error.__cause__ or error, self.endpoint.display_url
             if (fault := certificate_fault(error)) is not None:
                 raise ChatFailed("failed", f"{url}: {fault}", refused=True) from error
             message = f"no answer from {url}{route(url)} ({cause}); run `runevals doctor` for details"
             raise TryAgain("failed", message, of_host=True) from error
-        except openai.APIStatusError as error:
-            if self._is_sent_to_responses(error):
-                raise _OtherApi from error
+        except sdk.APIStatusError as error:
+            if may_change and (self._is_sent_to_responses(error) or self._has_new_key(error)):
+                raise _SendAgain from error
             raise _error_of(error, parameters, self.endpoint, wire) from error
         except ResponseTooLarge as error:
             raise ChatFailed("unparseable", str(error)) from error
-        except (openai.OpenAIError, ValueError) as error:
+        except (sdk.APIError, ValueError) as error:
             raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from error
         if content.lstrip()[:1] == b"<":
-            message = f"{self.endpoint.display_url} answers with a web page: it is not an OpenAI-compatible API"
+            message = f"{self.endpoint.display_url} answers with a web page: it is not the API of a model"
             raise ChatFailed("unparseable", f"{message} (does the address lack a /v1 at its end?)")
         return wire.read(content, latency_s, from_cache=from_cache)
 
-    def _is_sent_to_responses(self, error: openai.APIStatusError) -> bool:
+    def _has_new_key(self, error: Any) -> bool:
+        """Whether the token expired that was sent, and there is another one."""
+        sent = str(error.request.headers.get("authorization", "")).removeprefix("Bearer ")
+        return error.status_code == 401 and self.endpoint.key.renew(sent)
+
+    def _is_sent_to_responses(self, error: Any) -> bool:
         """Whether a provider takes this only by the Responses API, which is then spoken from now on."""
         advised = (
             error.status_code == 400
@@ -183,8 +203,9 @@ class Chat:
         end = self.endpoint
         try:
             return ChatClient(
+                WIRES[self._api].sdk,
                 base_url=end.base_url,
-                api_key=end.api_key,
+                key=end.key,
                 azure_api_version=end.azure_api_version,
                 timeout_s=end.timeout_s,
             )
@@ -192,9 +213,7 @@ class Chat:
             raise ChatFailed("failed", f"{end.display_url}: {error}", refused=True) from error
 
 
-def _error_of(
-    error: openai.APIStatusError, parameters: Mapping[str, object], endpoint: Endpoint, wire: Wire
-) -> Exception:
+def _error_of(error: Any, parameters: Mapping[str, object], endpoint: Endpoint, wire: Wire) -> Exception:
     status, body = error.status_code, _body(error)
     message = _message(error, body)
     place = ", asked with ".join(filter(None, (endpoint.display_url, endpoint.key_source)))
@@ -231,7 +250,7 @@ def _is_about(parameter: str, message: str) -> bool:
     return bool(quoted or first or ("_" in parameter and re.search(rf"\b{re.escape(parameter)}\b", message)))
 
 
-def _body(error: openai.APIStatusError) -> Mapping[str, Any]:
+def _body(error: Any) -> Mapping[str, Any]:
     """The body of an error; Gemini wraps it into a list."""
     body = error.body[0] if isinstance(error.body, list) and error.body else error.body
     if not isinstance(body, Mapping):
@@ -239,7 +258,7 @@ def _body(error: openai.APIStatusError) -> Mapping[str, Any]:
     return body["error"] if isinstance(body.get("error"), Mapping) else body
 
 
-def _message(error: openai.APIStatusError, body: Mapping[str, Any]) -> str:
+def _message(error: Any, body: Mapping[str, Any]) -> str:
     """The words of an error; Mistral has an object there."""
     text = body.get("message")
     if isinstance(text, Mapping | list):

@@ -34,19 +34,22 @@ class Prices(Struct, frozen=True):
         output_tokens: int | None,
         *,
         cached_tokens: int | None = None,
+        written_tokens: int | None = None,
         provider: str | None = None,
     ) -> float | None:
         """The cost of a call; None if its price or tokens are unknown. A dated name has the price of its model.
 
-        `cached_tokens` are the input tokens from the provider's cache. `provider` is its id in `genai-prices`,
-        None if only the model's name identifies the price.
+        Of the input tokens, `cached_tokens` are from the provider's cache, and `written_tokens` go into it.
+        `provider` is its id in `genai-prices`, None if only the model's name identifies the price.
         """
         if model is None or input_tokens is None or output_tokens is None:
             return None
         own = next((self.own[name] for name in names_of(model) if name in self.own), None)
         if own is not None:
             return (own.input * input_tokens + own.output * output_tokens) / 1e6
-        return _library_cost(model, provider, (input_tokens, cached_tokens or 0, output_tokens))
+        return _library_cost(
+            model, provider, (input_tokens, cached_tokens or 0, written_tokens or 0, output_tokens)
+        )
 
     @property
     def source(self) -> str:
@@ -82,16 +85,22 @@ def names_of(model: str) -> Iterator[str]:
         yield undated
 
 
-def _library_cost(model: str, provider: str | None, tokens: tuple[int, int, int]) -> float | None:
-    """`tokens` are those of the input, those of them from the provider's cache, and those of the output."""
+def _library_cost(model: str, provider: str | None, tokens: tuple[int, int, int, int]) -> float | None:
+    """`tokens` are those of the input, of these the ones from the cache and into it, and those of the output."""
     match = _library_model(model, provider)
     if match is None:
         return None
     from genai_prices import Usage
 
     provider_, priced = match
-    into, cached, out = tokens
-    usage = Usage(input_tokens=into, cache_read_tokens=min(cached, into), output_tokens=out)
+    into, cached, written, out = tokens
+    cached = min(cached, into)
+    usage = Usage(
+        input_tokens=into,
+        cache_read_tokens=cached,
+        cache_write_tokens=min(written, into - cached),
+        output_tokens=out,
+    )
     return float(priced.calc_price(usage, provider_).total_price)
 
 

@@ -1,4 +1,4 @@
-"""Providers of chat models by prefix: the address of each OpenAI-compatible API, and its differences."""
+"""Providers of chat models by prefix: the address of each API, what it speaks, and its differences."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from runevals.records.errors import InvalidSettings
 ProviderName = Literal[
     "openai", "anthropic", "gemini", "azure", "openrouter", "groq", "mistral", "deepseek", "ollama", "bedrock",
 ]  # fmt: skip
+Api = Literal["chat", "responses", "messages"]
 _OLLAMA_PORT = 11434
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 
@@ -23,6 +24,8 @@ class Provider(Struct, frozen=True, kw_only=True):
     """One provider. Parameters of a target are sent as written; `seed` and `formats` are for those of a judge."""
 
     key: str  # the environment variable with the key
+    api: Api = "chat"  # at its own address
+    api_elsewhere: Api = "chat"  # at another one that is called by its name
     url: str | None = None
     located_by: str | None = None  # the environment variable with its address or region, if `url` is not fixed
     needs_key: bool = True
@@ -33,8 +36,11 @@ class Provider(Struct, frozen=True, kw_only=True):
 
 
 PROVIDERS: Mapping[str, Provider] = {
-    "openai": Provider(url=OPENAI_URL, located_by="OPENAI_BASE_URL", key="OPENAI_API_KEY"),
-    "anthropic": Provider(url="https://api.anthropic.com/v1", key="ANTHROPIC_API_KEY", prices="anthropic"),
+    "openai": Provider(url=OPENAI_URL, located_by="OPENAI_BASE_URL", key="OPENAI_API_KEY", api="responses"),
+    "anthropic": Provider(
+        url="https://api.anthropic.com/v1", located_by="ANTHROPIC_BASE_URL", key="ANTHROPIC_API_KEY",
+        prices="anthropic", api="messages", api_elsewhere="messages", seed=None, formats=("json_schema", "none"),
+    ),
     # 400: Unknown name "seed"; its schemas know no `const`
     "gemini": Provider(
         url="https://generativelanguage.googleapis.com/v1beta/openai", key="GEMINI_API_KEY", prices="google",
@@ -62,14 +68,17 @@ PROVIDERS: Mapping[str, Provider] = {
 }  # fmt: skip
 
 
-def address(name: str, environment: Mapping[str, str]) -> str:
-    """The address of a provider's API. Raises InvalidSettings if its environment variable is not set."""
+def address(name: str, environment: Mapping[str, str], model: str | None = None) -> str:
+    """The address of a provider's API, at which it serves the model.
+
+    Raises InvalidSettings if its environment variable is not set.
+    """
     provider = PROVIDERS[name]
     value = environment.get(provider.located_by, "") if provider.located_by else ""
     if not value and name == "bedrock":
         value = environment.get("AWS_DEFAULT_REGION", "")
     if value and provider.located_by:
-        return _URL_OF.get(name, str)(value)
+        return _URL_OF[name](value, model or "") if name in _URL_OF else value
     if provider.url is None:
         raise InvalidSettings(
             f"{name}: the environment variable {provider.located_by} is not set; set it to the address or region"
@@ -90,7 +99,13 @@ def azure_address(
     return (base_url, version) if version else (f"{base_url.rstrip('/')}/openai/v1", None)
 
 
-def _ollama(value: str) -> str:
+def _anthropic(value: str, model: str) -> str:  # noqa: ARG001 - all are at one address
+    """`ANTHROPIC_BASE_URL` as the vendor's own programs read it: without the version."""
+    value = value.rstrip("/")
+    return value if value.endswith("/v1") else f"{value}/v1"
+
+
+def _ollama(value: str, model: str) -> str:  # noqa: ARG001
     """`OLLAMA_HOST` as Ollama reads it: scheme and port are optional."""
     if "://" not in value:
         host = value.rstrip("/")
@@ -99,10 +114,17 @@ def _ollama(value: str) -> str:
     return value if value.endswith("/v1") else f"{value}/v1"
 
 
-def _bedrock(value: str) -> str:
+def _bedrock(value: str, model: str) -> str:
+    """Claude is served by the Messages API alone, and at an address of its own."""
     if not _REGION.fullmatch(value):
         raise InvalidSettings(f"AWS_REGION: '{value}' is not the name of a region, such as us-east-1")
+    if "anthropic." in model:
+        return f"https://bedrock-mantle.{value}.api.aws/anthropic/v1"
     return f"https://bedrock-runtime.{value}.amazonaws.com/openai/v1"
 
 
-_URL_OF: Mapping[str, Callable[[str], str]] = {"ollama": _ollama, "bedrock": _bedrock}
+_URL_OF: Mapping[str, Callable[[str, str], str]] = {
+    "anthropic": _anthropic,
+    "ollama": _ollama,
+    "bedrock": _bedrock,
+}

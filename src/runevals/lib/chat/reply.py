@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from runevals.lib.chat.translate import read_json
 from runevals.lib.http.throttle import CallFailed, TryAgain, failure_of_status
 from runevals.lib.text.secrets import beginning
 
@@ -23,7 +24,7 @@ _FAILED_REASONS: Mapping[str, Mapping[str, Any]] = {
 # Finish reasons of an answer that is not whole, in lower case, and what cut it.
 _CUTS: Mapping[str, Cut] = {
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), "length"),
-    **dict.fromkeys(("model_context_window_exceeded", "context_length", "truncated"), "length"),
+    **dict.fromkeys(("model_context_window_exceeded", "context_length", "truncated", "pause_turn"), "length"),
     **dict.fromkeys(("content_filter", "content_filtered", "guardrail_intervened", "sensitive"), "filter"),
     **dict.fromkeys(("safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal"), "filter"),
 }
@@ -58,6 +59,7 @@ class ChatReply(Struct, frozen=True, kw_only=True):
     response_id: str | None = None
     made_at: float | None = None  # seconds since 1970
     cached_tokens: int | None = None  # of the prompt, from the provider's cache
+    written_tokens: int | None = None  # of the prompt, into the provider's cache
     from_cache: bool = False  # reported by an intermediate cache
     reasoning_tokens: int | None = None  # of the output
     items: tuple[Mapping[str, object], ...] = ()  # all that the turn brought, in the form in which it is sent back
@@ -76,44 +78,34 @@ class ChatReply(Struct, frozen=True, kw_only=True):
 
 def read_completion(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
     """The reply in a body. Raises CallFailed, or TryAgain for an error that came with status 200."""
-    try:
-        completion = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise CallFailed("unparseable", f"the answer cannot be read: {error}") from None
-    _require_no_error(completion)
-    try:
-        if completion["choices"] == []:
-            raise CallFailed("unparseable", "the answer is a chat completion without choices")
-        choice, usage = completion["choices"][0], completion.get("usage") or {}
-        message = choice["message"]
-        return ChatReply(
-            text=joined(message.get("content"), "text"),
-            refusal=text_of(message.get("refusal")) or joined(message.get("content"), "refusal") or None,
-            tool_calls=tuple(_requested(*each) for each in enumerate(message.get("tool_calls") or ())),
-            finish_reason=text_of(choice.get("finish_reason")),
-            model=text_of(completion.get("model")),
-            input_tokens=count(usage.get("prompt_tokens")),
-            output_tokens=_output_tokens(usage),
-            cost_usd=number(usage.get("cost")),
-            latency_s=latency_s,
-            response_id=_text_or_none(completion.get("id")),
-            made_at=number(completion.get("created")),
-            cached_tokens=_cached_tokens(usage),
-            reasoning_tokens=_reasoning_tokens(usage),
-            from_cache=from_cache or completion.get("cached") is True,
-        )
-    except KeyError as error:
-        raise CallFailed("unparseable", f"the answer is not a chat completion (it has no {error})") from None
-    except (AttributeError, IndexError, TypeError) as error:
-        raise CallFailed("unparseable", f"the answer is not a chat completion ({error})") from None
+    return read_json(
+        content, lambda completion: _reply(completion, latency_s, from_cache=from_cache), what="a chat completion"
+    )
 
 
-def _require_no_error(completion: Any) -> None:
-    """Raises what an error means that came with 200, as OpenRouter sends those of the providers behind it."""
-    error = _error_within(completion)
-    if error is None:
-        return
-    raise error_of(error)
+def _reply(completion: Any, latency_s: float, *, from_cache: bool) -> ChatReply:
+    if (error := _error_within(completion)) is not None:
+        raise error_of(error)
+    if completion["choices"] == []:
+        raise CallFailed("unparseable", "the answer is a chat completion without choices")
+    choice, usage = completion["choices"][0], completion.get("usage") or {}
+    message = choice["message"]
+    return ChatReply(
+        text=joined(message.get("content"), "text"),
+        refusal=text_of(message.get("refusal")) or joined(message.get("content"), "refusal") or None,
+        tool_calls=tuple(_requested(*each) for each in enumerate(message.get("tool_calls") or ())),
+        finish_reason=text_of(choice.get("finish_reason")),
+        model=text_of(completion.get("model")),
+        input_tokens=count(usage.get("prompt_tokens")),
+        output_tokens=_output_tokens(usage),
+        cost_usd=number(usage.get("cost")),
+        latency_s=latency_s,
+        response_id=_text_or_none(completion.get("id")),
+        made_at=number(completion.get("created")),
+        cached_tokens=_cached_tokens(usage),
+        reasoning_tokens=_reasoning_tokens(usage),
+        from_cache=from_cache or completion.get("cached") is True,
+    )
 
 
 def error_of(error: Mapping[str, Any]) -> TryAgain | CallFailed:
@@ -126,7 +118,10 @@ def error_of(error: Mapping[str, Any]) -> TryAgain | CallFailed:
 
 
 def _error_within(completion: Any) -> Mapping[str, Any] | None:
-    """The error in place of an answer, or of a provider that failed before its answer was whole."""
+    """The error in place of an answer, or of a provider that failed before its answer was whole.
+
+    OpenRouter sends those of the providers behind it with status 200.
+    """
     if not isinstance(completion, Mapping):
         return None
     choices = completion.get("choices")

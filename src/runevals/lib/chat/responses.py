@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runevals.lib.chat.reply import ChatReply, RequestedCall, count, error_of, joined, number, text_of
-from runevals.lib.http.throttle import CallFailed
+from runevals.lib.chat.translate import read_json, translated
 
-# Parameters of chat completions → where the Responses API has them. `a.b` is the key `b` of the object `a`.
+# Parameters of chat completions → where the Responses API has them.
 NAMES: Mapping[str, str] = {
     "max_tokens": "max_output_tokens",
     "max_completion_tokens": "max_output_tokens",
@@ -24,17 +23,16 @@ WITHOUT = frozenset(
         *("prediction", "audio", "functions", "function_call", "web_search_options"),
     )
 )
-_NOT_ONE = "the answer is not one of the Responses API"
 _STATUS = {"rate_limit_exceeded": 429, "server_error": 500}  # of an error within a response
 
 
 def body(messages: Sequence[Mapping[str, object]], parameters: Mapping[str, Any]) -> dict[str, object]:
     """The body. Nothing is stored: what a model thought before its tool calls is sent back to it, encrypted."""
-    sent: dict[str, Any] = {"input": [item for message in messages for item in _items(message)], "store": False}
-    for name, value in parameters.items():
-        outer, _, inner = NAMES.get(name, name).partition(".")
-        form = _FORMS.get(name, _same)(value)
-        sent[outer] = {**sent.get(outer, {}), inner: form} if inner else form
+    sent = {
+        "input": [item for message in messages for item in _items(message)],
+        "store": False,
+        **translated(parameters, NAMES, _FORMS),
+    }
     if "tools" in sent:
         sent.setdefault("include", ["reasoning.encrypted_content"])
     return sent
@@ -55,10 +53,6 @@ def _items(message: Mapping[str, Any]) -> Iterator[object]:
             yield {"role": message["role"], "content": message.get("content") or ""}
 
 
-def _same(value: object) -> object:
-    return value
-
-
 def _flat(value: Any) -> Any:
     """`{"type": T, T: {…}}` → `{"type": T, …}`, as tools and formats are written here."""
     if not isinstance(value, Mapping) or not isinstance(inner := value.get(str(value.get("type"))), Mapping):
@@ -76,18 +70,16 @@ _FORMS = {"tools": _tools, "tool_choice": _flat, "response_format": _flat}
 
 def read(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
     """The reply in a body. Raises CallFailed, or TryAgain for a temporary error within it."""
-    try:
-        response = json.loads(content)
-        if (error := response.get("error")) is not None:
-            raise error_of({**error, "code": _STATUS.get(error.get("code"), error.get("code"))})
-        return _reply(response, latency_s, from_cache=from_cache)
-    except KeyError as error:
-        raise CallFailed("unparseable", f"{_NOT_ONE} (it has no {error})") from None
-    except (AttributeError, TypeError, ValueError, RecursionError) as error:
-        raise CallFailed("unparseable", f"{_NOT_ONE} ({error})") from None
+    return read_json(
+        content,
+        lambda response: _reply(response, latency_s, from_cache=from_cache),
+        what="one of the Responses API",
+    )
 
 
 def _reply(response: Mapping[str, Any], latency_s: float, *, from_cache: bool) -> ChatReply:
+    if (error := response.get("error")) is not None:
+        raise error_of({**error, "code": _STATUS.get(error.get("code"), error.get("code"))})
     items, usage = response["output"], response.get("usage") or {}
     incomplete = response.get("incomplete_details") or {}
     contents = [item["content"] for item in items if item["type"] == "message"]

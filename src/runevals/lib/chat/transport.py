@@ -1,4 +1,4 @@
-"""The `openai` SDK as we call it: an answer is read only so far and for so long. Half a second to import."""
+"""A vendor's SDK as we call it: an answer is read only so far and for so long. Half a second to import."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 from typing import Any
+from urllib.parse import quote
 from weakref import finalize
 
-import openai
-
+from runevals.lib.http.key import Key
 from runevals.lib.http.network import certificates
 from runevals.lib.http.origin import OPENAI_URL
 from runevals.lib.http.reading import TooLarge, TooSlow, read_limited
@@ -28,18 +29,15 @@ LIST_S = 10.0  # to ask a provider's list of models
 
 LOOK_EVERY_S = 0.5  # for calls that are late
 
-# The SDK's own HTTP library: httpx, later httpx2. They differ in name only.
-httpx: Any = sys.modules[type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]]
-
+# The class of an SDK's clients. Those of all vendors are made by one generator, and have the same parts.
+_CLIENTS = {"openai": "OpenAI", "anthropic": "Anthropic"}
 
 # Headers of the SDK about itself and the machine: private, and an eighth of its time.
 _ABOUT_US = (
     *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
     *("X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Async"),
 )
-_OPTIONS: Any = {"headers": dict.fromkeys(("x-stainless-retry-count", "x-stainless-read-timeout"), openai.Omit())}
-
-
+_ABOUT_THE_CALL = ("x-stainless-retry-count", "x-stainless-read-timeout")
 _OF_ONE_REQUEST = (b"content-length", b"cookie")
 
 
@@ -48,25 +46,39 @@ class ResponseTooLarge(Exception):
 
 
 class ChatClient:
-    """One endpoint's completions as bytes, which cost half of what the SDK's objects do."""
+    """One endpoint's completions as bytes, which cost half of what the SDK's objects do.
+
+    `sdk` is the module of the vendor, whose errors are raised.
+    """
 
     def __init__(
-        self, *, base_url: str | None, api_key: str, azure_api_version: str | None, timeout_s: float
+        self, sdk: str, *, base_url: str | None, key: Key, azure_api_version: str | None, timeout_s: float
     ) -> None:
         """With `azure_api_version`, `base_url` is an Azure OpenAI resource. Raises ValueError for no address."""
+        self.sdk: Any = import_module(sdk)
+        self._http = _http_of(self.sdk)
         self._timeout_s = timeout_s
-        options: dict[str, Any] = {"api_key": api_key, "timeout": timeout_s, "max_retries": 0}
-        options["default_headers"] = dict.fromkeys(_ABOUT_US, openai.Omit())
+        self._key = key
+        omitted = self.sdk.Omit()
+        options: dict[str, Any] = {"api_key": "none", "timeout": timeout_s, "max_retries": 0}
+        options["default_headers"] = {**dict.fromkeys(_ABOUT_US, omitted), **key.headers}
+        self._as_bytes: dict[str, Any] = {  # options of a call whose reply the SDK does not read
+            "options": {"headers": dict.fromkeys(_ABOUT_THE_CALL, omitted)},
+            "cast_to": self._http.Response,
+            "stream": True,
+            "stream_cls": self.sdk.Stream[Any],
+        }
         if azure_api_version is None:
             # Left to itself, the SDK takes the address that this machine's environment names.
-            self._sdk: Any = partial(openai.OpenAI, base_url=base_url or OPENAI_URL, **options)
+            self._new: Any = partial(getattr(self.sdk, _CLIENTS[sdk]), base_url=base_url or OPENAI_URL, **options)
         else:
             azure = {"azure_endpoint": base_url or "", "api_version": azure_api_version}
-            self._sdk = partial(openai.AzureOpenAI, **azure, **options)
-        self._certificates = certificates() or httpx.create_ssl_context()
+            self._new = partial(self.sdk.AzureOpenAI, **azure, **options)
+        self._certificates = certificates() or self._http.create_ssl_context()
         self._lines: list[_Connection] = []
         self._idle = [self._another()]
-        self._first_requests: dict[tuple[str, str], Any] = {}  # by path and model, which an address may depend on
+        # By path, model and key, of which address and headers may depend.
+        self._first_requests: dict[tuple[str, str, str], Any] = {}
         closed = threading.Event()
         finalize(self, closed.set).atexit = False
         threading.Thread(target=_watch, args=(self._lines, closed), daemon=True, name="chat").start()
@@ -82,20 +94,20 @@ class ChatClient:
         try:
             reply = self._send(line, path, body)
             with closing(reply):
-                content = _read_body(reply, slot, self._timeout_s)
+                content = self._read_body(reply, slot)
                 latency_s = slot.lasts_s
                 slot.release()
                 return content, latency_s, is_from_cache(reply.headers)
-        except httpx.TimeoutException as error:
-            raise openai.APITimeoutError(request=error.request) from error
-        except (httpx.RequestError, openai.APIConnectionError) as error:
+        except self._http.TimeoutException as error:
+            raise self.sdk.APITimeoutError(request=error.request) from error
+        except (self._http.RequestError, self.sdk.APIConnectionError) as error:
             if isinstance(error.__cause__, RunStopped):
                 raise error.__cause__ from None
             if slot.lasts_s > self._timeout_s:
-                raise openai.APITimeoutError(request=error.request) from error
-            if isinstance(error, openai.APIConnectionError):
+                raise self.sdk.APITimeoutError(request=error.request) from error
+            if isinstance(error, self.sdk.APIConnectionError):
                 raise
-            raise openai.APIConnectionError(request=error.request) from error
+            raise self.sdk.APIConnectionError(request=error.request) from error
         finally:
             line.rest()
             self._idle.append(line)
@@ -104,17 +116,12 @@ class ChatClient:
         """The reply, its body not yet read. The SDK makes the first request to a model; those that follow differ
         from it in their body alone, and are sent by the SDK's HTTP client, in half the time.
         """
-        place = path, str(body.get("model"))
+        key = self._key.value()
+        place = path, str(body.get("model")), key
         first = self._first_requests.get(place)
         if first is None:
-            reply = line.sdk.post(
-                path,
-                body=body,
-                options=_OPTIONS,
-                cast_to=httpx.Response,
-                stream=True,
-                stream_cls=openai.Stream[Any],
-            )
+            line.sdk.api_key = key
+            reply = line.sdk.post(path, body=body, **self._as_bytes)
             self._first_requests[place] = line.request
             return reply
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
@@ -124,19 +131,21 @@ class ChatClient:
         )
         if reply.status_code >= 300:
             with closing(reply):
-                raise _status_error(reply)
+                raise _status_error(self.sdk, reply)
         return reply
 
     def shutdown_date(self, model: str) -> str | None:
         """The day after which the provider's list of models no longer has this one, if the list says so."""
         deadline = time.monotonic() + LIST_S
+        client = self._new(timeout=LIST_S)
+        client.api_key = self._key.value()
         try:
-            with self._sdk(timeout=LIST_S).models.with_streaming_response.retrieve(model) as reply:
+            with closing(client.get(f"/models/{quote(model, safe='')}", **self._as_bytes)) as reply:
                 fields = json.loads(read_limited(reply.iter_bytes(), MAX_ERROR_BYTES, deadline))
-        except (openai.OpenAIError, httpx.HTTPError, TooLarge, TooSlow, ValueError):
+        except (self.sdk.APIError, self._http.HTTPError, TooLarge, TooSlow, ValueError):
             return None
-        day = fields.get("shutdown_date") if isinstance(fields, dict) else None
-        return day if isinstance(day, str) else None
+        day = fields.get("shutdown_date", fields.get("retires_at")) if isinstance(fields, dict) else None
+        return day[:10] if isinstance(day, str) else None
 
     def _connection(self) -> _Connection:
         """A client that no other call uses: one for all would look at every connection for each call."""
@@ -146,15 +155,26 @@ class ChatClient:
             return self._another()
 
     def _another(self) -> _Connection:
-        line = _Connection(self._timeout_s)
-        line.http = openai.DefaultHttpxClient(
+        line = _Connection(self._timeout_s, self._http)
+        line.http = self.sdk.DefaultHttpxClient(
             timeout=self._timeout_s,
             verify=self._certificates,
             event_hooks={"request": [line.goes_out], "response": [line.comes_back]},
         )
-        line.sdk = self._sdk(http_client=line.http)
+        line.sdk = self._new(http_client=line.http)
         self._lines.append(line)
         return line
+
+    def _read_body(self, reply: Any, slot: Slot) -> bytes:
+        """The body: the time limit applies to each read and to the whole call."""
+        content = bytearray()
+        for chunk in reply.iter_bytes():
+            content += chunk
+            if len(content) > MAX_ANSWER_BYTES:
+                raise ResponseTooLarge(f"the answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB")
+            if slot.lasts_s > self._timeout_s:
+                raise self.sdk.APITimeoutError(request=reply.request)
+        return bytes(content)
 
 
 def is_from_cache(headers: Mapping[str, str]) -> bool:
@@ -162,7 +182,7 @@ def is_from_cache(headers: Mapping[str, str]) -> bool:
     return any("cache" in name.lower() and value.lower().startswith("hit") for name, value in headers.items())
 
 
-def _status_error(reply: Any) -> openai.APIStatusError:
+def _status_error(sdk: Any, reply: Any) -> Exception:
     """As the SDK says it."""
     reply.read()
     body: Any = reply.text.strip()
@@ -171,13 +191,15 @@ def _status_error(reply: Any) -> openai.APIStatusError:
     error = body.get("error", body) if isinstance(body, Mapping) else body
     text = error.get("message") if isinstance(error, Mapping) else None
     message = f"Error code: {reply.status_code}" + (f" - {text}" if text and isinstance(text, str) else "")
-    return openai.APIStatusError(message, response=reply, body=error)
+    error_: Exception = sdk.APIStatusError(message, response=reply, body=error)
+    return error_
 
 
 class _Connection:
     """A client and its connection, for one call at a time."""
 
-    def __init__(self, timeout_s: float) -> None:
+    def __init__(self, timeout_s: float, library: Any) -> None:
+        self._beginning = _beginning(library)
         self.http: Any = None
         self.sdk: Any = None
         self.slot: Slot | None = None  # of the running call
@@ -197,7 +219,7 @@ class _Connection:
         if self.slot is not None:
             self.slot.allowance = allowance_of(reply.headers)
         if reply.status_code >= 300:  # what comes with an error, the SDK reads to its end: there is one now
-            reply.stream = _Beginning(reply.stream, time.monotonic() + self._timeout_s)
+            reply.stream = self._beginning(reply.stream, time.monotonic() + self._timeout_s)
 
     def rest(self) -> None:
         """The call is over."""
@@ -251,19 +273,18 @@ def _watch(lines: list[_Connection], closed: threading.Event) -> None:
         line.http.close()
 
 
-def _read_body(reply: Any, slot: Slot, timeout_s: float) -> bytes:
-    """The body: the time limit applies to each read and to the whole call."""
-    content = bytearray()
-    for chunk in reply.iter_bytes():
-        content += chunk
-        if len(content) > MAX_ANSWER_BYTES:
-            raise ResponseTooLarge(f"the answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB")
-        if slot.lasts_s > timeout_s:
-            raise openai.APITimeoutError(request=reply.request)
-    return bytes(content)
+def _http_of(sdk: Any) -> Any:
+    """The HTTP library of an SDK: httpx, later httpx2. They differ in name only."""
+    return sys.modules[type(sdk.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]]
 
 
-class _Beginning(httpx.SyncByteStream):  # type: ignore[misc]
+@cache
+def _beginning(library: Any) -> type[Any]:
+    """`_Beginning` as a stream of an HTTP library, which takes no others."""
+    return type("Beginning", (_Beginning, library.SyncByteStream), {})
+
+
+class _Beginning:
     """What comes of a body until a time, and at most so much of it."""
 
     def __init__(self, stream: Any, deadline: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.chat.prices import Prices
 from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.chat.wire import api_of
+from runevals.lib.chat.wire import WIRES, api_of
 from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.http.throttle import Throttles
 from runevals.records.errors import InvalidSettings
@@ -171,7 +172,14 @@ def chat_of(
     what: str,
     at_once: int | None = None,
 ) -> Chat:
-    """A chat model. Raises InvalidSettings if it needs a key and there is none."""
+    """A chat model. Raises InvalidSettings without a key that it needs, or the SDK that speaks its API."""
+    api = settings.api or api_of(settings.type, settings.base_url, settings.parameters)
+    sdk = WIRES[api].sdk
+    if find_spec(sdk) is None:
+        raise InvalidSettings(
+            f"{what}: {settings.type} speaks the {WIRES[api].title} by the package {sdk}, which is not installed: "
+            f"pip install 'runevals[{sdk}]' (or set `api: chat`, if it speaks chat completions too)"
+        )
     endpoint = Endpoint(
         model=settings.model or "",
         api_key=api_key(settings, environment, what),
@@ -179,7 +187,7 @@ def chat_of(
         azure_api_version=settings.azure_api_version,
         timeout_s=settings.timeout_s,
         provider=PROVIDERS[settings.type],
-        api=settings.api or api_of(settings.type, settings.base_url, settings.parameters),
+        api=api,
         api_is_set=settings.api is not None,
         model_source=f"`{what}:` in runevals.yaml, or "
         f"{'--judge-model' if what == 'judge' else '--target or --model'}",
