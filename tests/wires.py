@@ -272,16 +272,27 @@ def _of_chat_today(body: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
 
 
 @contextmanager
-def wire_server(api: str, answer: Callable[[dict[str, Any], int], Any]):
-    """`answer(body, number from 0)` → a Turn, a body, or (status, body) or (status, body, headers)."""
+def wire_server(
+    api: str, answer: Callable[[dict[str, Any], int], Any], beside: Callable[[str, Any, bytes], Any] | None = None
+):
+    """`answer(body, number from 0)` → a Turn, a body, or (status, body) or (status, body, headers).
+
+    `beside(path, headers, content)` answers all requests to other places, if it is given.
+    """
     wire = WIRES[api]
     served, lock = Served(wire), threading.Lock()
 
     class Handler(Quiet, BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_GET(self):
+            self._send(*(beside(self.path, self.headers, b"") if beside else (404, {})))
+
         def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            content = self.rfile.read(int(self.headers["Content-Length"]))
+            if beside is not None and self.path != wire.path:
+                return self._send(*beside(self.path, self.headers, content))
+            body = json.loads(content)
             with lock:
                 number = len(served.requests)
                 served.requests.append(body)

@@ -35,7 +35,14 @@ from runevals.cli.terminal import warn, warn_runner
 from runevals.github.accept_losses import ProposedLosses, proposed_losses, with_approved_losses
 from runevals.github.collect_shards import collected
 from runevals.github.file_commands import FileCommands
-from runevals.github.job import action_input, change_event, job_here, on_github, results_of_job
+from runevals.github.job import (
+    action_input,
+    change_event,
+    job_here,
+    on_github,
+    results_of_job,
+    with_own_identity,
+)
 from runevals.github.job_attempts import attempted, measured_before
 from runevals.github.job_tokens import without_tokens
 from runevals.github.stored_baseline import stored_base
@@ -111,7 +118,8 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
     environment = runner.environment
     require_usable_plugins()
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
-    raw = RawSettings(inputs=inputs, cwd=workspace, environment=with_dotenv(workspace, None, environment))
+    own = with_own_identity(with_dotenv(workspace, None, environment))
+    raw = RawSettings(inputs=inputs, cwd=workspace, environment=own)
     job = job_here(environment, workspace, inputs)
     if job.task == "refused":
         raise InvalidSettings(job.why)

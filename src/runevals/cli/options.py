@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from runevals.github.job import with_own_identity
 from runevals.records.errors import InvalidSettings
 from runevals.settings.dotenv import environment
 from runevals.settings.resolve import RESULTS, RawSettings, Settings, resolve
@@ -83,7 +84,7 @@ def raw_settings(
     return RawSettings(
         flags=flags_set,
         cwd=cwd,
-        environment=environment(cwd, flags.get("env_name"), os.environ),
+        environment=with_own_identity(environment(cwd, flags.get("env_name"), os.environ)),
         evaluate_only=evaluate_only,
     )
 

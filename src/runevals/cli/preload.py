@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib import import_module
 from threading import Thread
 
 from runevals.lib.chat import prices
 from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.chat.wire import WIRES
 from runevals.settings.resolve import Settings
 
 
 def load_sdk_beside(settings: Settings) -> None:
     """Begins to load the SDK and the prices, which takes a second, if a model will be called."""
-    models = [endpoint.type for endpoint in (settings.target, *settings.judges) if endpoint is not None]
-    if not settings.evaluate_only and PROVIDERS.keys() & {*models}:
-        Thread(target=_load, daemon=True).start()
+    endpoints = [endpoint for endpoint in (settings.target, *settings.judges) if endpoint is not None]
+    sdks = {WIRES[endpoint.spoken_api].sdk for endpoint in endpoints if endpoint.type in PROVIDERS}
+    if not settings.evaluate_only and sdks:
+        Thread(target=_load, args=(sdks,), daemon=True).start()
 
 
-def _load() -> None:
-    import runevals.lib.chat.transport  # noqa: F401
-
+def _load(sdks: Iterable[str]) -> None:
+    for sdk in sdks:
+        with suppress(ImportError):  # said where it is needed
+            import_module(sdk)
     prices.load()

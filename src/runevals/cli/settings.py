@@ -75,7 +75,16 @@ def _display_value(value: object) -> str:
     if hasattr(value, "type"):
         fields = {
             name: getattr(value, name)
-            for name in ("model", "base_url", "function", "command", "path", "api_key_env", "deterministic")
+            for name in (
+                "model",
+                "base_url",
+                "function",
+                "command",
+                "path",
+                "auth",
+                "api_key_env",
+                "deterministic",
+            )
             if getattr(value, name, None)
         }
         web = getattr(value, "web", None)

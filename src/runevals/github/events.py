@@ -167,3 +167,8 @@ def deciding_commit(event: Event) -> str | None:
 def is_guarded(event: Event) -> bool:
     """Whether what is checked out must not decide how it is judged."""
     return is_change(event) or is_elsewhere(event) or runs_a_strangers_code(event)
+
+
+def may_identify(event: Event) -> bool:
+    """Whether the job may get an identity for a model: only at known events, and for nobody else's change."""
+    return event.name in KNOWN_EVENTS and job_of(event).has_secrets

@@ -14,11 +14,21 @@ from msgspec.structs import replace
 
 from runevals.github.api import PUBLIC_API, Api
 from runevals.github.comments import marker, slug
-from runevals.github.events import Event, Job, deciding_commit, is_change, is_elsewhere, is_guarded, job_of
+from runevals.github.events import (
+    Event,
+    Job,
+    deciding_commit,
+    is_change,
+    is_elsewhere,
+    is_guarded,
+    job_of,
+    may_identify,
+)
 from runevals.github.job_id import automatic_id, leg_and_step
 from runevals.github.stored import RESULTS, merge_base
 from runevals.lib import git
 from runevals.lib.git import repository_root
+from runevals.lib.http.identity import REQUEST_TOKEN, REQUEST_URL
 from runevals.records import Links
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Shard
@@ -95,6 +105,20 @@ def require_own_code(raw: RawSettings) -> None:
         job = job_here(raw.environment, raw.cwd, {"allow_untrusted": allowed})
         if job.task == "refused":
             raise InvalidSettings(job.why)
+
+
+def with_own_identity(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment, without the job's identity at an event that may bring code from elsewhere."""
+    if not environment.get(REQUEST_URL):
+        return environment
+    event = Event(
+        name=environment.get("GITHUB_EVENT_NAME", ""),
+        payload=payload_of(environment),
+        actor=environment.get("GITHUB_ACTOR", ""),
+    )
+    if may_identify(event):
+        return environment
+    return {name: value for name, value in environment.items() if name not in (REQUEST_URL, REQUEST_TOKEN)}
 
 
 def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:

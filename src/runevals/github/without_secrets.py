@@ -14,6 +14,7 @@ from runevals.settings.target import needs_key
 from runevals.verdict.outcome import skipped, unmeasured
 
 MOST_NAMES = 5
+IDENTITY = "the identity of this repository's jobs"
 _THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")
 
 
@@ -24,9 +25,9 @@ def withheld(settings: Settings) -> tuple[str, ...]:
         settings = with_target(settings, suites_of(settings).suites)  # the suites may name the models
     endpoints = [endpoint for endpoint in (settings.target, *settings.judges) if endpoint is not None]
     lacking = [
-        endpoint.api_key_env
+        endpoint.api_key_env if endpoint.auth is None else IDENTITY
         for endpoint in endpoints
-        if needs_key(endpoint) and not environment.get(endpoint.api_key_env)
+        if endpoint.auth is not None or (needs_key(endpoint) and not environment.get(endpoint.api_key_env))
     ]
     if all(endpoint.type in ("recorded", "skill") for endpoint in endpoints):
         return ()

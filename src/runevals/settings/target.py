@@ -13,8 +13,10 @@ from msgspec.structs import replace
 
 from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS, Api, ProviderName, address, azure_address
+from runevals.lib.chat.wire import api_of
 from runevals.lib.facts import model
 from runevals.lib.http.endpoint import WebSettings
+from runevals.lib.http.exchanges import EXCHANGES
 from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.parsing.source import decoded, lies_inside, path_inside, read_text, resolved_path
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
@@ -66,9 +68,15 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     base_url: str | None = None
     api_key_env: str = "OPENAI_API_KEY"
     azure_api_version: str | None = None
+    auth: Literal["github"] | None = None  # the identity of the job, in place of a key
     api: Api | None = None  # None: the one of its provider
     parameters: Mapping[str, object] = {}
     timeout_s: float = DEFAULT_TIMEOUT_S
+
+    @property
+    def spoken_api(self) -> Api:
+        """What it is asked by."""
+        return self.api or api_of(self.type, self.base_url, self.parameters)
 
 
 class TargetSettings(ModelSettings, frozen=True, kw_only=True):
@@ -372,6 +380,8 @@ def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
 
 def needs_key(settings: ModelSettings) -> bool:
     """Whether it refuses requests without a key; a self-hosted server may not."""
+    if settings.auth is not None:
+        return False
     provider = PROVIDERS.get(settings.type)
     return provider is not None and provider.needs_key and (settings.type != "openai" or settings.base_url is None)
 
@@ -474,9 +484,23 @@ def _endpoint(
         "base_url": base_url,
         "api_key_env": _key_name(section, what) if has_key else "",
         "azure_api_version": azure_version,
+        "auth": _auth(section, what),
         "api": section.get("api"),
         "timeout_s": float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
     }
+
+
+def _auth(section: Mapping[str, Any], what: str) -> Literal["github"] | None:
+    """Whether the identity of the job is sent. Raises InvalidSettings if it cannot be."""
+    if "auth" not in section:
+        return None
+    if section["type"] not in EXCHANGES:
+        raise InvalidSettings(
+            f"{what}.auth: {section['type']} takes no identity of a job; leave it out ({', '.join(EXCHANGES)} do)"
+        )
+    if "api_key_env" in section:
+        raise InvalidSettings(f"{what}.auth: with it, no key is sent; leave out api_key_env")
+    return "github"
 
 
 def _model(section: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:

@@ -214,7 +214,8 @@ def _endpoint(name: str, endpoint: TargetSettings | JudgeSettings, settings: Set
     if problem is not None:
         fix = "check the address (OPENAI_BASE_URL, base_url), the network and the proxy"
         return missing(name, f"{display}: {problem}", fix, COULD_NOT_MEASURE)
-    return good(name, f"{display} answers; {'a key is set' if has_key else 'no key is set'}")
+    key_state = "by the identity of the job" if endpoint.auth else "a key is set" if has_key else "no key is set"
+    return good(name, f"{display} answers; {key_state}")
 
 
 def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagnosis]:

@@ -57,6 +57,11 @@ def remember(variables: Mapping[str, str]) -> None:
     _key_names.clear()
 
 
+def remember_token(name: str, value: str) -> None:
+    """Registers a token that was made for this run; its name must be that of a secret."""
+    _extra_secrets[name] = value
+
+
 def remember_keys(environment: Mapping[str, str], key_names: Iterable[str]) -> None:
     """Registers the variables that hold keys by the settings, and the secrets of their environment, too."""
     _key_names.update(key_names)

@@ -14,7 +14,9 @@ from msgspec.structs import replace
 from runevals.lib.chat.chat import Chat, Endpoint
 from runevals.lib.chat.prices import Prices
 from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.chat.wire import WIRES, api_of
+from runevals.lib.chat.wire import WIRES
+from runevals.lib.http.identity import job_identity
+from runevals.lib.http.key import Key
 from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.http.throttle import Throttles
 from runevals.records.errors import InvalidSettings
@@ -173,7 +175,7 @@ def chat_of(
     at_once: int | None = None,
 ) -> Chat:
     """A chat model. Raises InvalidSettings without a key that it needs, or the SDK that speaks its API."""
-    api = settings.api or api_of(settings.type, settings.base_url, settings.parameters)
+    api = settings.spoken_api
     sdk = WIRES[api].sdk
     if find_spec(sdk) is None:
         raise InvalidSettings(
@@ -183,6 +185,7 @@ def chat_of(
     endpoint = Endpoint(
         model=settings.model or "",
         api_key=api_key(settings, environment, what),
+        identity=None if settings.auth is None else _identity(settings, environment, what),
         base_url=settings.base_url,
         azure_api_version=settings.azure_api_version,
         timeout_s=settings.timeout_s,
@@ -191,11 +194,24 @@ def chat_of(
         api_is_set=settings.api is not None,
         model_source=f"`{what}:` in runevals.yaml, or "
         f"{'--judge-model' if what == 'judge' else '--target or --model'}",
-        key_source=f"the key in {settings.api_key_env}"
-        if environment.get(settings.api_key_env)
-        else f"no key: {settings.api_key_env} is not set",
+        key_source=_key_source(settings, environment),
     )
     return Chat(endpoint, throttles[_host(settings.base_url)], at_once=at_once)
+
+
+def _identity(settings: TargetSettings | JudgeSettings, environment: Mapping[str, str], what: str) -> Key:
+    if settings.azure_api_version is not None:
+        raise InvalidSettings(
+            f"{what}.auth: AZURE_AI_API_VERSION asks for the older API, which takes a key; unset it"
+        )
+    return job_identity(settings.type, settings.base_url or OPENAI_URL, environment, what=what)
+
+
+def _key_source(settings: TargetSettings | JudgeSettings, environment: Mapping[str, str]) -> str:
+    if settings.auth is not None:
+        return "the identity of this job"
+    name = settings.api_key_env
+    return f"the key in {name}" if environment.get(name) else f"no key: {name} is not set"
 
 
 def _host(url: str | None) -> str:
