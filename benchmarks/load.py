@@ -1,11 +1,12 @@
 """A whole run beside a bare loop, against an endpoint that takes its time: `python benchmarks/load.py`.
 
     python benchmarks/load.py [--cases 10 1000 10000] [--concurrency 32 128 512] [--latency-ms 50] [--repeats 1]
+                              [--api chat responses messages]
 
-Both ask the same endpoint, a process of its own, with the `openai` SDK in threads, look at each answer three times
-and write JSON and JUnit. The bare loop does nothing else: what it takes beyond the ideal is the SDK's and the
-machine's. On a machine that others use too, only the ratio of the two means something; of several repeats, the
-best of each counts.
+Both ask the same endpoint, a process of its own, with the vendor's SDK in threads, look at each answer three times
+and write JSON and JUnit. The bare loop, by chat completions, does nothing else: what it takes beyond the ideal is
+the SDK's and the machine's. On a machine that others use too, only the ratio of the two means something; of several
+repeats, the best of each counts.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, nargs="+", default=[32, 128, 512])
     parser.add_argument("--latency-ms", type=float, default=50.0)
     parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--api", nargs="+", default=["chat"], choices=("chat", "responses", "messages"))
     told = parser.parse_args()
     compileall.compile_dir(Path(runevals.__file__).parent, quiet=1)  # as every installation does
     heads = ("cases", "at once", "what", "ideal s", "wall s", "× ideal", "CPU s", "ms/case", "peak MB")
@@ -60,21 +62,21 @@ def main() -> None:
     with endpoint(told.latency_ms / 1000) as base_url:
         for cases in told.cases:
             for concurrency in told.concurrency:
-                both(cases, concurrency, told.latency_ms / 1000, told.repeats, base_url)
+                both(cases, concurrency, told, base_url)
     print(
         f"A run of 10 000 at 32 may take {MOST_WALL} × the ideal, {MOST_CPU_MS} ms CPU a case, {MOST_RSS_MB} MB;"
         " 1 000 cases 2.3 s, 10 cases 0.75 s."
     )
 
 
-def both(cases: int, concurrency: int, latency_s: float, repeats: int, base_url: str) -> None:
-    """Bare loop and runevals in turn; prints the best of each and their ratio."""
-    ideal_s = math.ceil(cases / concurrency) * latency_s
+def both(cases: int, concurrency: int, told: argparse.Namespace, base_url: str) -> None:
+    """Bare loop and runevals, by each API, in turn; prints the best of each and their ratio."""
+    ideal_s = math.ceil(cases / concurrency) * told.latency_ms / 1000
     best: dict[str, Taken] = {}
     with tempfile.TemporaryDirectory() as folder:
         write_suite(Path(folder), cases)
-        for _ in range(repeats):
-            for name, words in commands(concurrency).items():
+        for _ in range(told.repeats):
+            for name, words in commands(concurrency, told.api).items():
                 taken = process(words, Path(folder), base_url)
                 best[name] = taken.best(best.get(name, taken))
                 require_right(Path(folder, f"{name}.json"), name, cases)
@@ -85,24 +87,30 @@ def both(cases: int, concurrency: int, latency_s: float, repeats: int, base_url:
             f"{taken.rss_mb:>8.0f}",
             flush=True,
         )
-    bare, run = best["bare"], best["runevals"]
-    print(
-        f"{'':>18}{'ratio':<9} {'':>8} {run.wall_s / bare.wall_s:>8.2f} {'':>8} {run.cpu_s / bare.cpu_s:>8.2f}",
-        flush=True,
-    )
+    bare = best.pop("bare")
+    for name, run in best.items():
+        ratios = f"{run.wall_s / bare.wall_s:>8.2f} {'':>8} {run.cpu_s / bare.cpu_s:>8.2f}"
+        print(f"{'':>18}{'ratio':<9} {'':>8} {ratios}  {name}", flush=True)
 
 
-def commands(concurrency: int) -> dict[str, list[str]]:
-    run = ["run", "evals.json", "--target", "openai:tiny", "--concurrency", str(concurrency), "--no-judge", "-q"]
+def commands(concurrency: int, apis: Sequence[str]) -> dict[str, list[str]]:
+    run = ["run", "evals.json", "--concurrency", str(concurrency), "--no-judge", "-q"]
     return {
         "bare": [sys.executable, __file__, "bare", str(concurrency)],
-        "runevals": [sys.executable, "-m", "runevals", *run, "-o", "runevals.json", "-o", "runevals.xml"],
+        **{
+            api: [
+                *(sys.executable, "-m", "runevals", *run, "--config", f"{api}.yaml"),
+                *("-o", f"{api}.json", "-o", f"{api}.xml"),
+            ]
+            for api in apis
+        },
     }
 
 
 def process(words: list[str], folder: Path, base_url: str) -> Taken:
     environment = {name: value for name, value in os.environ.items() if name not in ("CI", "GITHUB_ACTIONS")}
-    environment |= {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "a-key-of-nobody"}
+    for vendor in ("OPENAI", "ANTHROPIC"):
+        environment |= {f"{vendor}_BASE_URL": base_url, f"{vendor}_API_KEY": "a-key-of-nobody"}
     started = time.perf_counter()
     with (folder / "told.txt").open("w") as told:  # no pipe that somebody would have to read
         run = subprocess.Popen(words, cwd=folder, env=environment, stdout=told, stderr=told)
@@ -125,6 +133,9 @@ def write_suite(folder: Path, cases: int) -> None:
     ]
     suite = {"schemaVersion": "1.2.0", "default_evaluators": checks, "items": items}
     (folder / "evals.json").write_text(json.dumps(suite), encoding="utf-8")
+    for api, vendor in (("chat", "openai"), ("responses", "openai"), ("messages", "anthropic")):
+        target = {"type": vendor, "model": "tiny", "api": api}
+        (folder / f"{api}.yaml").write_text(json.dumps({"target": target}), encoding="utf-8")
 
 
 def require_right(path: Path, name: str, cases: int) -> None:
@@ -139,6 +150,30 @@ def require_right(path: Path, name: str, cases: int) -> None:
 
 
 # -- the endpoint
+
+
+def as_completion(text: str, number: int) -> dict[str, object]:
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 12, "completion_tokens": 9, "total_tokens": 21}
+    head = {"id": f"chatcmpl-{number}", "object": "chat.completion", "created": 1763700000}
+    return {**head, "choices": [choice], "usage": usage}
+
+
+def as_response(text: str, number: int) -> dict[str, object]:
+    part = {"type": "output_text", "text": text, "annotations": []}
+    item = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
+    usage = {"input_tokens": 12, "output_tokens": 9, "total_tokens": 21}
+    head = {"id": f"resp_{number}", "object": "response", "created_at": 1763700000, "status": "completed"}
+    return {**head, "output": [item], "usage": usage}
+
+
+def as_message(text: str, number: int) -> dict[str, object]:
+    head = {"id": f"msg_{number}", "type": "message", "role": "assistant", "stop_reason": "end_turn"}
+    usage = {"input_tokens": 12, "output_tokens": 9}
+    return {**head, "content": [{"type": "text", "text": text}], "usage": usage}
+
+
+FORMS = {b"completions": as_completion, b"responses": as_response, b"messages": as_message}
 
 
 class Answers(asyncio.Protocol):
@@ -160,22 +195,12 @@ class Answers(asyncio.Protocol):
             return
         self.received = body[length:]
         number = int(body.partition(b"Question ")[2].partition(b"?")[0])
-        asyncio.get_running_loop().call_later(self.latency_s, self.answer, number)
+        form = FORMS[head.partition(b" HTTP")[0].rpartition(b"/")[2]]
+        asyncio.get_running_loop().call_later(self.latency_s, self.answer, number, form)
 
-    def answer(self, number: int) -> None:
+    def answer(self, number: int, form: Callable[[str, int], dict[str, object]]) -> None:
         text = "I do not know." if number % WRONG_EVERY == 0 else f"It is answer {number}, as far as I know."
-        body = json.dumps(
-            {
-                "id": f"chatcmpl-{number}",
-                "object": "chat.completion",
-                "created": 1763700000,
-                "model": "tiny-2026-09",
-                "choices": [
-                    {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-                ],
-                "usage": {"prompt_tokens": 12, "completion_tokens": 9, "total_tokens": 21},
-            }
-        ).encode()
+        body = json.dumps({"model": "tiny-2026-09", **form(text, number)}).encode()
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         if not self.transport.is_closing():
             self.transport.write(head.encode() + body)
