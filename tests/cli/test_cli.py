@@ -182,7 +182,7 @@ def test_settings_tell_values_and_where_they_came_from(project, runevals, monkey
     assert code == 0
     assert re.search(r"concurrency +3  \(runevals.yaml\)", out)
     assert re.search(r"repeat +5  \(RUNEVALS_REPEAT\)", out)
-    assert re.search(r"category +eu, asia  \(flag\)", out)
+    assert re.search(r"category +eu, asia  \(--category\)", out)
     assert re.search(r"judge_concurrency +8  \(default\)", out)
     assert "not-a-real-key" not in out
 

@@ -90,6 +90,24 @@ def test_bad_text_is_told_with_its_source(project, inputs, told):
 
 
 @pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        pytest.param({"shard": "5/4"}, "--shard is '5/4'", id="a flag"),
+        pytest.param({"fail_on": "foo"}, "--fail-on: there is no gate 'foo'", id="a flag of two words"),
+        pytest.param({"repeat": 0}, "--repeat is 0", id="a number"),
+        pytest.param({"mark": "-1d"}, "--mark: '-1d' is no mark", id="a mark"),
+        pytest.param({"inputs": {"fail_on": "foo"}}, "input fail_on: there is no gate", id="an input"),
+        pytest.param({"environment": {"RUNEVALS_SHARD": "0"}}, "RUNEVALS_SHARD is '0'", id="a variable"),
+        pytest.param({"text": "verify: of"}, "runevals.yaml:1:9: /verify must be", id="a file"),
+    ],
+)
+def test_a_wrong_value_is_named_by_its_place_as_it_was_written(project, given, place):
+    with pytest.raises((InvalidSettings, InvalidSuite)) as error:
+        project(**given)
+    assert str(error.value).startswith(place)
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("judge: {judges: [a]}", "unknown key 'judges'; it belongs to the file itself, beside 'judge'"),

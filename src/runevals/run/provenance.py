@@ -177,12 +177,12 @@ def _chosen(settings: Settings) -> dict[str, object]:
     chosen: dict[str, object] = {}
     path = None if settings.file is None else settings.file.path
     root = settings.repository.resolve()
-    if path is not None and settings.origins["config"] == "flag" and path.resolve().is_relative_to(root):
+    if path is not None and settings.origins["config"].startswith("--") and path.resolve().is_relative_to(root):
         chosen["config"] = path.resolve().relative_to(root).as_posix()
     target = settings.target
     if settings.target_name is not None:
         chosen["target"] = settings.target_name
-    if target is not None and settings.origins["target"] == "flag":
+    if target is not None and settings.origins["target"].startswith("--"):
         name = {"python": target.function, "command": shlex.join(target.command)}.get(target.type, target.model)
         if name:
             chosen["target"] = f"{target.type}:{name}"

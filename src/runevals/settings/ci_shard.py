@@ -51,7 +51,7 @@ def shard_of(text: str, origin: str, environment: Mapping[str, str]) -> Shard:
     if not 1 <= part <= of:
         last = first + of - 1
         raise InvalidSettings(
-            f"shard ({origin}): {job.index} is {index}, but {of} parts have the indexes {first} to {last}"
+            f"{origin}: {job.index} is {index}, but {of} parts have the indexes {first} to {last}"
         )
     return Shard(part=part, of=of)
 
@@ -63,24 +63,24 @@ def _job(origin: str, environment: Mapping[str, str]) -> ParallelJob:
         return jobs[0]
     if jobs:
         names = " and ".join(job.index for job in jobs)
-        raise InvalidSettings(f"shard ({origin}): both {names} are set; write the part and the total: i/n")
+        raise InvalidSettings(f"{origin}: both {names} are set; write the part and the total: i/n")
     if environment.get("CI_NODE_TOTAL") == "1":
         raise InvalidSettings(
-            f"shard ({origin}): this GitLab job has no parallel:; add it, or run without --shard"
+            f"{origin}: this GitLab job has no parallel:; add it, or run without --shard"
         )
     names = ", ".join(job.index for job in PARALLEL_JOBS)
-    raise InvalidSettings(f"shard ({origin}): nothing numbers this job: none of {names} is set; write i/n")
+    raise InvalidSettings(f"{origin}: nothing numbers this job: none of {names} is set; write i/n")
 
 
 def _total(job: ParallelJob, environment: Mapping[str, str], origin: str) -> int:
     """How many jobs there are. Raises InvalidSettings if the system does not say, or numbers them otherwise."""
     if job.total is None or not environment.get(job.total):
         missing = f"{job.system} does not say" if job.total is None else f"{job.total} is not set, which says"
-        raise InvalidSettings(f"shard ({origin}): {missing} how many jobs there are; write the total: auto/N")
+        raise InvalidSettings(f"{origin}: {missing} how many jobs there are; write the total: auto/N")
     total = _number(job.total, environment, origin)
     if total == 1 and _lowest(job, environment) != str(job.first):
         raise InvalidSettings(
-            f"shard ({origin}): this array has only the task {environment[job.index]}; "
+            f"{origin}: this array has only the task {environment[job.index]}; "
             "write the part and the total: i/n"
         )
     return total
@@ -100,5 +100,5 @@ def _lowest(job: ParallelJob, environment: Mapping[str, str]) -> str:
 def _number(name: str, environment: Mapping[str, str], origin: str) -> int:
     value = environment[name].strip()
     if _NUMBER.fullmatch(value) is None or not value.isascii():
-        raise InvalidSettings(f"shard ({origin}): {name} is '{value[:40]}', not a whole number")
+        raise InvalidSettings(f"{origin}: {name} is '{value[:40]}', not a whole number")
     return int(value)

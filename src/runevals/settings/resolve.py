@@ -147,10 +147,10 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     gates = gates_of(effective_source("gates", file, base_side)[0].get("gates", ()))
     check_mark(values["mark"], gates)
     check_target(values["against"], gates)
-    check_names(values["fail_on"] or (), gates, f"fail_on ({origins['fail_on']}): ")
-    require_artifact_name(
-        values["baseline_artifact"] or "", f"baseline_artifact ({origins['baseline_artifact']}): "
-    )
+    check_names(values["fail_on"] or (), gates, f"{_source_of('fail_on', origins, file)}: ")
+    artifact = values["baseline_artifact"] or ""
+    require_artifact_name(artifact, f"{_source_of('baseline_artifact', origins, file)}: ")
+    mark = values["mark"] and read_mark(values["mark"], f"{_source_of('mark', origins, file)}: ")
     endpoints = RawEndpoint(
         values=values,
         origins=origins,
@@ -170,7 +170,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         removed_targets=targets.removed,
         judges=judge_settings(endpoints),
         no_judge=values["no_judge"],
-        selection=_record(Selection, values, shard=_shard(values["shard"], origins["shard"], raw)),
+        selection=_record(Selection, values, shard=_shard(values["shard"], _source_of("shard", origins, file), raw)),
         load=_record(
             LoadSettings,
             values,
@@ -201,7 +201,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             values,
             baseline=_baseline(values["baseline"], endpoints.folder("baseline")),
             baseline_named=not endpoints.is_in_file("baseline"),
-            mark=None if values["mark"] is None else read_mark(values["mark"], f"mark ({origins['mark']}): "),
+            mark=mark,
             against=_against(values["against"], targets),
             changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
             depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
@@ -296,11 +296,15 @@ def _against(value: str | None, targets: TargetChoice) -> str | None:
 
 
 def _source_of(name: str, origins: Mapping[str, str], file: SettingsFile) -> str:
-    """The option or variable that has it, or its place in the settings file."""
+    """The value's place as it is written: the option, variable or input, or a line of the settings file."""
     origin = origins[name]
-    if origin == file.display_name and name in file.places:
-        return f"{file.places[name]}: {name}"
-    return f"--{name}" if origin == "flag" else origin if origin.endswith(name.upper()) else f"{origin}: {name}"
+    if origin.endswith((_flag(name), name.upper(), f"input {name}")):
+        return origin
+    return f"{file.places.get(name, origin) if origin == file.display_name else origin}: {name}"
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _rules(values: Mapping[str, Any], gates: tuple[Gate, ...], base_side: BaseSide | None) -> GateRules:
@@ -388,7 +392,7 @@ def _from_strings(setting: Setting, raw: RawSettings) -> tuple[object, str | Non
     flag = raw.flags.get(setting.name)
     if flag is not None and flag != () and flag is not False:
         value = texts(flag) if setting.kind == "texts" and isinstance(flag, str) else flag
-        return checked(setting, value, f"--{setting.name.replace('_', '-')}"), "flag"
+        return checked(setting, value, _flag(setting.name)), _flag(setting.name)
     sources: Sequence[tuple[Mapping[str, str], str, str]] = (
         (raw.inputs, setting.name, f"input {setting.name}"),
         (raw.environment, f"{_PREFIX}{setting.name.upper()}", f"{_PREFIX}{setting.name.upper()}"),

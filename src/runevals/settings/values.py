@@ -101,7 +101,7 @@ def read_shard(text: str, origin: str) -> Shard:
     """`2/4` → the second of four parts. Raises InvalidSettings."""
     match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text.strip())
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise InvalidSettings(f"shard ({origin}) is '{text[:40]}'; write i/n, where i is 1 to n, such as 2/4")
+        raise InvalidSettings(f"{origin} is '{text[:40]}'; write i/n, where i is 1 to n, such as 2/4")
     return Shard(part=int(match[1]), of=int(match[2]))
 
 

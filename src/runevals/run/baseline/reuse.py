@@ -25,7 +25,7 @@ def reuse(request: RunRequest, base: StoredBase) -> Conclusion | tuple[str, ...]
     if isinstance(why, Conclusion):
         return why
     if why is None:
-        by_flag = request.settings.origins["changed_only"] == "flag" and not base.notices
+        by_flag = request.settings.origins["changed_only"].startswith("--") and not base.notices
         return ("run in full: --changed-only needs a base, and there is none",) if by_flag else ()
     return (f"run in full: {why}",)
 
