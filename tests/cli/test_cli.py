@@ -167,7 +167,8 @@ def test_upgrade_keeps_the_keys_that_the_current_shape_does_not_have(project, ru
 def test_the_settings_show_addresses_without_credentials(runevals, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "https://ann:password@models.example/v1?key=secret")
     signed = "https://ann:password@store.example/base.json?signature=secret"
-    code, out, err = runevals("settings", "--target", "openai:m", "--baseline", signed)
+    monkeypatch.setenv("RUNEVALS_BASELINE", signed)
+    code, out, err = runevals("settings", "--target", "openai:m")
     ended(
         code, 0, out + err, "=https://models.example/v1 ", "https://store.example/base.json  (", without=["secret"]
     )
@@ -178,11 +179,11 @@ def test_settings_tell_values_and_where_they_came_from(project, runevals, monkey
     project.write("runevals.yaml", "version: 1\nconcurrency: 3\nrepeat: 2\ntarget: {type: openai, model: m}\n")
     monkeypatch.setenv("RUNEVALS_REPEAT", "5")
     monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key-1234")
-    code, out, _ = runevals("settings", "--category", "eu,asia")
+    code, out, _ = runevals("settings", "--model", "large")
     assert code == 0
     assert re.search(r"concurrency +3  \(runevals.yaml\)", out)
     assert re.search(r"repeat +5  \(RUNEVALS_REPEAT\)", out)
-    assert re.search(r"category +eu, asia  \(--category\)", out)
+    assert re.search(r"model +large  \(--model\)", out)
     assert re.search(r"judge_concurrency +8  \(default\)", out)
     assert "not-a-real-key" not in out
 

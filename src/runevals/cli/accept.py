@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import click
 from msgspec.structs import replace
 
 from runevals.cli.compared_results import newest_comparison, require_of_head
+from runevals.cli.completed_words import completing
 from runevals.cli.options import resolved_settings, settings_options
 from runevals.lib.storage.files import require_no_link, write_whole
 from runevals.lib.terminal import say
@@ -25,8 +26,13 @@ if TYPE_CHECKING:
     from runevals.records import AcceptedLoss, Conclusion
 
 
+def _losses() -> Iterable[str]:
+    """The keys of what can be accepted, for a shell."""
+    return [loss.case for loss in _lost(newest_comparison(None)[1])]
+
+
 @click.command("accept")
-@click.argument("cases", nargs=-1, required=True, metavar="CASE...")
+@click.argument("cases", nargs=-1, required=True, metavar="CASE...", shell_complete=completing(_losses))
 @click.option("--reason", required=True, metavar="TEXT", help="Why these losses are accepted.")
 @click.option(
     "--results",

@@ -12,7 +12,15 @@ from msgspec.structs import replace
 from runevals.cli import finish
 from runevals.cli.compared_results import newest_comparison, require_of_head
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
+from runevals.cli.options import (
+    CALLS,
+    MODELS,
+    SUITES,
+    environment_option,
+    output_option,
+    raw_settings,
+    settings_options,
+)
 from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
 from runevals.lib.git import common_ancestor, merge_base
@@ -44,7 +52,7 @@ if TYPE_CHECKING:
 )
 @click.option("--suite", multiple=True, metavar="PATH", help="The suites, if the run named them; repeatable.")
 @output_option
-@settings_options()
+@settings_options(*SUITES, *MODELS, *CALLS)
 @environment_option
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
 def command(

@@ -6,6 +6,7 @@ import inspect
 
 import click
 
+from runevals.cli.completed_words import completing
 from runevals.cli.evaluators_page import page
 from runevals.evaluators import catalogue
 from runevals.evaluators.describe import describe
@@ -13,7 +14,7 @@ from runevals.evaluators.format_names import INVERTED
 
 
 @click.command("evaluators")
-@click.argument("name", required=False, shell_complete=lambda _c, _a, begun: _beginning_with(begun))
+@click.argument("name", required=False, shell_complete=completing(catalogue.names))
 @click.option("--markdown", is_flag=True, help="Print all of them as the page docs/evaluators.md.")
 def command(name: str | None, *, markdown: bool) -> None:
     """List the evaluators, or explain NAME with its options and an example.
@@ -33,10 +34,6 @@ def command(name: str | None, *, markdown: bool) -> None:
         one = describe(cls)
         aliases = "".join(f", also {alias}" for alias in one.aliases)
         click.echo(f"{known:<{width}}  {one.summary}  [{cls.layer}{aliases}]")
-
-
-def _beginning_with(begun: str) -> list[str]:
-    return [name for name in catalogue.names() if name.startswith(begun)]
 
 
 def explain(name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from runevals.cli.completed_words import completing, of_setting
 from runevals.github.job import with_own_identity
 from runevals.records.errors import InvalidSettings
 from runevals.settings.dotenv import environment
@@ -24,6 +25,14 @@ _TYPES: Mapping[str, Any] = {
     "whole": click.INT,
     "number": click.FLOAT,
 }
+# The settings of a command that does not run and compare everything: those that change what it does.
+SUITES = ("all", "config", "category", "tag", "filter", "evaluators")
+MODELS = ("target", "model", "judge", "judge_model", "no_judge")
+CALLS = (
+    *("repeat", "concurrency", "judge_concurrency", "cache", "cache_target", "mcp_config", "sandbox", "executor"),
+    *("ray_address", "ray_num_cpus", "ray_num_gpus", "ray_runtime_env"),
+    *("max_cost", "max_tokens", "max_calls", "max_duration"),
+)
 _ONCE = frozenset({"judge_model"})  # a run has one
 _SEVERAL = frozenset({"model"})  # two are measured side by side
 _METAVARS = {"text": "TEXT", "texts": "TEXT", "whole": "N", "number": "SHARE"}
@@ -113,7 +122,7 @@ def _option(setting: Setting) -> Callable[[F], F]:
         multiple=setting.name in _ONCE | _SEVERAL,
         callback=_only if setting.name in _ONCE else _one_or_several if setting.name in _SEVERAL else None,
         metavar=setting.metavar or "|".join(setting.choices) or _METAVARS[setting.kind],
-        shell_complete=lambda _context, _option, begun: [c for c in setting.choices if c.startswith(begun)],
+        shell_complete=completing(of_setting(setting.name, setting.choices)),
         help=setting.help
         + (" Several: separate by commas." if setting.kind == "texts" else "")
         + (" Given twice, both are measured side by side." if setting.name in _SEVERAL else "")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, resolved_settings, settings_options
+from runevals.cli.options import MODELS, SUITES, environment_option, resolved_settings, settings_options
 from runevals.lib.terminal import say
 from runevals.lib.text.escape import log_json
 from runevals.lib.text.numbers import plural
@@ -24,7 +24,7 @@ from runevals.suites.shard import shards_of
 
 @click.command("plan", cls=GroupedCommand)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@settings_options()
+@settings_options(*SUITES, *MODELS, "shard", "repeat", "baseline", "against")
 @environment_option
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="The format of the output."

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from runevals.cli.completed_words import completing
 from runevals.lib.parsing.schema import schema
 from runevals.lib.storage.files import write_whole
 from runevals.lib.text.suggest import did_you_mean
@@ -39,9 +40,7 @@ def schema_of(name: str) -> Mapping[str, Any]:
 
 
 @click.command("schema")
-@click.argument(
-    "name", required=False, shell_complete=lambda _c, _a, begun: [n for n in SCHEMAS if n.startswith(begun)]
-)
+@click.argument("name", required=False, shell_complete=completing(lambda: NAMES))
 @click.option("--write", "folder", metavar="FOLDER", help="Write them all into this folder, as NAME.schema.json.")
 def command(name: str | None, folder: str | None) -> None:
     """List the JSON Schemas, or print the one with this NAME.

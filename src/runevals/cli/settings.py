@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, resolved_settings, settings_options
+from runevals.cli.options import MODELS, environment_option, resolved_settings, settings_options
 from runevals.lib.http.origin import without_credentials
 from runevals.lib.terminal import say
 from runevals.records.rules import SuiteEntry
@@ -20,7 +20,7 @@ _ADDRESS = re.compile(r"[a-z0-9]+://\S+$")
 
 
 @click.command("settings", cls=GroupedCommand)
-@settings_options()
+@settings_options("config", *MODELS)
 @environment_option
 def command(**options: Any) -> None:
     """Show every setting, its value and where it came from. Keys are never shown.

@@ -65,9 +65,7 @@ def _job(origin: str, environment: Mapping[str, str]) -> ParallelJob:
         names = " and ".join(job.index for job in jobs)
         raise InvalidSettings(f"{origin}: both {names} are set; write the part and the total: i/n")
     if environment.get("CI_NODE_TOTAL") == "1":
-        raise InvalidSettings(
-            f"{origin}: this GitLab job has no parallel:; add it, or run without --shard"
-        )
+        raise InvalidSettings(f"{origin}: this GitLab job has no parallel:; add it, or run without --shard")
     names = ", ".join(job.index for job in PARALLEL_JOBS)
     raise InvalidSettings(f"{origin}: nothing numbers this job: none of {names} is set; write i/n")
 
@@ -80,8 +78,7 @@ def _total(job: ParallelJob, environment: Mapping[str, str], origin: str) -> int
     total = _number(job.total, environment, origin)
     if total == 1 and _lowest(job, environment) != str(job.first):
         raise InvalidSettings(
-            f"{origin}: this array has only the task {environment[job.index]}; "
-            "write the part and the total: i/n"
+            f"{origin}: this array has only the task {environment[job.index]}; write the part and the total: i/n"
         )
     return total
 

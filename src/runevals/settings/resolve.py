@@ -19,7 +19,7 @@ from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Gate, GateRules, PromptTemplate, RegressionRule
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.quiet import Quiet
-from runevals.records.rules import Fetching, Limits, Selection, Shard, SuiteEntry
+from runevals.records.rules import Fetching, Limits, Selection, SuiteEntry
 from runevals.settings.ci_shard import shard_of
 from runevals.settings.evaluators import read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
@@ -150,6 +150,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     check_names(values["fail_on"] or (), gates, f"{_source_of('fail_on', origins, file)}: ")
     artifact = values["baseline_artifact"] or ""
     require_artifact_name(artifact, f"{_source_of('baseline_artifact', origins, file)}: ")
+    shard = values["shard"] and shard_of(values["shard"], _source_of("shard", origins, file), raw.environment)
     mark = values["mark"] and read_mark(values["mark"], f"{_source_of('mark', origins, file)}: ")
     endpoints = RawEndpoint(
         values=values,
@@ -170,7 +171,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         removed_targets=targets.removed,
         judges=judge_settings(endpoints),
         no_judge=values["no_judge"],
-        selection=_record(Selection, values, shard=_shard(values["shard"], _source_of("shard", origins, file), raw)),
+        selection=_record(Selection, values, shard=shard),
         load=_record(
             LoadSettings,
             values,
@@ -322,10 +323,6 @@ def _rules(values: Mapping[str, Any], gates: tuple[Gate, ...], base_side: BaseSi
         gates=gates,
         labels_of_base=base_side is not None,
     )
-
-
-def _shard(value: str | None, origin: str, raw: RawSettings) -> Shard | None:
-    return None if value is None else shard_of(value, origin, raw.environment)
 
 
 def _repeat(repeat: int | None, raw: RawSettings) -> int:

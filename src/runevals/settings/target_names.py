@@ -13,10 +13,10 @@ from runevals.records.agent import AGENTS
 WITHOUT_SKILL = "without-skill"
 NONE = "none"
 # A target of these types is named by one word.
-_TYPES = (*PROVIDERS, *AGENTS, "skill")
-_OTHER_TYPES = ("http", "https", "a2a", "command", "python", "recorded", "plugin")
+TYPES = (*PROVIDERS, *AGENTS, "skill")
+OTHER_TYPES = ("http", "https", "a2a", "command", "python", "recorded", "plugin")
 OF_ONE_TARGET = "has a name for each target; for a single one write `target:`"
-RESERVED = (WITHOUT_SKILL, NONE, *_TYPES, *_OTHER_TYPES)
+RESERVED = (WITHOUT_SKILL, NONE, *TYPES, *OTHER_TYPES)
 
 
 def is_of_one_target(targets: object) -> bool:

@@ -10,12 +10,12 @@ from runevals.cli import finish
 from runevals.cli.doctor.checks import diagnosis, exit_code
 from runevals.cli.doctor.finding import print_finding
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import environment_option, raw_settings, settings_options
+from runevals.cli.options import MODELS, SUITES, environment_option, raw_settings, settings_options
 
 
 @click.command("doctor", cls=GroupedCommand)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@settings_options()
+@settings_options(*SUITES, *MODELS, "shard", "baseline", "cache", "sandbox")
 @environment_option
 @click.option("--call", is_flag=True, help="Also send one short question to target and judge.")
 def command(paths: tuple[str, ...], *, call: bool, **options: Any) -> None:
