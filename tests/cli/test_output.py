@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -102,3 +105,33 @@ def test_packed_documents_are_written_and_read_everywhere(answered, runevals, mo
     assert code == 2
     assert "broken.json.gz is not a results document: its gzip data is broken" in err
     assert "skipped runs/broken.json.gz: not a results document" in runevals("history", "runs")[2]
+
+
+def test_a_document_goes_through_a_pipe_and_the_screen_beside_it(answered):
+    """`runevals -o - | runevals report -`, with the same verdict on both screens."""
+    program = [sys.executable, "-m", "runevals"]
+    run = subprocess.run([*program, *RUN, "-o", "-"], cwd=answered.path, capture_output=True, check=False)
+    assert json.loads(run.stdout)["format_version"] == 1
+    report = subprocess.run(
+        [*program, "report", "-", "-o", "report.md"],
+        cwd=answered.path,
+        input=run.stdout,
+        capture_output=True,
+        check=True,
+    )
+    assert report.stdout == b"Written: report.md\n"
+    shown = subprocess.run(
+        [*program, "report", "-"], cwd=answered.path, input=run.stdout, capture_output=True, check=True
+    )
+    assert shown.stdout.splitlines()[0] == run.stderr.splitlines()[0]
+
+
+def test_standard_input_that_is_no_document_is_a_usage_error(answered):
+    done = subprocess.run(
+        [sys.executable, "-m", "runevals", "report", "-"],
+        cwd=answered.path,
+        input=b"{}",
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr[:46]) == (2, b"Error: standard input is not a results documen")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +14,7 @@ import click
 from runevals.cli.completed_words import completing, of_setting
 from runevals.github.job import with_own_identity
 from runevals.records.errors import InvalidSettings
+from runevals.reports.results_document import STANDARD_STREAM
 from runevals.settings.dotenv import environment
 from runevals.settings.resolve import RESULTS, RawSettings, Settings, resolve
 from runevals.settings.table import SETTINGS, Setting
@@ -57,8 +60,18 @@ def output_option(function: F) -> F:
         "--output",
         multiple=True,
         metavar="FILE",
-        help="Write a report: .json, .json.gz, .html, .xml, .csv, .md; repeatable.",
+        callback=_standard_output_kept,
+        help="Write a report: .json, .json.gz, .html, .xml, .csv, .md; - prints the results document; repeatable.",
     )(function)
+
+
+def _standard_output_kept(
+    context: click.Context, _option: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The outputs; if one is standard output, all else that the command prints goes to stderr."""
+    if str(STANDARD_STREAM) in names:
+        context.with_resource(redirect_stdout(sys.stderr))
+    return names
 
 
 def environment_option(function: F) -> F:
@@ -112,6 +125,7 @@ def _require_values(flags: Mapping[str, Any]) -> None:
 def _option(setting: Setting) -> Callable[[F], F]:
     flag = "--" + setting.name.replace("_", "-")
     default = "" if setting.default in (None, (), False) else f" [default: {setting.default}]"
+    choices = "|".join(setting.choices)
     if setting.kind == "yes_no":
         return click.option(flag, setting.name, is_flag=True, default=None, help=setting.help)
     return click.option(
@@ -121,7 +135,7 @@ def _option(setting: Setting) -> Callable[[F], F]:
         default=None,
         multiple=setting.name in _ONCE | _SEVERAL,
         callback=_only if setting.name in _ONCE else _one_or_several if setting.name in _SEVERAL else None,
-        metavar=setting.metavar or "|".join(setting.choices) or _METAVARS[setting.kind],
+        metavar=setting.metavar or (f"[{choices}]" if choices else _METAVARS[setting.kind]),
         shell_complete=completing(of_setting(setting.name, setting.choices)),
         help=setting.help
         + (" Several: separate by commas." if setting.kind == "texts" else "")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from runevals.cli.browser import open_in_browser, open_option, page_of
-from runevals.cli.options import resolved_settings, settings_options
+from runevals.cli.options import output_option, resolved_settings, settings_options
 from runevals.cli.output import format_option
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import write_whole
@@ -21,9 +21,7 @@ from runevals.run.export_suite import exportable, exported, require_unchanged, s
 
 @click.command("report")
 @click.argument("document", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", multiple=True, metavar="FILE", help="The output file: .json, .html, .xml, .csv, .md."
-)
+@output_option
 @format_option
 @click.option("--suite", metavar="PATH", help="The suite of an eval document, if there are several.")
 @open_option
@@ -31,12 +29,13 @@ from runevals.run.export_suite import exportable, exported, require_unchanged, s
 def command(
     document: Path, output: tuple[str, ...], *, form: str, suite: str | None, opened: bool, **options: Any
 ) -> None:
-    """Write the results DOCUMENT in other formats; without --output, print it.
+    """Write the results DOCUMENT in other formats; without --output, print it. DOCUMENT - is standard input.
 
     \b
     Examples:
       runevals report results.json --output report.html --output junit.xml
       runevals report results.json --output scored.json --format eval-document
+      runevals -o - | runevals report - --output report.html
     """
     outputs = [Path(name) for name in output]
     check_outputs(outputs)

@@ -18,6 +18,7 @@ from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.reports import html, is_packed_name, results, side_by_side, suffix_of, summary
 from runevals.reports.publish import check_outputs, publish
+from runevals.reports.results_document import STANDARD_STREAM
 from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.from_files import is_remote
 from runevals.run.export_suite import separated
@@ -87,7 +88,7 @@ def _outputs(options: Mapping[str, Any]) -> Sequence[Path]:
     if not outputs:
         require_kept_results()
     reports, documents = separated(outputs, options["form"])
-    of_one = {"--format": documents, "--open": options["opened"]}
+    of_one = {"--format": documents, "--open": options["opened"], "--output -": STANDARD_STREAM in outputs}
     for option, is_given in of_one.items():
         if is_given:
             raise InvalidSettings(f"{option} is of one target; choose one with --target or --model")

@@ -12,6 +12,7 @@ from msgspec import Struct
 from runevals.lib.plugins import guarded, package_of, plugins, require, unusable_plugin
 from runevals.records import Conclusion
 from runevals.reports import html, junit, results, skill_results, summary, table
+from runevals.reports.results_document import STANDARD_STREAM
 
 __all__ = ["REPORTERS", "Reporter", "is_packed_name", "reporter_for", "reporters", "suffix_of", "text_of"]
 
@@ -88,6 +89,8 @@ def suffix_of(reporter: Reporter) -> str:
 
 def reporter_for(filename: str, form: str = "results") -> Reporter | None:
     """The reporter whose files have this name, or this suffix; None if none has."""
+    if filename == STANDARD_STREAM.name:
+        return results
     filename = filename[: -len(PACKED)] if is_packed_name(filename) else filename
     by_name = (reporter for reporter in BY_NAME.get(form, ()) if filename.lower() == reporter.FILENAME)
     for reporter in (*by_name, *reporters()):

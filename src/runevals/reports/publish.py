@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from runevals.lib.storage.bucket import PACKAGES
@@ -13,6 +14,7 @@ from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.reports import html, is_packed_name, reporter_for, reporters, suffix_of, text_of
 from runevals.reports.page_cases import without_commands
+from runevals.reports.results_document import STANDARD_STREAM
 
 
 def publish(
@@ -30,11 +32,24 @@ def publish(
         try:
             is_page = was_read and reporter.NAME == html.NAME
             text = text_of(reporter, without_commands(conclusion) if is_page else conclusion)
-            write_whole(path, pack(text) if is_packed_name(path.name) else text)
+            if path == STANDARD_STREAM:
+                _print(text)
+            else:
+                write_whole(path, pack(text) if is_packed_name(path.name) else text)
         except CannotWrite as error:
             problems.append(str(error))
     if problems:
         raise CannotWrite("\n".join(problems))
+
+
+def _print(text: Iterable[str]) -> None:
+    """To standard output, also where a command shows its own lines on stderr."""
+    assert sys.__stdout__ is not None  # noqa: S101 - a command has one
+    try:
+        sys.__stdout__.writelines(text)
+        sys.__stdout__.flush()
+    except OSError as error:
+        raise CannotWrite(f"cannot write to standard output: {error.strerror}") from error
 
 
 def check_outputs(outputs: Sequence[Path]) -> None:

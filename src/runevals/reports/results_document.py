@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import MAXYEAR, MINYEAR, UTC, datetime
@@ -50,6 +51,7 @@ from runevals.reports.results_lines import cases_of
 from runevals.verdict.score import contradiction
 
 FORMAT_VERSION = 1
+STANDARD_STREAM = Path("-")  # a document that is written to standard output or read from standard input
 SUFFIXES = (".json", ".json.gz")
 MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
 MAX_UNPACKED = MAX_BYTES // 2  # of a packed one
@@ -182,6 +184,9 @@ def read(path: str | Path) -> RunReport:
 def read_conclusion(path: Path, name: str = "") -> Conclusion:
     """The conclusion in a document: report, comparison, gates and verdict. Raises as `read` does, with `name`."""
     name = name or str(path)
+    if path == STANDARD_STREAM:
+        content = content_of(sys.stdin.buffer.read(MAX_UNPACKED), "standard input")
+        return parse(content.decode(errors="replace"), "standard input")
     packed = path.is_file() and os.access(path, os.R_OK) and is_packed(path)
     if packed and path.stat().st_size > MAX_UNPACKED:
         raise InvalidDocument(f"{name} is larger than {MAX_UNPACKED // 1024**2} MiB, the most we read")
