@@ -29,6 +29,7 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     "settings": ("runevals.settings", "settings-1"),
     "prompt-file": ("runevals.settings", "prompt-file"),
     "quarantine": ("runevals.suites", "quarantine-1"),
+    "accepted": ("runevals.suites", "accepted-1"),
 }
 RESULTS = "results"  # made from the types that read it
 NAMES = (*SCHEMAS, RESULTS)

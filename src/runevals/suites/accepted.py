@@ -40,15 +40,15 @@ def read_entries(content: bytes, display_path: str) -> tuple[AcceptedLoss, ...]:
     if problems := source.schema_problems("runevals.suites", "accepted-1"):
         raise InvalidSuite(problems)
     assert isinstance(source.value, list)  # noqa: S101 - the schema says so
-    return tuple(AcceptedLoss(**item) for item in source.value)
+    return tuple(AcceptedLoss(case=item.pop("key"), **item) for item in source.value)
 
 
 def written(entries: Sequence[AcceptedLoss]) -> str:
     """The file's text. Each value is written as JSON, which is YAML too."""
-    names = ("case", "suite", "base", "head", "reason")
+    names = {"key": "case", "suite": "suite", "base": "base", "head": "head", "reason": "reason"}
     lines = [
-        f"{'-' if name == 'case' else ' '} {name}: {json.dumps(getattr(entry, name))}\n"
+        f"{'-' if key == 'key' else ' '} {key}: {json.dumps(getattr(entry, name))}\n"
         for entry in entries
-        for name in names
+        for key, name in names.items()
     ]
     return _HEADER + ("".join(lines) or "[]\n")
