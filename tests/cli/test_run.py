@@ -9,7 +9,7 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
-from tests.sample_suites import AGENT, ANSWERS, SUITE
+from tests.sample_suites import AGENT, ANSWERS, SUITE, WORSE
 
 
 def test_runevals_alone_runs_what_it_finds_and_says_where_it_wrote(project, runevals):
@@ -117,7 +117,7 @@ def test_inline_prompts_are_judged(project, runevals, monkeypatch):
         "What is SharePoint?",
     ]
     assert {case["composite"] for case in cases} == {4.0}
-    assert out.startswith("✓ 2 of 2 cases pass")
+    assert "✓ 2 of 2 cases pass" in out
 
 
 def test_votes_of_a_judge_are_kept_and_a_median_is_not_held_against_a_single_vote(project, runevals, monkeypatch):
@@ -152,12 +152,44 @@ def _verdict(body, score):
     return f'{{"reasoning": "fine", "score": {score}, "nonce": "{nonce}"}}'
 
 
+ASKED = "Capital of France?"
+
+
 def test_inline_prompts_are_scored_without_a_judge_too(project, runevals):
     project.write("agent.py", AGENT)
     words = ("--target", "python:agent.py:answer", "--prompts", "Capital of France?", "--expected", "Paris")
     code, out, err = runevals(*words)
-    assert (code, out.splitlines()[0]) == (0, "✓ 1 of 1 case passes – nothing to compare with yet")
+    assert (code, "✓ 1 of 1 case passes – nothing to compare with yet" in out) == (0, True)
     assert "No judge: the answers are scored by PartialMatch." in err
+
+
+@pytest.mark.parametrize(
+    ("words", "shown", "code"),
+    [
+        pytest.param([ASKED], ["Paris", "Not checked: --expected TEXT"], 0, id="one prompt"),
+        pytest.param([ASKED, "And?"], [f"> {ASKED}", "Paris", "> And?", "Quito"], 0, id="two prompts"),
+        pytest.param([ASKED, "--no-judge"], ["Paris", "Not checked"], 0, id="no judge, as the flag says"),
+        pytest.param([ASKED, "--expected", "Paris"], ["✓ PartialMatch", "✓ 1 of 1 case"], 0, id="a check"),
+        pytest.param([ASKED, "--expected", "Rome"], ["Paris", "✗ PartialMatch", "✗ "], 0, id="one that fails"),
+        pytest.param(["No"], ["! not answered: ValueError: no"], 3, id="no answer"),
+    ],
+)
+def test_the_answers_to_prompts_of_the_command_line_are_shown(project, runevals, words, shown, code):
+    project.write("agent.py", AGENT.replace(" return", " if prompt == 'No': raise ValueError('no')\n return"))
+    got, out, err = runevals("--target", "python:agent.py:answer", "-q", "--prompts", *words)
+    ended(got, code, out + err, *shown)
+
+
+def test_each_of_several_targets_shows_its_answer(project, runevals):
+    project.write("agent.py", AGENT)
+    project.write("worse.py", WORSE)
+    project.write("runevals.yaml", "targets: {one: 'python:agent.py:answer', two: 'python:worse.py:answer'}\n")
+    code, out, err = runevals("-q", "--prompts", ASKED)
+    assert (code, [word in out for word in ("== one\nParis", "== two\nRome", "Pass rate")]) == (
+        0,
+        [True, True, False],
+    )
+    assert not [name for name in project.files() if name.startswith(".evals/")], err
 
 
 def test_prompts_of_the_command_line_are_not_compared_with_the_base_of_the_settings(project, runevals):
@@ -169,7 +201,7 @@ def test_prompts_of_the_command_line_are_not_compared_with_the_base_of_the_setti
     project.write("runevals.yaml", target + "baseline: base.json\n")
     words = ("--prompts", "Capital of France?", "--expected", "Paris")
     code, out, err = runevals(*words)
-    assert (code, out.splitlines()[0]) == (0, "✓ 1 of 1 case passes – nothing to compare with yet"), err
+    assert (code, "✓ 1 of 1 case passes – nothing to compare with yet" in out) == (0, True), err
     assert "removed" in runevals(*words, "--baseline", "base.json")[1]
 
 

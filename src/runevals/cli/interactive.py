@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.cli.answers import answer_lines
 from runevals.cli.init import templates as starter
-from runevals.cli.progress import OUTCOME_MARKS
 from runevals.lib.parsing.source import read_json
-from runevals.lib.terminal import at_terminal, say, terminal_text
-from runevals.lib.text.numbers import money, seconds
+from runevals.lib.terminal import at_terminal, say
 from runevals.records import Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
 from runevals.run.pipeline import run
@@ -24,7 +23,6 @@ from runevals.suites.append_case import read_document, save
 from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.dialects.checking import needs_expected, spec_of
 from runevals.suites.load import LoadedSuites
-from runevals.verdict.wording import because
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
@@ -51,7 +49,7 @@ def interact(request: RunRequest) -> None:
         while prompt := input("\nPrompt: ").strip():
             expected = input("Expected response (may be empty): ").strip() or None
             exchange = _answered(prompt, expected, defaults, request)
-            say("\n".join(_lines(exchange)))
+            say("\n".join(("", *answer_lines(exchange.turn))).rstrip())
             if exchange.turn.error is None:
                 _offer(exchange, defaults, settings)
     except EOFError:
@@ -98,20 +96,6 @@ def _suite(prompt: str, expected: str | None, defaults: Mapping[str, Any], setti
 
 def _options(settings: Settings) -> LoadOptions:
     return LoadOptions(definitions=settings.load.definitions, root=settings.repository)
-
-
-def _lines(exchange: Exchange) -> Iterator[str]:
-    turn = exchange.turn
-    if turn.error is not None:
-        yield terminal_text(f"! not answered: {turn.error.message}")
-        return
-    yield f"\n{terminal_text(turn.output or '')}\n"
-    for result in turn.results:
-        why = result.error.message if result.error is not None else because(result)
-        yield terminal_text(f"{OUTCOME_MARKS[result.outcome]} {result.id}  {why}")
-    spent = [seconds(turn.latency_s)] if turn.latency_s is not None else []
-    spent += [money(turn.cost_usd)] if turn.cost_usd is not None else []
-    yield "  " + " · ".join(spent)
 
 
 def _offer(exchange: Exchange, defaults: Mapping[str, Any], settings: Settings) -> None:

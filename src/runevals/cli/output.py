@@ -41,10 +41,11 @@ class OutputResult(Struct, frozen=True, kw_only=True):
     exit_code: int
 
 
-def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> OutputResult:
+def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]], *, screen: bool = True) -> OutputResult:
     """Writes, tells the verdict, and says where the files are, or why they are not.
 
     A failing verdict stays one if its reports cannot be written; a passing one without them is a failure.
+    Without a `screen`, the answers were all that was asked for, and there is no verdict.
     """
     files: Sequence[Path] = ()
     failure: CannotWrite | None = None
@@ -53,12 +54,13 @@ def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]]) -> Out
     except CannotWrite as error:
         failure = error
     finally:
-        tell(conclusion)
+        if screen:
+            tell(conclusion)
     if failure is not None:
         say(f"Error: {failure}", err=True)
     elif files:
         say("\n".join(fitted(f"       Written: {', '.join(map(str, files))}")))
-    code = conclusion.verdict.exit_code or (0 if failure is None else failure.exit_code)
+    code = (screen and conclusion.verdict.exit_code) or (0 if failure is None else failure.exit_code)
     return OutputResult(files=tuple(files), failure=failure, exit_code=code)
 
 

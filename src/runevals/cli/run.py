@@ -15,6 +15,7 @@ import click
 from msgspec.structs import replace
 
 from runevals.cli import finish
+from runevals.cli.answers import show_answers
 from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import KEPT_RESULTS, environment_option, output_option, raw_settings, settings_options
@@ -223,8 +224,11 @@ def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | N
     warn(loaded.problems)
     with nullcontext() if run is None else run.journal(settings) as journal:
         conclusion = with_waiting(pipeline.run(replace(request, journal=journal)), settings)
+    answers_only = bool(options["prompts"]) and show_answers(conclusion)
 
     def write() -> list[Path]:
+        if answers_only and not outputs:
+            return []
         if not outputs:
             with free_names(default_files) as free:
                 publish(conclusion, free)
@@ -236,7 +240,7 @@ def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | N
             copy_to_bucket(path, address)
         return outputs
 
-    done = reported(conclusion, write)
+    done = reported(conclusion, write, screen=not answers_only)
     if copies and done.failure is None:
         say(f"       Copied to: {', '.join(copies)}")
     if run is not None and (way := run.end(conclusion, written=done.failure is None)):
@@ -332,9 +336,10 @@ def _suites(settings: Settings, options: dict[str, Any]) -> LoadedSuites:
             f"{plural(len(expected), 'text')} of --expected for {plural(len(prompts), 'text')} of --prompts; "
             "give one for each prompt"
         )
-    unjudged = bool(expected) and (settings.no_judge or not settings.judges)
-    defaults = eval_document.WITHOUT_A_JUDGE if unjudged else eval_document.SYSTEM_DEFAULTS
-    if unjudged:
+    defaults = eval_document.SYSTEM_DEFAULTS
+    if settings.no_judge or not settings.judges:
+        defaults = eval_document.WITHOUT_A_JUDGE if expected else {}
+    if defaults is eval_document.WITHOUT_A_JUDGE:
         say(f"No judge: the answers are scored by {', '.join(defaults)}.", err=True)
     suite = load_inline(prompts, expected, LoadOptions(), defaults=defaults)
     if suite.errors:

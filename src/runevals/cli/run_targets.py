@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from runevals.cli.answers import show_answers
 from runevals.cli.output import free_names, kept_results, require_kept_results
 from runevals.cli.terminal import tell, warn
 from runevals.lib.storage.files import write_whole
@@ -55,9 +56,16 @@ def run_several(
             name: with_waiting(conclusion, settings)
             for name, conclusion in run_targets(requests, settings, journal).items()
         }
+    checked: dict[str, Conclusion] = {}
     for name, conclusion in conclusions.items():
         say(f"\n== {terminal_text(name)}")
-        tell(replace(conclusion, against=None))  # it stands below the table
+        if not (options["prompts"] and show_answers(conclusion)):
+            checked[name] = conclusion
+            tell(replace(conclusion, against=None))  # it stands below the table
+    if not checked and not outputs:
+        if run is not None:
+            run.end(*conclusions.values(), written=True)
+        return 0
     say("\n" + terminal_text("\n".join(side_by_side.lines(conclusions))))
     default = kept_results(datetime.now().astimezone())
     problem: CannotWrite | None = None
@@ -70,8 +78,7 @@ def run_several(
             say(f"Error: {error}", err=True)
     if run is not None and (way := run.end(*conclusions.values(), written=problem is None)):
         say(way)
-    codes = [conclusion.verdict.exit_code for conclusion in conclusions.values()]
-    code = worst(codes)
+    code = worst([0, *(conclusion.verdict.exit_code for conclusion in checked.values())])
     return code or (0 if problem is None else problem.exit_code)
 
 
