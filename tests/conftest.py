@@ -20,6 +20,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from runevals.cli import call
+from runevals.lib.ci import MARKS
 from runevals.lib.storage.cache import Cache
 from runevals.lib.text.secrets import remember
 from tests import agent_rig, eval_tools
@@ -187,7 +188,7 @@ def _outside_ci(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests behave the same on a laptop and in CI: what CI sets is set by the test that wants it."""
     for name in list(os.environ):
         ours = name.startswith(("RUNEVALS_", "OPENAI_", "AZURE_", "INPUT_", "OLLAMA_", "AWS_"))
-        if ours or name in ("CI", "GITHUB_ACTIONS"):
+        if ours or name in MARKS:
             monkeypatch.delenv(name)
     remember({})  # the tokens of an action that ran before
 

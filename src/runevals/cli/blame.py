@@ -23,6 +23,7 @@ from runevals.cli.options import (
 )
 from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
+from runevals.lib.ci import in_ci
 from runevals.lib.git import common_ancestor, merge_base
 from runevals.lib.terminal import say, terminal_text
 from runevals.lib.text.numbers import short_list
@@ -118,7 +119,7 @@ def _with_coverage(conclusion: Conclusion, commit: str, request: RunRequest, *, 
 def _require_local(words: RawSettings) -> None:
     """Raises InvalidSettings in a job of a change: the settings in the worktree are all of the change itself."""
     require_own_code(words)
-    elsewhere = words.environment.get("CI") and not words.environment.get("GITHUB_EVENT_NAME")
+    elsewhere = in_ci(words.environment) and not words.environment.get("GITHUB_EVENT_NAME")
     if elsewhere or change_event(words).untrusted:
         raise InvalidSettings(
             "runevals blame runs a change with its own settings, which must not decide in a job of the change; "

@@ -262,7 +262,7 @@ def _way_to_blame(
     from runevals.run.blame.search import lost_cases
 
     is_recorded = settings.evaluate_only or conclusion.report.run.target.type == "recorded"
-    if is_recorded or settings.environment.get("CI") or not lost_cases(comparison):
+    if is_recorded or settings.in_ci or not lost_cases(comparison):
         return None
     document = next((file for file in files if reporter_for(file.name, options["form"]) is results), None)
     if document is None:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.cli.terminal import tell, warn
+from runevals.lib.ci import in_ci
 from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.records import Case
@@ -42,8 +43,8 @@ class _Snapshot(Struct, frozen=True, kw_only=True):
 
 def watch(raw: RawSettings, progress: Progress) -> NoReturn:
     """Runs everything, then the cases that a change affects. Raises RunevalsError for the first run only."""
-    if raw.environment.get("CI"):
-        raise InvalidSettings("--watch is interactive, but CI is set; leave it out")
+    if in_ci(raw.environment):
+        raise InvalidSettings("--watch is interactive, but this is a CI system; leave it out")
     snapshot = _run(_Snapshot(), raw, progress)
     _tell_watching(snapshot)
     stamps = snapshot.stamps

@@ -9,13 +9,14 @@ import textwrap
 
 import click
 
+from runevals.lib.ci import in_ci
 from runevals.lib.text.escape import log_text, visible
 from runevals.lib.text.secrets import redactor
 
 
 def at_terminal() -> bool:
     """Whether a user can be asked: not in CI, and not if input or output is not a terminal."""
-    return not os.environ.get("CI") and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    return not in_ci(os.environ) and all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def on_screen() -> bool:
@@ -43,7 +44,7 @@ def broken(text: str, columns: int) -> list[str]:
 def terminal_text(text: str) -> str:
     """`text` for terminal and log: no secrets, no control characters, in a log no commands for its CI system."""
     plain = visible(redactor(os.environ)(text))
-    is_log = not on_screen() or any(map(os.environ.get, ("CI", "GITHUB_ACTIONS", "TF_BUILD")))
+    is_log = not on_screen() or in_ci(os.environ)
     return log_text(plain) if is_log else plain
 
 

@@ -26,7 +26,7 @@ def require_few_calls(*requests: RunRequest) -> None:
     """
     settings, loaded = requests[0].settings, requests[0].suites
     most, by = settings.measure.limits.calls, ""
-    is_change = settings.base_side is not None and bool(settings.environment.get("CI"))
+    is_change = settings.base_side is not None and settings.in_ci
     if most is None and not is_change:
         return
     calls = sum(planned_calls(request.settings, request.suites) for request in requests)

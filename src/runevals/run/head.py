@@ -107,4 +107,4 @@ def alike_earlier(request: RunRequest, head: Measurement | RunReport) -> Conclus
 
 def _is_of_branch(settings: Settings) -> bool:
     """Whether the result is of a branch, not of a change: then others will be compared with it."""
-    return bool(settings.environment.get("CI")) and settings.base_side is None
+    return settings.in_ci and settings.base_side is None

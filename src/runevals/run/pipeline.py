@@ -90,7 +90,7 @@ def _require_this_commit(report: RunReport, request: RunRequest) -> None:
     if here is None or commit in (None, here) or git.same_files(repository, commit, here):
         return
     mismatch = f"the shards are of commit {commit[:7]}, and this is {here[:7]}"
-    if request.settings.environment.get("CI"):
+    if request.settings.in_ci:
         raise ExternalError(f"{mismatch}: were they made by an earlier run? Check out the commit that they are of")
     request.tell(f"Notice: {mismatch}")
 

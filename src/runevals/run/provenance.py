@@ -63,7 +63,7 @@ def unchanged_commit(settings: Settings, suites: LoadedSuites) -> str | None:
 
     None in CI, where a run of the same code as before is compared with that.
     """
-    if settings.environment.get("CI") or _uncommitted(settings, suites if suites.suites else None) is not None:
+    if settings.in_ci or _uncommitted(settings, suites if suites.suites else None) is not None:
         return None
     return commit_of(settings.repository, "HEAD")
 
@@ -82,7 +82,7 @@ def _uncommitted(settings: Settings, suites: LoadedSuites | None) -> str | None:
 
     None in CI: what differs there was changed by the job's own steps, on every commit.
     """
-    if settings.environment.get("CI"):
+    if settings.in_ci:
         return None
     state = state_of(settings.repository)
     if state is None or not _is_changed(state):
@@ -101,7 +101,7 @@ def edits_not_in_workspaces(settings: Settings, suites: LoadedSuites) -> tuple[s
     repository, commit = settings.repository, commit_of(settings.repository, "HEAD")
     if commit is None or commit not in {commit_of(repository, ref) for ref in workspace_commits(suites)}:
         return ()
-    state = None if settings.environment.get("CI") else state_of(repository)
+    state = None if settings.in_ci else state_of(repository)
     if state is None or not _is_changed(state):
         return ()
     staged = names(repository, "diff-index", "--cached", "--name-only", "-z", commit, "--") or ()

@@ -114,7 +114,7 @@ def _sources(settings: Settings) -> _Sources:
 def _guarding(settings: Settings) -> BaseSide | None:
     """The side whose servers run in place of a change's own; None if there is no change by another author."""
     side = settings.base_side
-    return side if side is not None and (side.on_pull_request or settings.environment.get("CI")) else None
+    return side if side is not None and (side.on_pull_request or settings.in_ci) else None
 
 
 def _candidates(settings: Settings) -> list[Path]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from runevals.lib.ci import in_ci
 from runevals.lib.git import may_be_committed, repository_root, why_unavailable
 from runevals.lib.terminal import notice
 from runevals.records.errors import InvalidSettings
@@ -19,7 +20,7 @@ def environment(cwd: Path, name: str | None, process: Mapping[str, str]) -> dict
     """
     if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise InvalidSettings(f"--env {name}: a name has only letters, digits, _ and -")
-    if process.get("CI"):
+    if in_ci(process):
         return dict(process)
     files = [cwd / ".env.local", cwd / ".env.local.user"]
     if name is not None:

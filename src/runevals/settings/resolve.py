@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from runevals.lib.ci import in_ci
 from runevals.lib.git import repository_root
 from runevals.lib.parsing.source import path_inside
 from runevals.lib.text.secrets import remember_keys
@@ -95,6 +96,11 @@ class Settings(Quiet, frozen=True, kw_only=True):
     def with_baseline(self, baseline: str | None) -> Settings:
         """Compared with this one."""
         return replace(self, compare=replace(self.compare, baseline=baseline))
+
+    @property
+    def in_ci(self) -> bool:
+        """Whether a CI system runs this."""
+        return in_ci(self.environment)
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -329,7 +335,7 @@ def _repeat(repeat: int | None, raw: RawSettings) -> int:
     """Attempts per case at most; a plan makes one if the target is deterministic."""
     if repeat is not None:
         return repeat
-    return ROUNDS_IN_CI if raw.environment.get("CI") and not raw.evaluate_only else 1
+    return ROUNDS_IN_CI if in_ci(raw.environment) and not raw.evaluate_only else 1
 
 
 def _fetching(written: Mapping[str, Any]) -> Fetching:
@@ -339,7 +345,7 @@ def _fetching(written: Mapping[str, Any]) -> Fetching:
 def _cache(folder: str | None, raw: RawSettings) -> Path | None:
     """The cache folder. In CI only one that is named: a change could commit a folder with forged answers."""
     if folder is None:
-        return None if raw.environment.get("CI") else raw.cwd / CACHE
+        return None if in_ci(raw.environment) else raw.cwd / CACHE
     return None if folder == "none" else raw.cwd / folder
 
 

@@ -207,7 +207,7 @@ def _endpoint(name: str, endpoint: TargetSettings | JudgeSettings, settings: Set
     has_key = bool(settings.environment.get(key))
     if not has_key and needs_key(endpoint):
         fix = f"export {key}=…, or write it into .env.local.user (which must not be committed)"
-        if settings.environment.get("CI"):
+        if settings.in_ci:
             fix = f"pass it in the workflow: env: {key}: ${{{{ secrets.{key} }}}}"
         return missing(name, f"{display}: the variable {key} is not set", fix, USAGE_ERROR)
     problem = unreachable(address)

@@ -95,7 +95,7 @@ def _find(settings: Settings, own_commit: str | None) -> tuple[Baseline | None, 
 
 def _missing(what: str, settings: Settings) -> RunevalsError:
     """A base that was named and is missing: a usage error here; in CI, not measured, as a loss would pass."""
-    return ExternalError(what) if settings.environment.get("CI") else InvalidSettings(what)
+    return ExternalError(what) if settings.in_ci else InvalidSettings(what)
 
 
 def is_remote(source: str) -> bool:

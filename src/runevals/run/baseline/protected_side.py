@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from runevals.lib.ci import in_ci
 from runevals.lib.git import (
     commit_of,
     common_ancestor,
@@ -68,7 +69,7 @@ def protected_side(raw: RawSettings, event: ChangeEvent, ref: str | None = None)
 
 def _require_own_branches(repository: Path, environment: Mapping[str, str]) -> None:
     """Raises InvalidSettings for a submodule in CI: the change decides which repository that is."""
-    outer = submodule_of(repository) if environment.get("CI") else None
+    outer = submodule_of(repository) if in_ci(environment) else None
     if outer is not None:
         raise InvalidSettings(
             f"{repository} is a submodule of {outer}: what its branches and commits are, the change itself can "

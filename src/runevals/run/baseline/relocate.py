@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from runevals.lib.ci import in_ci
 from runevals.lib.git import repository_root
 from runevals.lib.worktree import with_paths_moved
 from runevals.settings.resolve import RawSettings
@@ -19,6 +20,7 @@ def rerooted(raw: RawSettings, cwd: Path) -> RawSettings:
 
     Paths that were given absolutely, as flags or in variables such as PYTHONPATH, would lead back into the first
     checkout and run its code as the other's. Variables of the job's event are left out: they speak of the first.
+    It still is a job of a CI system.
     """
     old, new = (repository_root(folder.resolve()) for folder in (raw.cwd, cwd))
     texts = [*_texts(list(raw.flags.values())), *raw.inputs.values(), *raw.environment.values()]
@@ -38,11 +40,12 @@ def rerooted(raw: RawSettings, cwd: Path) -> RawSettings:
             if not name.startswith("GITHUB_")
         }
 
+    ours = {"CI": raw.environment.get("CI") or "true"} if in_ci(raw.environment) else {}
     return replace(
         raw,
         flags={name: moved(value) for name, value in raw.flags.items()},
         inputs=all_moved(raw.inputs),
-        environment=all_moved(raw.environment),
+        environment={**all_moved(raw.environment), **ours},
         cwd=cwd,
         base_side=None,
     )

@@ -161,7 +161,7 @@ def _prompt(settings: Settings) -> PromptTemplate | None:
 
 def _forgeable(api_key_env: str, settings: Settings) -> bool:
     """Whether a change could plant answers in a cache signed with this key: in CI, where there is none."""
-    return bool(settings.environment.get("CI")) and not settings.environment.get(api_key_env)
+    return settings.in_ci and not settings.environment.get(api_key_env)
 
 
 def _cached_target(
@@ -186,7 +186,7 @@ def _cached_target(
 
 def may_be_reduced(settings: Settings) -> bool:
     """Whether code of a suite may run with less isolation: on request, or on a laptop without Linux."""
-    on_laptop = sys.platform != "linux" and not settings.environment.get("CI")
+    on_laptop = sys.platform != "linux" and not settings.in_ci
     return settings.measure.sandbox == "reduced" or on_laptop
 
 
