@@ -109,7 +109,6 @@ WITHOUT: frozenset[str] = frozenset(
         "suites/dialects/prompt_evaluators",
         "suites/discover",
         "suites/editor_schema",
-        "suites/health/checks",
         "suites/health/duplicates",
         "suites/health/rubrics",
         "suites/importing/assertions",

@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, str] = {
     "history": "Show pass rate and score of past runs.",
     "plan": "Show what would run.",
     "evaluators": "List the evaluators, or explain one.",
+    "strength": "Ask the checks about wrong answers: how many would be noticed?",
     "schema": "Print the JSON Schema of a suite format, or of the settings.",
     "import": "Convert the configuration of another tool, or a log, into a suite.",
     "upgrade": "Convert suites of an older format to the current one.",

@@ -16,7 +16,7 @@ from runevals.run.load import accepted_file, load_request, plan_of
 from runevals.suites import accepted
 
 if TYPE_CHECKING:
-    from runevals.records import FileProblem, RunReport, Suite
+    from runevals.records import FileProblem, Suite
     from runevals.settings.resolve import Settings
     from runevals.suites.health import Hint
     from runevals.suites.health.server_tools import ServerTools
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from runevals.suites.problem_formats import ValidationResult
 
 MOST_RESULTS = 20  # of a folder, the newest
-MOST_OF_A_KIND = 50
 
 
 @click.command("validate")
@@ -112,9 +111,13 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
         plan = plan_of(loaded, settings)
         if past is None:
             return loaded, []
+        from runevals.reports.past_results import reports_in
+        from runevals.run.strength.suite import measured
         from runevals.suites.health import findings
 
-        return loaded, findings(plan, sandbox, _past(past), _server_tools(settings))
+        reports = reports_in(past or ([KEPT_RESULTS] if KEPT_RESULTS.is_dir() else []), MOST_RESULTS)
+        strength = measured(plan, settings, sandbox, reports, programs=False)
+        return loaded, [*strength.weak, *findings(plan, reports, _server_tools(settings))]
 
 
 def _problems_of_lists(settings: Settings, read: LoadedSuites) -> Iterator[FileProblem]:
@@ -201,24 +204,6 @@ def _suite_line(suite: Suite) -> str:
 
 def _finding_lines(findings: Sequence[Hint]) -> list[str]:
     """One line per finding, at most a few of a kind, and their number."""
-    lines: list[str] = []
-    for kind in dict.fromkeys(finding.kind for finding in findings):
-        alike = [str(finding) for finding in findings if finding.kind == kind]
-        lines += alike[:MOST_OF_A_KIND]
-        if len(alike) > MOST_OF_A_KIND:
-            lines.append(f"… and {len(alike) - MOST_OF_A_KIND} more: {kind}")
-    return [*lines, f"health: {plural(len(findings), 'finding')}; they do not affect the exit code"]
+    from runevals.run.strength.suite import lines_of
 
-
-def _past(paths: Sequence[Path]) -> list[RunReport]:
-    """The reports in the given documents and folders."""
-    from runevals.reports.past_results import newest_results
-    from runevals.reports.results_document import read
-
-    reports = []
-    for path in paths or ([KEPT_RESULTS] if KEPT_RESULTS.is_dir() else []):
-        if path.is_dir():
-            reports += [past.report for _, past in newest_results(path, MOST_RESULTS)]
-        else:
-            reports.append(read(path))
-    return reports
+    return [*lines_of(findings), f"health: {plural(len(findings), 'finding')}; they do not affect the exit code"]

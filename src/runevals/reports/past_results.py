@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from runevals.lib.terminal import notice
 from runevals.records.errors import InvalidDocument, InvalidSuite
-from runevals.reports.results_document import documents_in, read_conclusion
+from runevals.reports.results_document import documents_in, read, read_conclusion
 
 if TYPE_CHECKING:
-    from runevals.records import Conclusion
+    from runevals.records import Conclusion, RunReport
 
 
 def newest(folder: Path, most: int) -> list[Path]:
@@ -26,6 +26,17 @@ def newest_results(
     """The newest `most` results documents of a folder, the newest first; other files do not count."""
     files = (file for file in reversed(_by_age(folder)) if file not in apart_from)
     return islice(readable(files), most)
+
+
+def reports_in(paths: Iterable[Path], most: int) -> list[RunReport]:
+    """The reports in these documents, and in the newest `most` documents of folders."""
+    reports = []
+    for path in paths:
+        if path.is_dir():
+            reports += [past.report for _, past in newest_results(path, most)]
+        else:
+            reports.append(read(path))
+    return reports
 
 
 def _by_age(folder: Path) -> list[Path]:

@@ -204,7 +204,7 @@ def _evaluate_turn(trial: Trial, index: int, turn: TurnTrace, world: World) -> t
     if turn.response.problem is not None:
         return tuple(_unanswered(check, turn.response, turn.response.problem) for check in checks)
     subject = _subject(trial, index, turn)
-    place = _Place(trial.case.key, index + 1, trial.attempt)
+    place = Place(trial.case.key, index + 1, trial.attempt)
     results = tuple([_check(check, subject, place, world) for check in checks])
     if (problem := incomplete(turn.response)) is None:
         return results
@@ -232,7 +232,7 @@ def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> Chec
     return errored(check, problem) if outcome is None else measured(check, outcome, ())
 
 
-class _Place(Struct, frozen=True):
+class Place(Struct, frozen=True):
     """Identifies the answer, so that its judgements can be cached."""
 
     case: str
@@ -240,14 +240,15 @@ class _Place(Struct, frozen=True):
     attempt: int
 
 
-def _check(check: BuiltCheck, subject: Subject, place: _Place, world: World) -> CheckResult:
-    outcome = _find_safely(check.evaluator, subject, place, world)
+def _check(check: BuiltCheck, subject: Subject, place: Place, world: World) -> CheckResult:
+    outcome = find_safely(check.evaluator, subject, place, world)
     if isinstance(outcome.result, Problem):
         return errored(check, outcome.result, outcome)
     return measured(check, outcome.result, outcome.judgements)
 
 
-def _find_safely(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> CheckOutcome:
+def find_safely(evaluator: Evaluator, subject: Subject, place: Place, world: World) -> CheckOutcome:
+    """The verdict of one evaluator; its own fault is a problem."""
     try:
         outcome = _find(evaluator, subject, place, world)
         return outcome if is_builtin(evaluator) else of_plugin(outcome, evaluator)
@@ -257,7 +258,7 @@ def _find_safely(evaluator: Evaluator, subject: Subject, place: _Place, world: W
         return CheckOutcome(Problem(code="evaluator_crashed", message=f"{type(error).__name__}: {error}"))
 
 
-def _find(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -> CheckOutcome:
+def _find(evaluator: Evaluator, subject: Subject, place: Place, world: World) -> CheckOutcome:
     kind = cast("AnyEvaluator", evaluator)
     match kind:
         case Check():
@@ -272,7 +273,7 @@ def _find(evaluator: Evaluator, subject: Subject, place: _Place, world: World) -
             assert_never(kind)
 
 
-def _judge(evaluator: Judged, subject: Subject, place: _Place, world: World) -> CheckOutcome:
+def _judge(evaluator: Judged, subject: Subject, place: Place, world: World) -> CheckOutcome:
     if world.judge is None:
         return CheckOutcome(Verdict.skipped("no judge (--no-judge)"))
     if _says_nothing(subject.response.text):
@@ -301,7 +302,7 @@ def _run_script(evaluator: Scripted, subject: Subject, sandbox: ScriptRunner) ->
     return CheckOutcome(evaluator.verdict(answer))
 
 
-def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World) -> CheckOutcome:
+def _combine(evaluator: Composite, subject: Subject, place: Place, world: World) -> CheckOutcome:
     parts: list[Part] = []
     judgements: tuple[Judgement, ...] = ()
     for member, part in _members(evaluator, subject, place, world):
@@ -319,12 +320,12 @@ def _combine(evaluator: Composite, subject: Subject, place: _Place, world: World
 
 
 def _members(
-    evaluator: Composite, subject: Subject, place: _Place, world: World
+    evaluator: Composite, subject: Subject, place: Place, world: World
 ) -> Iterator[tuple[Member, CheckOutcome]]:
     """The outcome of each member in order; those that need a judge or a worker wait in parallel."""
 
     def find(member: Member) -> CheckOutcome:
-        return _find_safely(member.evaluator, subject, place, world)
+        return find_safely(member.evaluator, subject, place, world)
 
     waiting = sum(not isinstance(member.evaluator, Check) for member in evaluator.members)
     if evaluator.in_order or waiting < 2:

@@ -19,6 +19,7 @@ from runevals.records import (
     ModelIdentity,
     Response,
     RunReport,
+    TurnReport,
     WorkspaceChanges,
 )
 from runevals.records.errors import InvalidSuite
@@ -119,24 +120,28 @@ def _answers_of(report: RunReport) -> Answers:
     for case in report.cases:
         for attempt in case.attempts:
             for index, turn in enumerate(attempt.turns, start=1):
-                response = Response(
-                    text=turn.output or "",
-                    tool_calls=turn.tool_calls,
-                    citations=turn.citations,
-                    cost_usd=turn.cost_usd,
-                    input_tokens=turn.input_tokens,
-                    output_tokens=turn.output_tokens,
-                    latency_s=turn.latency_s,
-                    model=turn.model,
-                    value=turn.value,
-                    raised=turn.raised,
-                    refused=turn.refused,
-                    workspace=turn.workspace,
-                    conversation=turn.conversation,
-                    problem=turn.error,
-                )
-                answers[case.suite, case.key, attempt.attempt, index] = store.offload((response,))
+                answers[case.suite, case.key, attempt.attempt, index] = store.offload((response_of(turn),))
     return answers
+
+
+def response_of(turn: TurnReport) -> Response:
+    """The answer of a turn, as it is in a results document."""
+    return Response(
+        text=turn.output or "",
+        tool_calls=turn.tool_calls,
+        citations=turn.citations,
+        cost_usd=turn.cost_usd,
+        input_tokens=turn.input_tokens,
+        output_tokens=turn.output_tokens,
+        latency_s=turn.latency_s,
+        model=turn.model,
+        value=turn.value,
+        raised=turn.raised,
+        refused=turn.refused,
+        workspace=turn.workspace,
+        conversation=turn.conversation,
+        problem=turn.error,
+    )
 
 
 def recorded_answer(row: object) -> tuple[Key, Response]:

@@ -34,7 +34,7 @@ def health(project, runevals):
 
 
 def sample(key, prompt="Who is it?", **more):
-    return {"sample_id": key, "prompt": prompt, "assertions": [{"type": "contains", "value": key}], **more}
+    return {"sample_id": key, "prompt": prompt, "assertions": [{"type": "contains", "value": key[::-1]}], **more}
 
 
 def asserted(*assertions):
@@ -78,7 +78,6 @@ LOOKS = {"type": "contains", "value": "x"}
     ("assertion", "told"),
     [
         ({"type": "min_length", "value": 0}, "min_length: it always passes: there are always at least 0"),
-        ({"type": "min_length", "value": 1}, None),
         ({"type": "word_count_min", "value": 0, "not": True}, "word_count_min: it never passes: there are always"),
         ({"type": "rouge_n_min", "reference": "a b", "threshold": 0}, "its threshold, 0, is the least score"),
         ({"type": "faithfulness", "reference": "x", "threshold": 1}, "its threshold, 1, is the least score"),
@@ -88,7 +87,6 @@ LOOKS = {"type": "contains", "value": "x"}
         ({"type": "regex", "pattern": "a*"}, "regex: it always passes: the pattern is found in every text"),
         ({"type": "regex", "pattern": "[\\s\\S]*"}, "the pattern is found in every text"),
         ({"type": "regex", "pattern": "(x|)", "not": True}, "regex: it never passes: the pattern is found"),
-        ({"type": "regex", "pattern": ".+"}, None),
         ({"type": "regex", "pattern": "^$"}, None),
         ({"type": "regex", "pattern": "^[\\s\\S]{0,400}$"}, None),
         ({"type": "regex", "pattern": "^[^<>]*$"}, None),
@@ -119,6 +117,29 @@ def test_a_check_that_never_fails_is_a_hint(health, assertion, told):
         assert found[0].startswith("eval-samples.json:6:4: cannot fail: ")
         assert told in found[0]
         assert found[0].endswith("; say more precisely what must hold, or remove it")
+
+
+@pytest.mark.parametrize(
+    ("assertion", "told"),
+    [
+        ({"type": "min_length", "value": 1}, "it looks only at the form, or at what was so before"),
+        ({"type": "regex", "pattern": ".+"}, "it passes the prompt itself: the prompt has what it looks for"),
+    ],
+)
+def test_a_check_that_passes_a_wrong_answer_is_a_hint(health, assertion, told):
+    (found,) = health(asserted(assertion))
+    assert found.startswith("eval-samples.json:6:4: weak check: s: ")
+    assert told in found
+
+
+def test_a_workspace_check_that_holds_before_anything_is_done_is_a_hint(project, health):
+    project.write("app/main.py", "def total(): ...\n")
+    check = {"file_contains": {"path": "main.py", "values": ["def total"]}}
+    case = {"testId": "sum", "prompt": "Add a total.", "evaluators": check}
+    (found,) = health(
+        document({**case, "extensions": {"runevals": {"workspace": {"from": "app"}}}}), name="evals.json"
+    )
+    assert "sum: file_contains: it passes the untouched workspace: it holds before anything is done" in found
 
 
 def test_an_expected_pattern_that_matches_every_answer_is_a_hint(health):

@@ -23,7 +23,7 @@ def past(project, runevals):
 
     def ask(*versions, arguments=("--results", "past"), commits=None):
         items = [
-            {"testId": key, "prompt": f"What is a {word}?", "expected_response": word}
+            {"testId": key, "prompt": f"What is a {word}?", "expected_response": word[::-1]}
             for key, word in zip(KEYS, WORDS, strict=True)
         ]
         suite = {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}

@@ -16,6 +16,7 @@ from runevals.records.rules import Selection
 from runevals.run.measurement import Measurement
 from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
+from runevals.run.world.budget import Budget
 from runevals.run.world.build import real_world, require_judge
 from runevals.settings.resolve import Settings
 from runevals.suites.dialects.gold import read_gold
@@ -30,13 +31,15 @@ def calibrated(
     return calibrations(judged_alone(answers.suite, settings, progress), answers.scores)
 
 
-def judged_alone(suite: Suite, settings: Settings, progress: Progress, *, times: int = 1) -> RunReport:
+def judged_alone(
+    suite: Suite, settings: Settings, progress: Progress, *, times: int = 1, budget: Budget | None = None
+) -> RunReport:
     """The suite's own responses judged, each as often as configured; no target is called."""
     settings = settings.repeated(times, cached=True)
     settings = replace(settings, target=None, evaluate_only=True, selection=Selection(), no_judge=False)
     plan = make_plan((suite,), settings.selection, repeat=times)
     require_judge(plan, settings, or_without=False)
-    with real_world(settings, (suite,)) as world:
+    with real_world(settings, (suite,), budget=budget) as world:
         side = Measurement(plan, settings, world, provenance(settings, ()))
         for _ in progress(side)(side.everything()):
             pass

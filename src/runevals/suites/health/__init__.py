@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runevals.records import RunReport
-from runevals.records.script import ScriptRunner
-from runevals.suites.health.checks import idle_checks, without_checks
+from runevals.suites.health.checks import without_checks
 from runevals.suites.health.duplicates import near_duplicates
 from runevals.suites.health.hint import Hint
 from runevals.suites.health.history import costly, indifferent, slow
@@ -18,16 +17,13 @@ from runevals.suites.plan import RunPlan
 __all__ = ["Hint", "findings"]
 
 
-def findings(
-    plan: RunPlan, sandbox: ScriptRunner, past: Sequence[RunReport] = (), tools: ServerTools | None = None
-) -> list[Hint]:
-    """Everything found, kind by kind, in the order of the suites. Regular expressions are tried in the sandbox.
+def findings(plan: RunPlan, past: Sequence[RunReport] = (), tools: ServerTools | None = None) -> list[Hint]:
+    """Everything found, kind by kind, in the order of the suites.
 
     `tools` are those of the MCP servers under test.
     """
     return [
         *without_checks(plan.cases),
-        *idle_checks(plan, sandbox),
         *unclear_rubrics(plan.cases),
         *near_duplicates(plan.cases),
         *thin_labels(plan.suites),

@@ -10,9 +10,20 @@ from runevals.lib.text.escape import one_line
 from runevals.records import Case, Location
 
 Kind = Literal[
-    "no checks", "cannot fail", "unclear rubric", "near-duplicate", "unexpected tool", "alike tools", "thin",
-    "tells nothing apart", "slow", "costly",
-]  # fmt: skip
+    "no checks",
+    "cannot fail",
+    "weak check",
+    "not noticed",
+    "too strict",
+    "unclear rubric",
+    "near-duplicate",
+    "unexpected tool",
+    "alike tools",
+    "thin",
+    "tells nothing apart",
+    "slow",
+    "costly",
+]
 
 
 class Hint(Struct, frozen=True, kw_only=True):
