@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parents[1] / "src" / "runevals"
-MOST_LINES = 67_610
+MOST_LINES = 70_460
 MOST = {
     "cli": 143,
     "evaluators": 98,
@@ -22,7 +22,7 @@ MOST = {
     "lib": 129,
     "records": 46,
     "reports": 158,
-    "run": 163,
+    "run": 165,
     "settings": 197,
     "suites": 193,
     "targets": 132,
