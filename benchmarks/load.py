@@ -4,9 +4,9 @@
                               [--api chat responses messages]
 
 Both ask the same endpoint, a process of its own, with the vendor's SDK in threads, look at each answer three
-times and write JSON and JUnit. The bare loop, by chat completions, does nothing else: what it takes beyond the ideal is
-the SDK's and the machine's. On a machine that others use too, only the ratio of the two means something; of several
-repeats, the best of each counts.
+times and write JSON and JUnit. The bare loop, by chat completions, does nothing else: what it takes beyond the
+ideal is the SDK's and the machine's. On a machine that others use too, only the ratio of the two means
+something; of several repeats, the best of each counts.
 """
 
 from __future__ import annotations
