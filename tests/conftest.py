@@ -114,19 +114,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Any worker takes any test, but one takes all that share what is slow to start, the largest group first."""
+    """One worker takes all tests of a unit; units are taken in the order in which they were collected."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            if _IN_CONTAINERS.search(nodeid):
-                return "containers"
-            if _OF_SHARDS.search(nodeid):
-                return "workflow of shards"
-            file = nodeid.partition("::")[0]
-            return file if file.endswith(_SHARE_MUCH) else nodeid
+            return unit_of(nodeid)
 
+    config.option.loadscopereorder = False  # the largest first would be those of many quick tests
     return Scheduling(config, log)
+
+
+def unit_of(nodeid: str) -> str:
+    """What one worker takes: all that share what is slow to start, one test that waits for others, or a file."""
+    shared = next((name for pattern, name in _SHARE_MUCH if pattern.search(nodeid)), None)
+    file, _, _ = nodeid.partition("::")
+    return shared or (nodeid if file.startswith(_WAIT) else file)
+
+
+def _turn(unit: str) -> tuple[bool, bool]:
+    """The slowest units are first, then single tests; quick files fill what is left of the time."""
+    return unit not in _SLOWEST, "::" not in unit
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -139,7 +147,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             not_run.append(f"NOT RUN {item.nodeid}: needs {', '.join(missing)}")
             continue
         kept.append(item)
-    items[:] = kept
+    items[:] = sorted(kept, key=lambda item: _turn(unit_of(item.nodeid)))
     config.stash[_NOT_RUN] = not_run
     if hasattr(config, "workeroutput"):
         config.workeroutput["not_run"] = not_run
@@ -160,11 +168,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 _NOT_RUN: pytest.StashKey[list[str]] = pytest.StashKey()
-_IN_CONTAINERS = re.compile(r"/test_container\.py::|::test_nor_in_the_container|::test_an_image_is_pushed")
-_OF_SHARDS = re.compile(r"/test_workflows\.py::.*_shard")
-
-# Jobs of workflows; a browser and large pages; a cluster.
-_SHARE_MUCH = ("/test_workflows.py", "/test_page.py", "/test_ray.py")
+# Containers; jobs of workflows; a browser and large pages; a cluster.
+_SHARE_MUCH = (
+    (re.compile(r"/test_container\.py::|::test_nor_in_the_container|::test_an_image_is_pushed"), "containers"),
+    (re.compile(r"/test_workflows\.py::.*_shard"), "workflow of shards"),
+    (re.compile(r"/test_workflows\.py::"), "workflows"),
+    (re.compile(r"/test_page\.py::"), "page"),
+    (re.compile(r"/test_ray\.py::"), "cluster"),
+)
+_SLOWEST = {name for _, name in _SHARE_MUCH}
+_WAIT = tuple(
+    f"tests/{name}" for name in ("attacks/", "cli/", "github/", "run/", "system/", "test_pytest_plugin.py")
+)
 
 
 @pytest.fixture
