@@ -89,9 +89,9 @@ def _agent_case(outcomes: str, **fields: Any) -> CaseReport:
     return replace(plain, attempts=(replace(plain.attempts[0], turns=(turn,)),))
 
 
-def thousand_cases() -> Conclusion:
-    base = {f"case-{n:04d}": "p" for n in range(1000)}
-    head = {key: "f" if n % 10 == 0 else "p" for n, key in enumerate(base)}
+def thousand_cases(of: int = 1000, fails_each: int = 10) -> Conclusion:
+    base = {f"case-{n:04d}": "p" for n in range(of)}
+    head = {key: "f" if n % fails_each == 0 else "p" for n, key in enumerate(base)}
     return conclusion(report(head, deterministic=True), report(base, deterministic=True))
 
 

@@ -8,6 +8,8 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from msgspec.structs import replace
 from runevals.lib.parsing.record_json import json_text
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.store import IN_MEMORY, Store, StoredRecords, StoredSequence
-from runevals.records import CaseReport, Provenance, Response, ToolCall, TurnReport
+from runevals.records import CaseReport, Conclusion, Provenance, Response, ToolCall, TurnReport
 from runevals.reports import REPORTERS, console
 from runevals.reports import results_document as document
 from runevals.run.measurement import Measurement
@@ -24,13 +26,19 @@ from runevals.run.world import World
 from runevals.settings.resolve import RawSettings, resolve
 from tests.chat_server import Reply, chat_server
 from tests.open_files import open_below
-from tests.reports.conclusions import ALL
+from tests.reports.conclusions import all_passed, everything_broken, regressions, thousand_cases
 from tests.sample_reports import report
 from tests.sample_suites import EXACT, Answers, numbered, plan_of
 
 CANARY = "canary-1234567890"
 ROOT = Path(__file__).parents[3]
+ROOM = 40_000  # bytes in memory, where a test has made them as few
 OUTPUTS = ("out.json", "out.html", "out.xml", "out.csv", "out.md")
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    monkeypatch.setattr(Store.__init__, "__defaults__", (ROOM,))
 
 
 def elsewhere(case: CaseReport | None) -> CaseReport | None:
@@ -42,9 +50,8 @@ def elsewhere(case: CaseReport | None) -> CaseReport | None:
     return replace(case, attempts=attempts)
 
 
-@pytest.mark.parametrize("reporter", [*REPORTERS, console], ids=lambda reporter: reporter.NAME)
-@pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
-def test_reports_are_identical_if_answers_are_stored_on_disk(reporter, make):
+@cache
+def in_memory_and_on_disk(make: Callable[[], Conclusion]) -> tuple[Conclusion, Conclusion]:
     plain = made = make()
     made = replace(made, report=replace(made.report, cases=tuple(map(elsewhere, made.report.cases))))
     if made.comparison is not None:
@@ -56,6 +63,20 @@ def test_reports_are_identical_if_answers_are_stored_on_disk(reporter, make):
         base = replace(base, cases=tuple(map(elsewhere, base.cases)))
         made = replace(made, comparison=replace(made.comparison, base=base, changes=changes))
     assert made == plain
+    return plain, made
+
+
+def hundreds_of_cases() -> Conclusion:
+    """More, and more that fail, than any report shows of them."""
+    return thousand_cases(of=250, fails_each=4)
+
+
+@pytest.mark.parametrize("reporter", [*REPORTERS, console], ids=lambda reporter: reporter.NAME)
+@pytest.mark.parametrize(
+    "make", [all_passed, regressions, everything_broken, hundreds_of_cases], ids=lambda make: make.__name__
+)
+def test_reports_are_identical_if_answers_are_stored_on_disk(reporter, make):
+    plain, made = in_memory_and_on_disk(make)
     assert reporter.render(made) == reporter.render(plain)
 
 
@@ -169,32 +190,34 @@ def test_cases_written_during_a_run_are_those_of_its_results(project, runevals, 
 
 
 @pytest.mark.needs("linux")
-def test_no_secret_of_an_answer_is_stored_on_disk(tmp_path, monkeypatch):
+def test_no_secret_of_an_answer_is_stored_on_disk(tmp_path, monkeypatch, little_memory):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     plan = plan_of(tmp_path, numbered(20, "x"), **EXACT)
     settings = resolve(RawSettings(cwd=tmp_path, environment={"MY_API_KEY": CANARY}))
-    target = Answers(lambda _: Response(text=f"it is {CANARY} " * (IN_MEMORY // 100)))
+    target = Answers(lambda _: Response(text=f"it is {CANARY} " * (ROOM // 100)))
     with Sandbox(workers=1) as sandbox:
         side = Measurement(plan, settings, World(target=target, judge=None, sandbox=sandbox), Provenance())
         assert len(list(side.everything())) == 20
     (file,) = open_below(tmp_path)
     written = os.pread(file, os.fstat(file).st_size, 0)
-    assert written.count(b"it is [redacted MY_API_KEY]") > IN_MEMORY // 100
+    assert written.count(b"it is [redacted MY_API_KEY]") > ROOM // 100
     assert CANARY.encode() not in written
     outputs = {turn.output for case in side.report().cases for run in case.attempts for turn in run.turns}
-    assert outputs == {"it is [redacted MY_API_KEY] " * (IN_MEMORY // 100)}
+    assert outputs == {"it is [redacted MY_API_KEY] " * (ROOM // 100)}
 
 
-def test_a_large_run_and_its_comparison_report_every_case(project, runevals):
+def test_a_large_run_and_its_comparison_report_every_case(project, runevals, monkeypatch, little_memory):
+    monkeypatch.setattr(document, "LARGE", ROOM)  # from where on it is read case by case
+
     def texts(word):
-        return {f"k{n:02}": f"{n} begins {word} " + f"“{n}” and so on, " * 6_000 + "end" for n in range(60)}
+        return {f"k{n:02}": f"{n} begins {word} " + f"“{n}” and so on, " * 600 + "end" for n in range(60)}
 
     items = [{"testId": key, "prompt": f"{key}?", "expected_response": "yes"} for key in texts("")]
     project.write("evals.json", {**EXACT, "items": items})
     for name, word in (("base", "yes"), ("head", "no")):
         lines = [json.dumps({"case": key, "output": text}) for key, text in texts(word).items()]
         project.write(f"{name}.jsonl", "\n".join(lines))
-    assert sum(map(len, texts("no").values())) > IN_MEMORY
+    assert sum(map(len, texts("no").values())) > 10 * ROOM
     code, _, err = runevals("evals.json", "--target", "recorded:base.jsonl", "-o", "base.json")
     assert code == 0, err
     words = [word for name in OUTPUTS for word in ("-o", name)]
