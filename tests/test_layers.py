@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+from tests.sources import nodes
 
 SRC = Path(__file__).parents[1] / "src" / "runevals"
 
@@ -79,9 +81,9 @@ def place_of(path: Path) -> str:
 
 
 @cache
-def modules() -> Mapping[str, ast.Module]:
+def modules() -> Mapping[str, tuple[ast.AST, ...]]:
     """The syntax of every module, by its place."""
-    return {place_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SRC.rglob("*.py"))}
+    return {place_of(path): nodes(path) for path in sorted(SRC.rglob("*.py"))}
 
 
 @cache
@@ -94,9 +96,14 @@ def ours() -> Mapping[str, str]:
     return names
 
 
-def imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Every module that is imported, anywhere in the file, with the name that is taken from it."""
-    for node in ast.walk(tree):
+@cache
+def imports(place: str) -> tuple[tuple[str, str], ...]:
+    """Every module that is imported, anywhere in a module, with the name that is taken from it."""
+    return tuple(imports_among(modules()[place]))
+
+
+def imports_among(syntax: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    for node in syntax:
         match node:
             case ast.Import(names=names):
                 yield from ((alias.name, "") for alias in names)
@@ -106,7 +113,7 @@ def imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 def imported(place: str) -> Iterator[tuple[str, str]]:
     """The places of ours that a module imports from, with the names."""
-    for module, name in imports(modules()[place]):
+    for module, name in imports(place):
         target = ours().get(f"{module}.{name}") or ours().get(module)
         if target is not None:
             yield target, name
@@ -131,8 +138,8 @@ def wrong_imports() -> Iterator[str]:
 
 def wrong_touches() -> Iterator[str]:
     """`module: rule` where a module uses what is not its business."""
-    for place, tree in modules().items():
-        outside = {module for module, _ in imports(tree)}
+    for place in modules():
+        outside = {module for module, _ in imports(place)}
         for rule, (libraries, allowed) in ONLY_IN.items():
             uses = any(module == one or module.startswith(f"{one}.") for module in outside for one in libraries)
             if uses and not within(place, allowed):
@@ -160,15 +167,15 @@ def wrong_records_in_lib() -> Iterator[str]:
 
 def wrong_words_in_lib() -> Iterator[str]:
     """A library defines no name that speaks of suites or judges."""
-    for place, tree in modules().items():
-        words = {word.rstrip("s") for name in defined(tree) for word in name.lower().split("_")}
+    for place, syntax in modules().items():
+        words = {word.rstrip("s") for name in defined(syntax) for word in name.lower().split("_")}
         if package_of(place) == "lib" and words & NOT_IN_LIB:
             yield f"{place}: words in lib"
 
 
-def defined(tree: ast.Module) -> Iterator[str]:
+def defined(syntax: Iterable[ast.AST]) -> Iterator[str]:
     """The names of functions, classes and variables."""
-    for node in ast.walk(tree):
+    for node in syntax:
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
@@ -178,8 +185,8 @@ def defined(tree: ast.Module) -> Iterator[str]:
 
 def wrong_readers_of_the_event() -> Iterator[str]:
     """The event of a job on GitHub is read in one module."""
-    for place, tree in modules().items():
-        read = any(isinstance(node, ast.Constant) and node.value == EVENT for node in ast.walk(tree))
+    for place, syntax in modules().items():
+        read = any(isinstance(node, ast.Constant) and node.value == EVENT for node in syntax)
         if read and place != EVENT_READER:
             yield f"{place}: event"
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.sources import nodes
+
 TESTS = Path(__file__).parent
 SRC = TESTS.parent / "src" / "runevals"
 FEWEST_LINES = 30  # of code; shorter modules are tested with those that use them
@@ -137,13 +139,11 @@ WITHOUT: frozenset[str] = frozenset(
 
 def has_logic(path: Path) -> bool:
     """Whether a module has a function, and enough lines that are neither empty, comment nor docstring."""
-    text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    has_function = any(isinstance(node, ast.FunctionDef) for node in ast.walk(tree))
-    prose = {line for node in ast.walk(tree) for line in docstring_lines(node)}
+    has_function = any(isinstance(node, ast.FunctionDef) for node in nodes(path))
+    prose = {line for node in nodes(path) for line in docstring_lines(node)}
     code = [
         number
-        for number, line in enumerate(text.splitlines(), start=1)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
         if line.strip() and not line.lstrip().startswith("#") and number not in prose
     ]
     return has_function and len(code) >= FEWEST_LINES

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from functools import cache
 from pathlib import Path
+
+from tests.sources import nodes
 
 SRC = Path(__file__).parents[1] / "src" / "runevals"
 
@@ -16,7 +17,7 @@ def modules() -> list[Path]:
 def test_git_is_run_by_one_module():
     """Anywhere else, it would look for a repository by itself, and find one that a change has laid out."""
     for path in modules():
-        words = {node.value for node in ast.walk(parsed(path)) if isinstance(node, ast.Constant)}
+        words = {node.value for node in nodes(path) if isinstance(node, ast.Constant)}
         assert "git" not in words or path.name == "git.py", path
 
 
@@ -29,7 +30,7 @@ def test_programs_are_started_by_one_module():
         of = called.value.id if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) else ""
         return of in ("subprocess", "os") and called.attr in starters
 
-    found = {str(path.relative_to(SRC)) for path in modules() if any(map(starts, ast.walk(parsed(path))))}
+    found = {str(path.relative_to(SRC)) for path in modules() if any(map(starts, nodes(path)))}
     assert found == {"lib/programs.py", "lib/git.py", "lib/sandbox/zygote.py"}
 
 
@@ -89,13 +90,8 @@ def opens_to_write(node: ast.Call) -> bool:
 
 def test_the_disk_is_written_by_one_module():
     """By a path it would be written behind a link that a change has committed."""
-    writers = {str(path.relative_to(SRC)) for path in modules() if any(map(writes, ast.walk(parsed(path))))}
+    writers = {str(path.relative_to(SRC)) for path in modules() if any(map(writes, nodes(path)))}
     assert writers == set(WRITERS)
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 # Who prints by itself, and why nothing of a suite, a model or a document is in it as it is.
@@ -131,5 +127,5 @@ def prints(node: ast.AST) -> bool:
 def test_what_is_printed_is_made_harmless_by_one_function():
     """In it may be names and texts of a change; `runevals.lib.terminal.say` prints them."""
     own = [path for path in modules() if "sandbox" not in path.parts]
-    printers = {str(path.relative_to(SRC)) for path in own if any(map(prints, ast.walk(parsed(path))))}
+    printers = {str(path.relative_to(SRC)) for path in own if any(map(prints, nodes(path)))}
     assert printers == set(PRINTERS)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources import nodes
+
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "src" / "runevals"
 
@@ -43,9 +45,9 @@ def python_files(package: str) -> Iterator[Path]:
     return iter(sorted((SOURCES / package).rglob("*.py")))
 
 
-def names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def names(file: Path) -> Iterator[tuple[int, str]]:
     """Every name that a module defines: functions, classes, parameters, variables, attributes."""
-    for node in ast.walk(tree):
+    for node in nodes(file):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield node.lineno, node.name
@@ -67,7 +69,7 @@ def phrases(text: str) -> list[str]:
 def retired_names(file: Path) -> list[str]:
     return [
         f"{file.relative_to(ROOT)}:{line}: {name}"
-        for line, name in names(ast.parse(file.read_text(encoding="utf-8")))
+        for line, name in names(file)
         if name.strip("_").lower() in PARTICIPLES or name in RETIRED_NAMES
     ]
 

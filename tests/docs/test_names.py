@@ -7,6 +7,7 @@ import importlib.util
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from types import ModuleType
 
 import pytest
@@ -19,6 +20,7 @@ from runevals.lib.parsing.schema import schema
 from runevals.settings.table import SETTINGS
 from runevals.suites import dialects
 from tests.docs.pages import ACTION, CONTAINER, PAGES, ROOT, blocks, spans
+from tests.sources import nodes
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 PLUGINS = {room.PLUGINS for room in (catalogue, dialects, targets, reports)}
@@ -51,11 +53,9 @@ def words_of(value: object) -> Iterator[str]:
         yield value
 
 
-@cache
-def source() -> tuple[ast.AST, ...]:
+def source() -> Iterator[ast.AST]:
     """The syntax of all our modules."""
-    paths = (ROOT / "src" / "runevals").rglob("*.py")
-    return tuple(node for path in paths for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return chain.from_iterable(map(nodes, (ROOT / "src" / "runevals").rglob("*.py")))
 
 
 @cache
