@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from runevals.lib.parsing import source
 from runevals.records import Conversation
 from runevals.records.errors import InvalidSuite
 from runevals.targets.recorded import RecordedTarget
@@ -89,11 +90,13 @@ def test_every_invalid_line_of_a_recording_is_named(recorded):
     assert [problem.location.line for problem in refused.value.problems] == [1, 2, 4, 5]
 
 
-def test_a_recording_has_no_size_limit(recorded):
-    blank = "\n" * (65 * 1024**2)
-    assert (
-        recorded(LINE + blank + '{"case": "last", "output": "a\u2028b"}').answer(asked("last")).text == "a\u2028b"
-    )
+def test_a_recording_has_not_the_size_limit_of_other_files(recorded, tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "MAX_BYTES", 1000)
+    monkeypatch.setattr(source.read_text, "__defaults__", (source.MAX_BYTES,))
+    made = recorded(LINE + "\n" * source.MAX_BYTES + '{"case": "last", "output": "a\u2028b"}')
+    assert made.answer(asked("last")).text == "a\u2028b"
+    with pytest.raises(InvalidSuite, match="the most we read"):
+        source.read_text(tmp_path / "answers.jsonl", "answers.jsonl")
 
 
 @pytest.mark.parametrize("text", [b'{"case": "a", "output": "\xff"}\n', None], ids=["no UTF-8", "no file"])
