@@ -13,12 +13,18 @@ import pytest
 
 from runevals.evaluators import catalogue
 from runevals.lib.storage.store import StoredSequence
-from runevals.suites.dialects import LoadOptions, load
-from runevals.suites.dialects.stored_checks import IN_MEMORY
+from runevals.suites.dialects import LoadOptions, load, stored_checks
 from tests.open_files import open_below
 
-FEW, MANY = 40, IN_MEMORY + 1
+FEW, MANY = 40, 1000
 DEFAULTS = {"max_length": {"value": 1000}}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def many_are_enough():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored_checks, "IN_MEMORY", MANY - 1)
+        yield
 
 
 def item(number: int) -> dict[str, object]:
@@ -101,15 +107,22 @@ def test_the_file_has_no_name_and_ends_with_the_suite(tmp_path, monkeypatch):
 def test_if_the_disk_is_full_the_checks_stay_in_memory(tmp_path):
     path = suite_file(tmp_path / "suite", MANY)
     program = (
-        "import resource, sys; from pathlib import Path; from runevals.suites.dialects import LoadOptions, load\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
+        "import resource, sys; from pathlib import Path\n"
+        "from runevals.suites.dialects import LoadOptions, load, stored_checks\n"
+        "stored_checks.IN_MEMORY = 0\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))\n"
         "suite = load(path := Path(sys.argv[1]), 'evals.json', LoadOptions(root=path.parent))\n"
-        "print(sum(len(turn.checks) for case in suite.cases for turn in case.turns), len(suite.problems))\n"
+        "checks = [turn.checks for case in suite.cases for turn in case.turns]\n"
+        "stored = sum(not isinstance(each, tuple) for each in checks)\n"
+        "print(sum(map(len, checks)), stored, len(suite.problems))\n"
     )
     done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    total, stored, problems = map(int, done.stdout.split())
     suite = load(path, "evals.json", LoadOptions(root=path.parent))
-    assert done.stdout.split() == [str(sum(len(turn.checks) for case in suite.cases for turn in case.turns)), "0"]
+    checks = [turn.checks for case in suite.cases for turn in case.turns]
+    assert (total, problems) == (sum(map(len, checks)), 0)
+    assert 0 < stored < sum(isinstance(each, StoredSequence) for each in checks)
 
 
 def test_a_wrong_check_of_a_large_suite_is_an_error_at_its_line(tmp_path):
