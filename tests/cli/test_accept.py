@@ -30,7 +30,7 @@ def test_it_writes_the_case_its_fingerprints_and_the_reason(lost, runevals):
     assert (entry.suite, entry.case, entry.reason) == ("evals.json", "a", REASON[1])
     code, out, _ = runevals("--base", "main", "-q")
     assert code == 1
-    assert "a would be accepted if a reviewer approved the pull request" in " ".join(out.split())
+    assert "a will be accepted once a reviewer approves this commit" in " ".join(out.split())
 
 
 def test_a_second_reason_replaces_the_first_and_entries_of_another_change_leave(lost, runevals):
@@ -70,7 +70,7 @@ def test_a_reason_is_one_line(lost, runevals, reason):
 def test_without_results_of_a_comparison_it_says_how_to_make_them(repository, runevals):
     code, _, err = runevals("accept", "a", *REASON)
     ended(code, 2, err, "no results of a comparison in .evals/results")
-    assert "if you ran with -o, name the document: --results results.json" in err
+    assert "if it ran elsewhere, name its document: --results results.json" in err
     assert runevals("-q")[0] == 0
     code, _, err = runevals("accept", "a", *REASON)
     ended(code, 2, err, "`runevals --base main` makes them")

@@ -60,22 +60,22 @@ def change(repository):
 
 def test_each_lost_case_names_its_lines(change, runevals):
     code, out, _ = runevals("--base", "main", "-q")
-    ended(code, 1, out, "       Which line lost it: runevals blame\n")
+    ended(code, 1, out, "  which line  runevals blame\n")
     code, out, _ = runevals("blame", "-o", "out.json", "-o", "out.md")
     lines = [
+        f"{PLACE}:3 lost warranty (put back: 0 of 1 → 1 of 1; ",
+        f"{PLACE}:4 lost refund (put back: ",
+        f"{PLACE}:5 and {PLACE}:6 together lost tone ({PLACE}:",
+        f"{PLACE}:7 and {PLACE}:8 lost place (both put back: 0 of 1 → 1 of 1; ",
         "Put back: 8 hunks in 1 file since ",
-        f"warranty: lost by {PLACE}:3 (put back: 0 of 1 → 1 of 1; ",
-        f"refund: lost by {PLACE}:4 (put back: ",
-        f"tone: lost by {PLACE}:5 and {PLACE}:6 together ({PLACE}:",
-        f"place: lost by {PLACE}:7 and {PLACE}:8 (both put back: 0 of 1 → 1 of 1; ",
         "\nWritten: out.json, out.md\n",
     ]
     ended(code, 0, out, *lines)
     assert (change.git("status", "--porcelain"), (change.path / PLACE).read_text()) == ("", CHANGED)
     assert len(change.git("worktree", "list").splitlines()) == 1
     assert [case["key"] for case in change.document()["blame"]["cases"]] == ["warranty", "refund", "tone", "place"]
-    assert "* warranty: lost by <code>prompts" in (change.path / "out.md").read_text()
-    assert f"lost by {PLACE}:3" in runevals("report", "out.json")[1]
+    assert "* prompts&#47;support.md&#58;3 lost warranty" in (change.path / "out.md").read_text()
+    assert f"{PLACE}:3 lost warranty" in runevals("report", "out.json")[1]
     assert runevals("report", "out.json", "-o", "again.md")[1] == "Written: again.md\n"
 
 
@@ -89,7 +89,7 @@ def test_what_code_lost_is_found_if_it_is_put_back_too_also_if_it_is_not_committ
     )
     ended(code, 0, out, "1 hunk in 1 file since", "and what is not committed yet", expected)
     code, out, _ = runevals("blame", "-q", "--code")
-    ended(code, 0, out, "2 hunks in 2 files since", "warranty: lost by agent.py:3 (put back: 0 of 1 → 1 of 1")
+    ended(code, 0, out, "2 hunks in 2 files since", "agent.py:3 lost warranty (put back: 0 of 1 → 1 of 1")
     assert "36 months" in (change.path / "agent.py").read_text()
 
 
@@ -98,7 +98,7 @@ def test_noise_takes_more_runs_and_a_limit_ends_the_search(change, runevals):
     change.write(PLACE, PROMPT.replace("24 months", "two years").replace("We ship", "We walk"))
     assert runevals("--base", "main", "-q")[0] == 1
     code, out, _ = runevals("blame", "-q")
-    ended(code, 0, out, f"warranty: lost by {PLACE}:3 (put back: 0 of 8 → 8 of 8; 38 calls)")
+    ended(code, 0, out, f"{PLACE}:3 lost warranty (put back: 0 of 8 → 8 of 8; 38 calls)")
     code, out, _ = runevals("blame", "-q", "--max-calls", "20")
     ended(code, 0, out, "warranty: not found: it takes more runs than may be made (19 calls)")
 
@@ -110,7 +110,7 @@ def test_a_line_that_cannot_be_put_back_alone_does_not_end_the_search(change, ru
     change.write(PLACE, PROMPT.replace("24 months", "two years"))
     runevals("--base", "main", "-q")
     code, out, _ = runevals("blame", "-q")
-    ended(code, 0, out, "3 hunks in 2 files", f"warranty: lost by {PLACE}:3 (put back")
+    ended(code, 0, out, "3 hunks in 2 files", f"{PLACE}:3 lost warranty (put back")
 
 
 def test_a_passing_document_of_another_commit_does_not_answer_for_this_one(change, runevals):
@@ -119,9 +119,10 @@ def test_a_passing_document_of_another_commit_does_not_answer_for_this_one(chang
     ended(code, 0, out, without=["runevals blame"])
     change.git("checkout", "-q", "-")
     code, out, _ = runevals("--base", "main", "-q", "-o", "lost.md", "-o", "lost 1.json")
-    ended(code, 1, out, "Which line lost it: runevals blame 'lost 1.json'")
+    ended(code, 1, out, "  which line  runevals blame\n")
+    change.git("commit", "-q", "--allow-empty", "-m", "next")
     code, _, err = runevals("blame")
-    assert (code, "; run again; if you ran with -o, name the document" in err) == (2, True), err
+    assert (code, "; run again; if it ran elsewhere, name its document" in err) == (2, True), err
 
 
 def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
@@ -148,7 +149,7 @@ def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
     monkeypatch.setenv("CI", "true")
     change.git("checkout", "-q", "-")
     code, out, _ = runevals("--base", "main", "-q", "-o", "same.json")
-    ended(code, 1, out, without=["runevals blame"])
+    ended(code, 1, out, "runevals blame same.json")
     monkeypatch.delenv("CI")
     pull_request_event(change.path, monkeypatch, change.git("rev-parse", "main"))
     refused("run it on your machine", "lost.json")
@@ -182,9 +183,7 @@ def test_coverage_names_the_cases_that_notice_a_line_beside_what_was_lost(change
     assert runevals("--base", "main", "-q")[0] == 1
     code, out, _ = runevals("blame", "-q", "--coverage")
     noticed = f"{PLACE}:3: noticed by warranty\n"
-    ended(
-        code, 0, out, f"warranty: lost by {PLACE}:3 (put", f"{PLACE}:9 is changed, and no case notices it", noticed
-    )
+    ended(code, 0, out, f"{PLACE}:3 lost warranty (put", f"{PLACE}:9 is changed, and no case notices it", noticed)
 
 
 def test_coverage_of_a_noisy_target_says_in_how_many_runs_nothing_was_seen(change, runevals):

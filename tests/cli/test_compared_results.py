@@ -17,7 +17,7 @@ from tests.sample_reports import case, report
 @pytest.mark.parametrize(
     ("results", "message"),
     [
-        (None, "in .evals/results; .*\nif you ran with -o, name the document: --results results.json"),
+        (None, "in .evals/results; .*\nif it ran elsewhere, name its document: --results results.json"),
         (Path("none.json"), "in none.json; `runevals --base origin/main` makes them$"),
     ],
 )

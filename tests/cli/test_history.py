@@ -80,7 +80,7 @@ def test_runs_of_other_suites_stand_apart(runs, runevals):
 def test_without_any_run_it_says_how_to_make_one(project, runevals):
     code, _, err = runevals("history")
     assert code == 2
-    assert "`runevals` without --output writes one" in err
+    assert "`runevals` writes one" in err
 
 
 def page_of(project, name):

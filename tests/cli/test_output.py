@@ -37,7 +37,7 @@ def test_runs_of_one_moment_keep_a_document_and_a_page_each(answered, runevals):
 def test_the_second_run_of_a_second_is_the_newer_one(answered, runevals, monkeypatch):
     assert runevals(*RUN, "-o", "one.json", "-o", "one.html")[0] == 0
     results = answered.path / ".evals" / "results"
-    results.mkdir(parents=True)
+    results.mkdir(parents=True, exist_ok=True)
     names = ["2026-11-20_12-00-00", *(f"2026-11-20_12-00-00-{number}" for number in range(2, 11))]
     for name in names:
         for suffix in ("json", "html"):

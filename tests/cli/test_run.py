@@ -849,7 +849,7 @@ def test_a_case_that_every_check_skips_is_not_measured(project, runevals):
     project.write("judge.jsonl", "")
     words = ["--target", "recorded:answers.jsonl", "--judge", "recorded:judge.jsonl", "-o", "out.json"]
     code, out, _ = runevals(*words)
-    ended(code, 3, out, "b  faithfulness: evidence_missing: no context to hold the response against")
+    ended(code, 3, out, "faithfulness: evidence_missing: no context to hold the response against   (evals.json:")
     assert [case["status"] for case in project.document()["cases"]] == ["passed", "errored"]
     code, out, _ = runevals(*words[:2], "--no-judge", "-o", "out.json")
     ended(code, 0, out, "1 of 1 case passes, 1 skipped", "run without a judge (--no-judge): 1 check skipped")
@@ -875,7 +875,7 @@ def test_a_case_without_a_check_is_not_measured(project, runevals):
     words = ["--target", "python:agent.py:answer", "-o", "out.json"]
     code, out, err = runevals(*words)
     ended(code, 3, out, "Not measured – 1 of 2 cases could not be measured", without=["--resume"])
-    assert "b  evidence_missing: no check looks at its answer" in out
+    assert "evidence_missing: no check looks at its answer   (" in out
     assert "eval-samples.json:12:2: warning: this case has no check" in err
     assert [case["status"] for case in project.document()["cases"]] == ["passed", "skipped"]
     project.write("runevals.yaml", "errors: {limit: 0.5}")

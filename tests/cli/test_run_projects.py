@@ -152,4 +152,4 @@ def test_the_way_to_the_lines_that_lost_a_case_begins_in_the_folder_of_the_proje
     projects.write("support/agent.py", "def answer(prompt, messages, case):\n    return 'Rome'\n")
     projects.git("commit", "-qam", "change")
     code, out, _ = runevals("--all-projects", "--base", "HEAD~1", "-o", "out.json")
-    ended(code, 1, out, "Which line lost it: cd support && runevals blame out.json")
+    ended(code, 1, out, "  which line  cd support && runevals blame --code\n")

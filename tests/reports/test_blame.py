@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from runevals.records import Blame, BlamedCase, Hunk
-from runevals.reports.blame import markdown, plain
+from runevals.reports.blame import plain
 from tests.reports.conclusions import HOSTILE
 
 LINES = tuple(Hunk(path="a.md", first=number, last=number) for number in range(9))
@@ -26,17 +24,17 @@ def blamed(key, *numbers, put_back=None, **values):
     [
         pytest.param(
             [blamed("KB-7", 3, cost_usd=0.02), blamed("KB-8", 3, cost_usd=0.02)],
-            "KB-7, KB-8: lost by a.md:3 (put back: 0 of 16 → 16 of 16; 34 calls, $0.0400)",
+            "a.md:3 lost KB-7, KB-8 (put back: 0 of 16 → 16 of 16; 34 calls, $0.0400)",
             id="two by one line",
         ),
         pytest.param(
             [blamed("KB-7", 3, 5, put_back=(LINES[5],))],
-            "KB-7: lost by a.md:3 and a.md:5 together (a.md:5 put back: 0 of 8 → 8 of 8; 17 calls)",
+            "a.md:3 and a.md:5 together lost KB-7 (a.md:5 put back: 0 of 8 → 8 of 8; 17 calls)",
             id="together",
         ),
         pytest.param(
             [blamed("KB-7", 3, 5)],
-            "KB-7: lost by a.md:3 and a.md:5 (both put back: 0 of 8 → 8 of 8; 17 calls)",
+            "a.md:3 and a.md:5 lost KB-7 (both put back: 0 of 8 → 8 of 8; 17 calls)",
             id="each alone",
         ),
         pytest.param(
@@ -51,24 +49,20 @@ def blamed(key, *numbers, put_back=None, **values):
         ),
         pytest.param(
             [blamed("KB-7", *[0] * 25)],
-            f"KB-7: lost by {'a.md:0 and ' * 20}5 more (all of them put back: 0 of 8 → 8 of 8; 17 calls)",
+            f"{'a.md:0, ' * 19}a.md:0 and 5 more lost KB-7 (all of them put back: 0 of 8 → 8 of 8; 17 calls)",
             id="many lines",
         ),
     ],
 )
 def test_one_line_for_each_answer(cases, line):
     blame = Blame(base="0123456789", hunks=9, files=1, cases=tuple(cases))
-    first, *lines = plain(blame)
-    assert (first, lines) == ("Put back: 9 hunks in 1 file since 0123456", [f"  {line}"])
-    assert re.sub(r"</?code>|&#\d+;|<!---->", "", markdown(blame)).splitlines()[2].startswith("* KB")
+    assert list(plain(blame)) == [line, "Put back: 9 hunks in 1 file since 0123456"]
 
 
 def test_answers_come_before_what_was_not_found():
     cases = (blamed("KB-1", reason="noise"), blamed("KB-2", 4))
-    assert [line[:7].strip() for line in plain(Blame(base="b", hunks=1, files=1, cases=cases))][1:] == [
-        "KB-2:",
-        "KB-1:",
-    ]
+    first, second, _ = plain(Blame(base="b", hunks=1, files=1, cases=cases))
+    assert (first[:16], second[:16]) == ("a.md:4 lost KB-2", "KB-1: not found:")
 
 
 def test_hostile_names_are_harmless():
@@ -76,8 +70,4 @@ def test_hostile_names_are_harmless():
     case = BlamedCase(suite="s", key=HOSTILE, hunks=(hunk,), put_back=(hunk,))
     lost = BlamedCase(suite="s", key="k", reason=HOSTILE)
     blame = Blame(base=HOSTILE, hunks=1, files=1, cases=(case, lost))
-    text = markdown(blame)
-    assert "@octocat" not in text
-    assert "<script>" not in text
-    assert "](" not in text
     assert all(line.isprintable() for line in plain(blame))

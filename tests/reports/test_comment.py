@@ -78,7 +78,7 @@ def open_part(text):
 
 def test_the_verdict_is_the_first_line_and_one_sentence_of_numbers_the_second():
     _, verdict, _, numbers, *_ = comment.render(regressions(), LINKS, "marker").splitlines()
-    assert verdict.startswith("### ❌ 6 of 26 cases regressed; ")
+    assert verdict == "### ❌ 6 of 26 cases regressed&#58; KB-001, KB-002, KB-003 and 3 more"
     assert numbers == "Pass rate **92.3 % → 73.1 %** (−19.2 points)."
     assert comment.render(all_passed(), LINKS).startswith("### ✅ No regression shown in 3 cases\n")
 
@@ -87,7 +87,7 @@ def test_the_verdict_is_the_first_line_and_one_sentence_of_numbers_the_second():
 def test_what_is_read_without_a_click_has_one_table_and_no_statistics(made):
     text = open_part(comment.render(made(), LINKS))
     assert len(re.findall(r"(?m)^\|[-|: ]+\|$", text)) <= 1
-    for word in ("95 % interval", "flipped", "9 times in 10)", "latency p95", "To see one of 5 points"):
+    for word in ("95 % interval", "flipped", "9 times in 10)", "latency p95", "To detect a drop of 5 points"):
         assert word not in text
 
 
@@ -99,7 +99,7 @@ def test_how_sure_it_is_opens_on_a_click():
 
 
 def test_a_gate_that_failed_beside_the_loss_is_read_without_a_click():
-    assert "* ❌ min&#95;pass&#95;rate: 59 of 81 passed" in open_part(comment.render(regressions(), LINKS))
+    assert "❌ min&#95;pass&#95;rate&#58; 59 of 81 passed" in open_part(comment.render(regressions(), LINKS))
 
 
 def test_what_was_not_measured_shows_the_next_step_and_no_numbers():
@@ -107,7 +107,7 @@ def test_what_was_not_measured_shows_the_next_step_and_no_numbers():
     text = comment.render(made, LINKS)
     assert "Pass rate" not in text
     assert "interval" not in text
-    assert "Nothing was judged as failed because of this. Run the job again; if it stays" in text
+    assert "Nothing was judged as failed because of this. Run it again; if it stays" in text
 
 
 def test_a_line_is_a_link_to_the_suite_at_the_head():
@@ -126,7 +126,7 @@ def test_a_file_name_cannot_end_its_link():
     made = conclusion(report([case("a", "f", file="x) [y](evil.example) | \ud800.json")]), None)
     text = comment.render(made, LINKS)
     assert "blob" in text
-    assert "](evil" not in text
+    assert "](evil" not in text.partition("For a coding assistant")[0]  # there it stands in a fence
 
 
 def huge(cases, size):
@@ -146,7 +146,7 @@ def test_what_is_too_long_loses_whole_sections_and_says_which():
     text = comment.render(huge(40, 10_000), LINKS, MARKER)
     assert len(text) <= comment.MOST_CHARACTERS
     assert text.count("<details>") == text.count("</details>")
-    assert "**Regressed**" in text
+    assert "**Lost**" in text
     hostile = "@|&<`" * 400
     worst = [case(f"{n} {hostile}", "f", name=f"n{hostile}") for n in range(200)]
     made = conclusion(report(worst), None)
@@ -157,7 +157,7 @@ def test_what_is_too_long_loses_whole_sections_and_says_which():
         replace(made, report=replace(made.report, run=run), verdict=verdict, gates=gates), LINKS, MARKER
     )
     assert len(text) <= comment.MOST_CHARACTERS
-    assert "Too long for a comment: cases that fail without having regressed" in text
+    assert "Too long for a comment" not in text  # groups are few, whatever the number of cases
 
 
 def test_a_comment_in_many_bytes_is_shortened_too():

@@ -68,7 +68,7 @@ def test_no_text_of_the_document_is_in_it(text):
 def test_many_long_cases_do_not_push_the_warning_out():
     long = [case("@" * 5000 + str(n), "f", name="x" * 5000, file="f" * 5000) for n in range(3000)]
     body = render([report(long)], LINKS, MARKER)
-    assert body.startswith(f"{FIRST}0 of 3000 cases pass\n\n> The author")
+    assert body.startswith(f"{FIRST}0 of 3,000 cases pass\n\n> The author")
     assert f"… and {3000 - MOST_CASES} more" in body
     assert len(body) < 20_000
 

@@ -11,6 +11,7 @@ from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.outcome import Baseline, conclusion_of, decision
 from runevals.verdict.score import over_attempts, over_turns
 from runevals.verdict.settle import settled
+from runevals.verdict.wording import how_sure
 from tests.sample_reports import case, check, report
 from tests.scripted_runner import ScriptedRunner, always
 
@@ -102,15 +103,15 @@ def test_a_category_gate_looks_at_cases_of_skills_and_at_those_of_no_skill(rules
 def test_a_regression_is_red_by_name(rules):
     found = decided(rules, {"a": "f", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
     assert (found.verdict.outcome, found.verdict.exit_code) == ("failed", 1)
-    assert found.verdict.headline == "1 of 2 cases regressed"
+    assert found.verdict.headline == "1 of 2 cases regressed: a"
 
 
 def test_a_stochastic_regression_says_how_sure_it_is(rules):
     base = {f"k{n}": "ppp" for n in range(20)}
     found = decided(rules, {**base, **{f"k{n}": "fff" for n in range(6)}}, base)
-    assert found.verdict.headline.startswith(
-        "6 of 20 cases regressed; the pass rate of 20 cases fell by 30.0 points (p "
-    )
+    assert found.verdict.headline == "6 of 20 cases regressed: k0, k1, k2 and 3 more"
+    assert found.comparison is not None
+    assert "p < 0.0001 for a loss" in how_sure(found.comparison)[0]
 
 
 def test_a_great_loss_in_too_few_runs_is_not_called_no_regression(rules):
@@ -217,7 +218,7 @@ def test_a_check_that_errored_in_a_failed_case_is_unmeasured_too(rules):
 def test_headlines_say_what_was_lost(rules):
     graded = {f"k{n}": [0.9, 0.9, 0.9] for n in range(30)}
     found = decided(rules, {key: [0.7, 0.7, 0.7] for key in graded}, graded)
-    assert found.verdict.headline.startswith("The score of 30 cases fell by 20.0 points (p <")
+    assert found.verdict.headline == "The score of 30 cases fell by 20.0 points"
     rest = [case(f"k{n}", "ppp") for n in range(9)]
     base = [case("a", "ppp", critical=True), *rest]
     lost = decided(rules, [case("a", "fff", critical=True), *rest], base, deterministic=True)

@@ -133,7 +133,7 @@ def test_every_report_says_it_once_and_the_document_keeps_it():
     found = decision(lossy(170), None, GateRules(), mark=marked(lossy(0)))
     for render in (console.render, lambda one: comment.render(one, Links()), html.render):
         assert render(found).count("points since v1.4 (p ") == 1
-    assert "<summary>⚠️ The long run: −18.9 points</summary>" in comment.render(found, Links())
+    assert "<summary>⚠ The long run&#58; −18.9 points</summary>" in comment.render(found, Links())
     kept = document.parse(document.write(found), "it").mark
     assert kept == replace(found.mark, started_at=found.mark.started_at.replace(microsecond=0))
     without = document.write(decision(lossy(0), None, GateRules()))

@@ -60,7 +60,7 @@ def test_it_informs_unless_a_gate_names_it(limit, exit_code):
     assert concluded.verdict.exit_code == exit_code
     told = "ool calls differ from the base's in 1 of 2 cases (a): F1 0.75"
     assert told in console.render(concluded)
-    assert "tool calls differ from the base" in comment.render(concluded, Links())
+    assert "Tool calls differ from the base" in comment.render(concluded, Links())
 
 
 def test_a_gate_on_it_is_not_passed_by_a_target_that_reports_no_calls():

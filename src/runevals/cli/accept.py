@@ -32,7 +32,11 @@ def _losses() -> Iterable[str]:
 
 
 @click.command("accept")
-@click.argument("cases", nargs=-1, required=True, metavar="CASE...", shell_complete=completing(_losses))
+@click.argument("cases", nargs=-1, metavar="[CASE]...", shell_complete=completing(_losses))
+@click.option(
+    "--category", "categories", multiple=True, metavar="NAME", help="Every lost case of NAME; repeatable."
+)
+@click.option("--all", "everything", is_flag=True, help="Every lost case.")
 @click.option("--reason", required=True, metavar="TEXT", help="Why these losses are accepted.")
 @click.option(
     "--results",
@@ -41,7 +45,15 @@ def _losses() -> Iterable[str]:
     help="The results of the comparison (default: the newest in .evals/results).",
 )
 @settings_options("config")
-def command(cases: tuple[str, ...], reason: str, results: Path | None, **options: Any) -> None:
+def command(
+    cases: tuple[str, ...],
+    categories: tuple[str, ...],
+    reason: str,
+    results: Path | None,
+    *,
+    everything: bool,
+    **options: Any,
+) -> None:
     """Accept that each CASE is lost, in runevals.accepted.yaml.
 
     Commit that file with the change. An entry counts once a reviewer who may write to the repository, and who had
@@ -50,7 +62,10 @@ def command(cases: tuple[str, ...], reason: str, results: Path | None, **options
     \b
     Example:
       runevals accept KB-007 KB-012 --reason "shorter answers are wanted"
+      runevals accept --category shipping --reason "we deliver in two days now"
     """
+    if not (cases or categories or everything):
+        raise InvalidSettings("name the cases that are accepted: CASE, --category NAME or --all")
     reason = reason.strip()
     if not reason or len(reason) > MAX_REASON or not reason.isprintable():
         raise InvalidSettings(f"--reason must be one line of 1 to {MAX_REASON} characters")
@@ -59,7 +74,10 @@ def command(cases: tuple[str, ...], reason: str, results: Path | None, **options
     file = accepted_file(settings)
     require_of_head(conclusion.report.run, path, settings.repository, file)
     lost = _lost(conclusion)
-    losses = [loss for key in dict.fromkeys(cases) for loss in _of(key, lost, conclusion, path)]
+    keys = (*cases, *(key for name in categories for key in _of_category(name, lost, conclusion, path)))
+    losses = (
+        lost if everything else [one for key in dict.fromkeys(keys) for one in _of(key, lost, conclusion, path)]
+    )
     chosen = [replace(loss, reason=reason) for loss in losses]
     _write(file, chosen, lost, settings.cwd)
 
@@ -67,6 +85,16 @@ def command(cases: tuple[str, ...], reason: str, results: Path | None, **options
 def _lost(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
     return lost_cases(conclusion.comparison, conclusion.report.run.target)
+
+
+def _of_category(name: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[str]:
+    """The keys of the lost cases of a category. Raises InvalidSettings if there are none."""
+    inside = {(case.suite, case.key) for case in conclusion.report.cases if case.category == name}
+    keys = [loss.case for loss in lost if (loss.suite, loss.case) in inside]
+    if not keys:
+        hint = did_you_mean(name, sorted({case.category for case in conclusion.report.cases if case.category}))
+        raise InvalidSettings(f"no case of the category {one_line(name, 60)} was lost in {path}{hint}")
+    return keys
 
 
 def _of(key: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[AcceptedLoss]:

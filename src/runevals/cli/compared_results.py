@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runevals.cli.options import KEPT_RESULTS
+from runevals.cli.options import kept_folder
 from runevals.lib.git import commit_of, default_branch, names
 from runevals.lib.text.escape import one_line
 from runevals.records.errors import InvalidSettings
@@ -26,13 +26,13 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
 
     `option` is how the command takes a document. Raises InvalidSettings, or InvalidDocument.
     """
-    latest = newest_results(KEPT_RESULTS, LAST)
+    latest = newest_results(kept_folder(), LAST)
     for path, conclusion in latest if results is None else [(results, read_conclusion(results))]:
         if conclusion.comparison is not None:
             return path, conclusion
-    where = KEPT_RESULTS.as_posix() if results is None else str(results)
+    where = kept_folder().as_posix() if results is None else str(results)
     makes = base_command(Path.cwd()) or "runevals --base origin/main"
-    elsewhere = f"\nif you ran with -o, name the document: {option}results.json" if results is None else ""
+    elsewhere = f"\nif it ran elsewhere, name its document: {option}results.json" if results is None else ""
     raise InvalidSettings(f"there are no results of a comparison in {where}; `{makes}` makes them{elsewhere}")
 
 
@@ -61,5 +61,5 @@ def require_of_head(
     changed = measured and names(repository, "diff-tree", "-r", "--name-only", "-z", measured, head)
     if changed and apart_from and [(repository / name).resolve() for name in changed] == [apart_from.resolve()]:
         return
-    elsewhere = "" if is_named else "; if you ran with -o, name the document"
+    elsewhere = "" if is_named else "; if it ran elsewhere, name its document"
     raise InvalidSettings(f"{path} compares commit {run.commit[:7]}, HEAD is {head[:7]}; run again{elsewhere}")

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import click
 
 from runevals.cli.browser import open_in_browser
-from runevals.cli.options import KEPT_RESULTS
+from runevals.cli.options import kept_folder
 from runevals.github.stored_history import api_here, stored_history
 from runevals.lib import git
 from runevals.lib.storage.files import write_whole
@@ -24,7 +24,7 @@ from runevals.reports.history import PastRun, name_of, of_like, render
 from runevals.reports.past_results import newest_results, readable
 
 BARS = "▁▂▃▄▅▆▇█"
-PAGE = KEPT_RESULTS.parent / "history.html"
+PAGE = "history.html"  # beside the folder of results
 _PAGES = (".html", ".htm")
 
 
@@ -47,7 +47,7 @@ _PAGES = (".html", ".htm")
     help="Write a page, FILE.html, or a badge for shields.io, FILE.json; repeatable.",
 )
 @click.option(
-    "--open", "opened", is_flag=True, help=f"Open the page in a browser; without --output, it is {PAGE}."
+    "--open", "opened", is_flag=True, help=f"Open the page in a browser; without --output, it is .evals/{PAGE}."
 )
 def command(
     documents: tuple[Path, ...], last: int, source: str | None, outputs: tuple[Path, ...], *, opened: bool
@@ -64,8 +64,8 @@ def command(
     """
     pages = [output for output in outputs if output.suffix.lower() in _PAGES]
     if opened and not pages:
-        pages = [PAGE]
-        outputs = (*outputs, PAGE)
+        pages = [kept_folder().parent / PAGE]
+        outputs = (*outputs, kept_folder().parent / PAGE)
     for output in outputs:
         if output.suffix.lower() not in (*_PAGES, ".json"):
             raise InvalidSettings(
@@ -99,15 +99,15 @@ def _of_artifacts(last: int) -> list[PastRun]:
 
 def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[PastRun]:
     """The runs in the order of time. Raises InvalidSettings if there are none."""
-    paths = documents or ((KEPT_RESULTS,) if KEPT_RESULTS.is_dir() else ())
+    paths = documents or ((kept_folder(),) if kept_folder().is_dir() else ())
     files = dict.fromkeys(path for path in paths if not path.is_dir())
     past = dict(readable(files))
     for path in paths:
         past |= reversed([*newest_results(path, last, files)]) if path.is_dir() else ()
     runs = sorted(past.items(), key=lambda run: run[1].report.run.started_at)[-last:]
     if not runs:
-        where = ", ".join(map(str, paths)) or KEPT_RESULTS.as_posix()
-        raise InvalidSettings(f"no results documents in {where}; `runevals` without --output writes one")
+        where = ", ".join(map(str, paths)) or kept_folder().as_posix()
+        raise InvalidSettings(f"no results documents in {where}; `runevals` writes one")
     return [PastRun(name=path.name, conclusion=run, link=_link(path, page)) for path, run in runs]
 
 

@@ -16,12 +16,13 @@ from runevals.github.job import with_own_identity
 from runevals.records.errors import InvalidSettings
 from runevals.reports.results_document import STANDARD_STREAM
 from runevals.settings.dotenv import environment
-from runevals.settings.resolve import RESULTS, RawSettings, Settings, resolve
+from runevals.settings.file import RESULTS, results_folder
+from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.settings.table import SETTINGS, Setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-KEPT_RESULTS = Path(RESULTS)
+KEPT_RESULTS = Path(RESULTS)  # as texts name it
 _TYPES: Mapping[str, Any] = {
     "text": click.STRING,
     "texts": click.STRING,
@@ -158,3 +159,8 @@ def _one_or_several(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> str | tuple[str, ...] | None:
     return values if len(values) > 1 else values[0] if values else None
+
+
+def kept_folder() -> Path:
+    """Where the runs of the project here are kept."""
+    return results_folder(Path.cwd())

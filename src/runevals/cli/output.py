@@ -13,12 +13,14 @@ import click
 from msgspec import Struct
 
 from runevals.cli import finish
-from runevals.cli.options import KEPT_RESULTS
+from runevals.cli.options import kept_folder
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import created, remove, require_no_link
 from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
+from runevals.reports import reporter_for, results
+from runevals.reports.next_steps import Where
 from runevals.reports.publish import check_outputs, publish, unwritable
 from runevals.run.export_suite import AGENTSKILLS
 from runevals.suites.dialects import eval_document
@@ -41,8 +43,14 @@ class OutputResult(Struct, frozen=True, kw_only=True):
     exit_code: int
 
 
-def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]], *, screen: bool = True) -> OutputResult:
-    """Writes, tells the verdict, and says where the files are, or why they are not.
+def reported(
+    conclusion: Conclusion,
+    write: Callable[[], Sequence[Path]],
+    where: Where | None = None,
+    *,
+    screen: bool = True,
+) -> OutputResult:
+    """Writes, tells the verdict, and says where the files are, or why they are not; `where`: as for `tell`.
 
     A failing verdict stays one if its reports cannot be written; a passing one without them is a failure.
     Without a `screen`, the answers were all that was asked for, and there is no verdict.
@@ -55,7 +63,7 @@ def reported(conclusion: Conclusion, write: Callable[[], Sequence[Path]], *, scr
         failure = error
     finally:
         if screen:
-            tell(conclusion)
+            tell(conclusion, where)
     if failure is not None:
         say(f"Error: {failure}", err=True)
     elif files:
@@ -73,6 +81,11 @@ def outputs_of(names: Sequence[str], read: Iterable[Path] = (), what: str = "") 
     return outputs
 
 
+def document_of(outputs: Sequence[Path], form: str = "results") -> str | None:
+    """The first of these files that is a results document."""
+    return next((str(path) for path in outputs if reporter_for(path.name, form) is results), None)
+
+
 def finish_with(conclusion: Conclusion, outputs: Sequence[Path]) -> NoReturn:
     """Writes reports of results that were read, tells the verdict, and ends with its exit code."""
 
@@ -80,23 +93,33 @@ def finish_with(conclusion: Conclusion, outputs: Sequence[Path]) -> NoReturn:
         publish(conclusion, outputs, was_read=True)
         return outputs
 
-    finish(reported(conclusion, write).exit_code)
+    document = document_of(outputs)
+    where = None if document is None else Where(document=document)
+    finish(reported(conclusion, write, where).exit_code)
 
 
 def require_kept_results() -> None:
     """Raises InvalidSettings before a run whose results could not be stored."""
-    require_no_link(KEPT_RESULTS / "results.json")
-    above = unwritable(KEPT_RESULTS / "results.json")
+    folder = kept_folder()
+    require_no_link(folder / "results.json")
+    above = unwritable(folder / "results.json")
     if above is not None:
         raise InvalidSettings(
-            f"results cannot be stored in {KEPT_RESULTS.as_posix()}: {above} is not a writable folder; "
+            f"results cannot be stored in {folder.as_posix()}: {above} is not a writable folder; "
             "write them elsewhere: --output FILE"
         )
 
 
 def kept_results(began: datetime) -> list[Path]:
-    """The files of a run without --output."""
-    return [KEPT_RESULTS / f"{began:%Y-%m-%d_%H-%M-%S}{suffix}" for suffix in (".json", ".html")]
+    """The files in which every run is kept."""
+    return [kept_folder() / f"{began:%Y-%m-%d_%H-%M-%S}{suffix}" for suffix in (".json", ".html")]
+
+
+def keep(conclusion: Conclusion, files: Sequence[Path]) -> list[Path]:
+    """Writes the results under unused names. Raises CannotWrite."""
+    with free_names(files) as free:
+        publish(conclusion, free)
+    return free
 
 
 @contextmanager

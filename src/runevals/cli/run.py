@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -18,8 +18,8 @@ from runevals.cli import finish
 from runevals.cli.answers import show_answers
 from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import KEPT_RESULTS, environment_option, output_option, raw_settings, settings_options
-from runevals.cli.output import format_option, free_names, kept_results, reported, require_kept_results
+from runevals.cli.options import environment_option, kept_folder, output_option, raw_settings, settings_options
+from runevals.cli.output import document_of, format_option, keep, kept_results, reported, require_kept_results
 from runevals.cli.plan import describe
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
@@ -32,8 +32,8 @@ from runevals.lib.storage.bucket import copy_to_bucket, is_in_bucket, require_bu
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.numbers import plural
-from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
-from runevals.reports import reporter_for, results
+from runevals.records.errors import CannotWrite, InvalidSettings, InvalidSuite, NoSuiteFound
+from runevals.reports.next_steps import Where
 from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
@@ -55,7 +55,6 @@ from runevals.suites.upgrade import upgrade_file
 
 if TYPE_CHECKING:
     from runevals.cli.progress import Detail
-    from runevals.records import Conclusion
     from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.resolve import RawSettings
     from runevals.suites.load import LoadedSuites
@@ -230,9 +229,11 @@ def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | N
         if answers_only and not outputs:
             return []
         if not outputs:
-            with free_names(default_files) as free:
-                publish(conclusion, free)
-                return free
+            return keep(conclusion, default_files)
+        if default_files[0].parent.resolve() not in {path.resolve().parent for path in outputs}:
+            with suppress(CannotWrite, InvalidSettings):  # the user named other files
+                require_kept_results()
+                keep(conclusion, default_files[:1])
         publish(conclusion, reports, form=options["form"])
         for path in documents:
             write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
@@ -240,44 +241,31 @@ def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | N
             copy_to_bucket(path, address)
         return outputs
 
-    done = reported(conclusion, write, screen=not answers_only)
+    done = reported(conclusion, write, _where(settings, options, outputs), screen=not answers_only)
     if copies and done.failure is None:
         say(f"       Copied to: {', '.join(copies)}")
     if run is not None and (way := run.end(conclusion, written=done.failure is None)):
-        say(f"       {way}")
-    if way := _way_to_blame(conclusion, settings, done.files, options):
         say(f"       {way}")
     if options["opened"] and done.files:
         open_in_browser(page_of(done.files))
     return done.exit_code
 
 
-def _way_to_blame(
-    conclusion: Conclusion, settings: Settings, files: Sequence[Path], options: Mapping[str, Any]
-) -> str | None:
-    """How to find the lines that lost the cases of a failing run; None if they cannot be put back and run here."""
-    comparison = conclusion.comparison
-    if conclusion.verdict.outcome != "failed" or comparison is None or comparison.base.run.commit is None:
-        return None
-    from runevals.run.blame.search import lost_cases
-
-    is_recorded = settings.evaluate_only or conclusion.report.run.target.type == "recorded"
-    if is_recorded or settings.in_ci or not lost_cases(comparison):
-        return None
-    document = next((file for file in files if reporter_for(file.name, options["form"]) is results), None)
+def _where(settings: Settings, options: Mapping[str, Any], outputs: Sequence[Path]) -> Where | None:
+    """Where a reader types: here; one of a log in CI elsewhere, with the job's document if it has one."""
+    document = document_of(outputs, options["form"]) if settings.environment.get("CI") else ""
     if document is None:
         return None
-    name = f" {shlex.quote(str(document))}" if options["output"] else ""
+    folder = os.path.relpath(settings.cwd.resolve(), settings.repository.resolve())
     project = options.get("project", ".")  # of several, as `options` name it
-    there = "" if project == "." else f"cd {shlex.quote(project)} && "
-    return f"Which line lost it: {there}runevals blame{name}"
+    return Where(folder=folder, enter="" if project == "." else project, document=document)
 
 
 def _copies(names: Sequence[str]) -> dict[str, Path]:
     """Each output that is the address of a file in a bucket → its file here. Raises InvalidSettings."""
     copies: dict[str, Path] = {}
     for address in filter(is_in_bucket, names):
-        file = KEPT_RESULTS / PurePosixPath(address).name
+        file = kept_folder() / PurePosixPath(address).name
         if file in copies.values():
             raise InvalidSettings(f"--output: two files in buckets have the name {file.name}; rename one")
         require_bucket(address)

@@ -11,7 +11,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import KEPT_RESULTS, environment_option, resolved_settings, settings_options
+from runevals.cli.options import KEPT_RESULTS, environment_option, kept_folder, resolved_settings, settings_options
 from runevals.cli.progress import progress
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.files import write_whole
@@ -66,7 +66,7 @@ def command(
     require_usable_plugins()
     settings = resolved_settings(options, paths=paths)
     plan = plan_of(suites_of(settings), settings)
-    past = reports_in(results or ([KEPT_RESULTS] if KEPT_RESULTS.is_dir() else []), MOST_RESULTS)
+    past = reports_in(results or ([kept_folder()] if kept_folder().is_dir() else []), MOST_RESULTS)
     with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
         strength = measured(plan, settings, sandbox, past, programs=True)
     if ask_judge and strength.to_judge:

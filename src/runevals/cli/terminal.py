@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from itertools import groupby
 
 import click
 
@@ -14,20 +15,37 @@ from runevals.lib.text.secrets import redactor
 from runevals.records import Conclusion, FileProblem
 from runevals.records.problem import errors_first
 from runevals.reports import console
+from runevals.reports.next_steps import Where
 
 _COLOURS = {"passed": "green", "failed": "red", "unmeasured": "yellow", "skipped": "yellow"}
+_SIDES = {"-": "red", "−": "red", "+": "green"}
 MOST_WARNINGS = 20
 
 
-def tell(conclusion: Conclusion) -> None:
-    """Prints the final screen."""
-    text = terminal_text(console.render(conclusion))
-    first, *rest = fitted(text)
+def tell(conclusion: Conclusion, where: Where | None = None) -> None:
+    """Prints the final screen; `where` is where its reader types commands."""
+    first, *rest = terminal_text(console.render(conclusion, where)).split("\n")[:-1]
     colour = _COLOURS[conclusion.verdict.outcome]
-    say(first, colour=colour)
-    say("\n".join(rest))
-    if on_screen() and len(rest) > shutil.get_terminal_size().lines - 3:  # the verdict has scrolled off the screen
-        say(f"\n{first}", colour=colour)
+    headline, *more = fitted(first)
+    say(headline, colour=colour)
+    lines = [*more, *(piece for line in rest for piece in _fitted(line))]
+    for side, some in groupby(lines, key=_side_of_line):
+        say("\n".join(some), colour=_SIDES.get(side), bold=False)
+    if (
+        on_screen() and len(lines) > shutil.get_terminal_size().lines - 3
+    ):  # the verdict has scrolled off the screen
+        say(f"\n{headline}", colour=colour)
+
+
+def _fitted(line: str) -> list[str]:
+    """A line broken to the width of the screen; one of a diff is shown to the letter."""
+    return [line] if line.startswith(console.DIFF) else fitted(line) or [""]
+
+
+def _side_of_line(line: str) -> str:
+    """Which side of a difference a line is of: + or −; empty: of none."""
+    sign = line.removeprefix(console.DIFF)[:1] if line.startswith(console.DIFF) else line.lstrip()[:2].strip()
+    return sign if sign in _SIDES and line.startswith("    ") else ""
 
 
 def warn(problems: Sequence[FileProblem]) -> None:

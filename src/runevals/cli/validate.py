@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.cli import finish
-from runevals.cli.options import KEPT_RESULTS, resolved_settings, settings_options
+from runevals.cli.options import KEPT_RESULTS, kept_folder, resolved_settings, settings_options
 from runevals.lib.text.numbers import plural
 from runevals.run.load import accepted_file, load_request, plan_of
 from runevals.suites import accepted
@@ -115,7 +115,7 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
         from runevals.run.strength.suite import measured
         from runevals.suites.health import findings
 
-        reports = reports_in(past or ([KEPT_RESULTS] if KEPT_RESULTS.is_dir() else []), MOST_RESULTS)
+        reports = reports_in(past or ([kept_folder()] if kept_folder().is_dir() else []), MOST_RESULTS)
         strength = measured(plan, settings, sandbox, reports, programs=False)
         return loaded, [*strength.weak, *findings(plan, reports, _server_tools(settings))]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from runevals.cli.browser import open_in_browser
-from runevals.cli.options import KEPT_RESULTS
+from runevals.cli.options import kept_folder
 from runevals.lib.terminal import say
 from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import age
@@ -31,10 +31,10 @@ def command(document: Path | None) -> None:
 
 
 def _newest() -> Path:
-    pages = sorted(KEPT_RESULTS.glob("*.html"), key=age)
+    pages = sorted(kept_folder().glob("*.html"), key=age)
     if not pages:
         raise InvalidSettings(
-            f"there is no HTML report in {KEPT_RESULTS} yet; `runevals run` writes one, "
+            f"there is no HTML report in {kept_folder()} yet; `runevals run` writes one, "
             "and `runevals view DOCUMENT` opens that of a results document"
         )
     return pages[-1]

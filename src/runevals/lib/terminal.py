@@ -48,13 +48,13 @@ def terminal_text(text: str) -> str:
     return log_text(plain) if is_log else plain
 
 
-def say(text: str = "", *, err: bool = False, colour: str | None = None) -> None:
-    """Prints lines, to stderr with `err`; bold if they have a colour. `text` may be untrusted.
+def say(text: str = "", *, err: bool = False, colour: str | None = None, bold: bool = True) -> None:
+    """Prints lines, to stderr with `err`; with a colour bold, unless `bold` is off. `text` may be untrusted.
 
     Once the reader has gone, as `head` does, nothing is printed: that changes no verdict.
     """
     try:
-        click.secho(terminal_text(text), err=err, fg=colour, bold=True if colour else None)
+        click.secho(terminal_text(text), err=err, fg=colour, bold=True if colour and bold else None)
     except BrokenPipeError:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, (sys.stderr if err else sys.stdout).fileno())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from runevals.records.acceptance import REMOVED, Acceptance, AcceptedLoss
     from runevals.records.blame import Blame, BlamedCase, Hunk, HunkCoverage, HunkKind
+    from runevals.records.causes import CaseName, CauseGroup, CauseKind, CauseRow, Causes
     from runevals.records.comparison import (
         AgainstComparison,
         CategoryChange,
@@ -123,8 +124,13 @@ __all__ = [
     "Blame",
     "BlamedCase",
     "Case",
+    "CaseName",
     "CaseReport",
     "CategoryChange",
+    "CauseGroup",
+    "CauseKind",
+    "CauseRow",
+    "Causes",
     "Change",
     "ChangeKind",
     "ChangeLabel",
@@ -217,6 +223,7 @@ _MODULES = (
     "links",
     "acceptance",
     "blame",
+    "causes",
     "comparison",
     "conclusion",
 )

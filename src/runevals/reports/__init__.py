@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from runevals.lib.plugins import guarded, package_of, plugins, require, unusable_plugin
 from runevals.records import Conclusion
-from runevals.reports import html, junit, results, skill_results, summary, table
+from runevals.reports import assistant, html, junit, results, skill_results, summary, table
 from runevals.reports.results_document import STANDARD_STREAM
 
 __all__ = ["REPORTERS", "Reporter", "is_packed_name", "reporter_for", "reporters", "suffix_of", "text_of"]
@@ -41,8 +41,8 @@ REPORTERS: tuple[Reporter, ...] = (results, html, junit, table, summary)
 PACKED = ".gz"
 # By `--format`: reporters selected by the complete name of a file.
 BY_NAME: Mapping[str, tuple[Reporter, ...]] = {
-    "results": skill_results.SKILL_CREATOR,
-    "agentskills": skill_results.AGENTSKILLS,
+    "results": (*skill_results.SKILL_CREATOR, assistant),
+    "agentskills": (*skill_results.AGENTSKILLS, assistant),
 }
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 from runevals.lib.nullable import total
-from runevals.lib.text.escape import code_cell, inert_line, one_line
-from runevals.lib.text.numbers import and_more, money, p_value, plural, short_list
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import and_more, joined, money, p_value, plural, short_list
 from runevals.records import Blame, BlamedCase, Hunk, HunkCoverage
 
 MOST_LINES = 20
@@ -19,39 +18,25 @@ LONGEST_PLACE = 120
 
 def plain(blame: Blame) -> Iterator[str]:
     """The lines for a terminal."""
+    yield from lines(blame)
     files = plural(blame.files, "file")
     own = ", and what is not committed yet" if blame.uncommitted else ""
     yield f"Put back: {plural(blame.hunks, 'hunk')} in {files} since {one_line(blame.base[:7])}{own}"
-    yield from (f"  {line}" for line in lines(blame))
     if blame.coverage:
         yield "Coverage of the change:"
         yield from (f"  {line}" for line in coverage_lines(blame))
 
 
 def lines(blame: Blame) -> list[str]:
-    """One line of plain text for each set of hunks."""
-    safe, place = partial(one_line, limit=300), partial(one_line, limit=LONGEST_PLACE)
+    """One line of plain text for each set of hunks, which it begins with."""
     groups = _groups(blame)
-    first = [_line(cases, safe, place) for cases in groups[:MOST_LINES]]
-    return [*first, *and_more(groups, MOST_LINES)]
+    return [*map(_line, groups[:MOST_LINES]), *and_more(groups, MOST_LINES)]
 
 
 def coverage_lines(blame: Blame) -> list[str]:
-    """One line of plain text for each hunk of the coverage."""
-    return list(_coverage(blame, partial(one_line, limit=300), partial(one_line, limit=LONGEST_PLACE)))
-
-
-def markdown(blame: Blame) -> str:
-    """The lines of a comment; empty if there is none."""
-    lines = [
-        f"* {_line(cases, partial(inert_line, limit=300), partial(code_cell, limit=LONGEST_PLACE))}"
-        for cases in _groups(blame)[:MOST_LINES]
-    ]
-    causes = "\n".join(["**Which lines lost it**\n", *lines]) if lines else ""
-    safe, place = partial(inert_line, limit=300), partial(code_cell, limit=LONGEST_PLACE)
-    hunks = [f"* {line}" for line in _coverage(blame, safe, place)]
-    of_change = "\n".join(["**Coverage of the change**\n", *hunks]) if hunks else ""
-    return "\n\n".join(text for text in (causes, of_change) if text)
+    """One line of plain text for each hunk of the coverage, those that no case notices first."""
+    hunks = sorted(blame.coverage, key=lambda one: bool(one.cases or one.p_value is not None or one.reason))
+    return [*map(_of_hunk, hunks[:MOST_HUNKS]), *and_more(hunks, MOST_HUNKS)]
 
 
 def _groups(blame: Blame) -> list[list[BlamedCase]]:
@@ -62,24 +47,28 @@ def _groups(blame: Blame) -> list[list[BlamedCase]]:
     return list(groups.values())
 
 
-def _line(cases: Sequence[BlamedCase], safe: Callable[[str], str], place_of: Callable[[str], str]) -> str:
-    """One line on cases with the same answer; `safe` and `place_of` make texts and places harmless."""
-    case, keys = cases[0], safe(short_list([case.key for case in cases], MOST_KEYS))
+def _line(cases: Sequence[BlamedCase]) -> str:
+    """One line on cases with the same answer."""
+    case, keys = cases[0], short_list([case.key for case in cases], MOST_KEYS)
     if not case.hunks and not case.calls:
-        return f"{keys}: not searched: {safe(case.reason)}"
+        return f"{keys}: not searched: {one_line(case.reason, 300)}"
     if not case.hunks:
-        return f"{keys}: not found: {safe(case.reason)} ({_effort(cases)})"
-    places = [place_of(hunk.place) for hunk in case.hunks[:MOST_PLACES]]
+        return f"{keys}: not found: {one_line(case.reason, 300)} ({_effort(cases)})"
+    places = [_place(hunk) for hunk in case.hunks[:MOST_PLACES]]
     put_back = case.put_back or case.hunks
     together = " together" if len(case.hunks) > len(put_back) else ""
     what = "put back"
     if len(places) > 1:
         all_of_them = "both" if len(places) == 2 else "all of them"
-        what = f"{all_of_them if len(put_back) > 1 else place_of(put_back[0].place)} put back"
+        what = f"{all_of_them if len(put_back) > 1 else _place(put_back[0])} put back"
     if len(case.hunks) > MOST_PLACES:
         places.append(f"{len(case.hunks) - MOST_PLACES} more")
     runs = f"{what}: {_of(cases, 'head')} → {_of(cases, 'restored')}"
-    return f"{keys}: lost by {' and '.join(places)}{together} ({runs}; {_effort(cases)})"
+    return f"{joined(places)}{together} lost {keys} ({runs}; {_effort(cases)})"
+
+
+def _place(hunk: Hunk) -> str:
+    return one_line(hunk.place, LONGEST_PLACE)
 
 
 def _of(cases: Sequence[BlamedCase], side: str) -> str:
@@ -92,20 +81,13 @@ def _effort(cases: Sequence[BlamedCase]) -> str:
     return f"{plural(sum(case.calls for case in cases), 'call')}{f', {money(cost)}' if cost else ''}"
 
 
-def _coverage(blame: Blame, safe: Callable[[str], str], place_of: Callable[[str], str]) -> Iterator[str]:
-    """One line for each hunk, those that no case notices first."""
-    hunks = sorted(blame.coverage, key=lambda one: bool(one.cases or one.p_value is not None or one.reason))
-    yield from (_of_hunk(one, safe, place_of) for one in hunks[:MOST_HUNKS])
-    yield from and_more(hunks, MOST_HUNKS)
-
-
-def _of_hunk(one: HunkCoverage, safe: Callable[[str], str], place_of: Callable[[str], str]) -> str:
-    place = place_of(one.hunk.place)
+def _of_hunk(one: HunkCoverage) -> str:
+    place = _place(one.hunk)
     unmeasured = f" ({plural(one.unmeasured, 'case')} could not be compared)" if one.unmeasured else ""
     if one.reason:
-        return f"{place}: not known: {safe(one.reason)}"
+        return f"{place}: not known: {one_line(one.reason, 300)}"
     if one.cases:
-        return f"{place}: noticed by {safe(short_list(one.cases, MOST_KEYS))}{unmeasured}"
+        return f"{place}: noticed by {short_list(one.cases, MOST_KEYS)}{unmeasured}"
     if one.p_value is not None:
         return f"{place}: noticed by the cases together, by none alone ({p_value(one.p_value)}){unmeasured}"
     return f"{place} is {'new' if one.new else 'changed'}, and {_unnoticed(one)}{unmeasured}"

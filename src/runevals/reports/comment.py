@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runevals.records import Conclusion, Links
+from runevals.reports.next_steps import Where
 from runevals.reports.sections import Section, sections
 
 FILENAME = "comment.md"
 MOST_CHARACTERS = 60_000
 MOST_BYTES = 200_000
+OF_JOB = Where(document="results.json")  # which a reader loads from the job
 
 
 def render(conclusion: Conclusion, links: Links, marker: str = "") -> str:
     """The comment's text, which begins with `marker`; whole sections are left out until it fits."""
-    included = list(sections(conclusion, links))
+    included = list(sections(conclusion, links, OF_JOB))
     left_out: list[Section] = []
     while True:
         text = _joined(included, left_out, marker)

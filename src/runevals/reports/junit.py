@@ -26,6 +26,7 @@ from runevals.records import (
     Problem,
     TurnReport,
 )
+from runevals.reports.block import block_of, sentences
 from runevals.reports.coverage import tripwire
 from runevals.verdict.wording import runs_passed
 
@@ -45,7 +46,10 @@ def render(conclusion: Conclusion) -> str:
 
 def stream(conclusion: Conclusion) -> Iterator[str]:
     """The same text piece by piece. The tests are buffered in a file, as their totals come first."""
-    suites = [*_suites(conclusion), _Suite(name=GATES, tests=partial(_gates, conclusion), properties=dict)]
+    suites = [
+        *_suites(conclusion),
+        _Suite(name=GATES, tests=partial(_gates, conclusion), properties=partial(_causes, conclusion)),
+    ]
     with _spool() as file:
         counts = [_write_tests(suite.tests(), file) for suite in suites]
         file.seek(0)
@@ -245,16 +249,26 @@ def _sentence(result: CheckResult) -> str:
     return f"{result.id}{value}: {result.reason}"
 
 
+def _causes(conclusion: Conclusion) -> dict[str, str]:
+    """What was lost or could not be measured, one property a group of cases and way to fail."""
+    causes = block_of(conclusion).causes
+    lines = [(one.kind, line) for one in causes for line in sentences(one)]
+    return {f"{kind}.{number}": xml_text(line) for number, (kind, line) in enumerate(lines, start=1)}
+
+
 def _gates(conclusion: Conclusion) -> Iterator[Any]:
+    """One test a gate; the first that fails says what the cases have in common."""
     from junit_xml import TestCase
 
+    lost = "\n".join(_causes(conclusion).values()) or None
     for gate in conclusion.gates:
         test = TestCase(xml_text(gate.name), classname=GATES, elapsed_sec=0)
         limit = "" if gate.limit is None or gate.name == "measured" else f", needs {percent(gate.limit)}"
         if gate.unmeasured:
             test.add_error_info(message=_line(gate.reason), output=None, error_type="unmeasured")
         elif gate.state is GateState.FAILED:
-            test.add_failure_info(message=_line(gate.reason + limit), output=None, failure_type="gate")
+            test.add_failure_info(message=_line(gate.reason + limit), output=lost, failure_type="gate")
+            lost = None
         elif gate.state is GateState.NOT_APPLICABLE:
             test.add_skipped_info(message=_line(gate.reason))
         yield test

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import glob
 import json
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +23,7 @@ from runevals.records import (
     TurnReport,
     WorkspaceChanges,
 )
+from runevals.reports.next_steps import RUN_SETTINGS, again
 from runevals.verdict.wording import because, first_error, first_failure, runs_passed
 
 Json = dict[str, Any]
@@ -33,7 +32,6 @@ Json = dict[str, Any]
 MOST_CHARACTERS = 20_000_000
 LARGE_SHARE = 0.1  # of it, from which a single case is left out so that the others have room
 _SPEAKERS = {"user": "Simulated user", "assistant": "Target"}
-RUN_SETTINGS = ("config", "target")  # settings that a run of one case needs as well
 _NOTHING: Mapping[str, object] = {}
 _RANKS = (
     "regressed", "edited and failing", "failed", "errored", "quarantined", "worse", "flaky", "fixed", "better",
@@ -192,7 +190,7 @@ class _Body:
         self._texts: dict[str, int] = {}
         case = pair.case
         self.document: Json = {
-            "again": None if settings is None else _again(case, settings),
+            "again": None if settings is None else again(case, settings),
             "head": [] if pair.head is None else [self._attempt(attempt) for attempt in pair.head.attempts],
             "base": [] if pair.base is None else [self._attempt(attempt) for attempt in pair.base.attempts],
         }
@@ -327,22 +325,6 @@ def without_commands(conclusion: Conclusion) -> Conclusion:
     run = conclusion.report.run
     settings = {name: value for name, value in run.settings.items() if name not in RUN_SETTINGS}
     return replace(conclusion, report=replace(conclusion.report, run=replace(run, settings=settings)))
-
-
-def _again(case: CaseReport, settings: Mapping[str, object]) -> str | None:
-    """The command that runs this case alone, with the run's settings file and target.
-
-    None for prompts of a command line, which have no file.
-    """
-    if case.file in ("", "inline"):
-        return None
-    file = one_line(case.file, 500)
-    file = f"./{file}" if file.startswith("-") else file
-    pattern = glob.escape(one_line(case.key, 500)).replace(",", "?")  # a comma would separate two patterns
-    options = [
-        f" --{name}={shlex.quote(one_line(str(settings[name]), 500))}" for name in RUN_SETTINGS if name in settings
-    ]
-    return f"runevals run {shlex.quote(file)} --filter={shlex.quote(pattern)}{''.join(options)}"
 
 
 def _pretty(value: object) -> str | None:

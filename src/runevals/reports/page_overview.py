@@ -9,9 +9,12 @@ from typing import Any
 from runevals.lib.text.escape import one_line, visible
 from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, points, relative, seconds
 from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
+from runevals.reports import assistant
 from runevals.reports.blame import coverage_lines, lines
+from runevals.reports.block import block_of, data
 from runevals.reports.coverage import tripwire
 from runevals.reports.identity import endings, suite_names, target_name
+from runevals.reports.next_steps import Where, next_steps
 from runevals.reports.page_cases import CasePair
 from runevals.reports.page_charts import latencies, scores
 from runevals.verdict.wording import (
@@ -55,6 +58,9 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
             for gate in conclusion.gates
         ],
         "compared": comparison is not None,
+        "causes": data(block_of(conclusion)),
+        "next": next_steps(conclusion, block_of(conclusion).causes, None if report.run.of_tool else Where()),
+        "assistant": assistant.render(conclusion),
         "prompts": [
             {"title": title_of_change(change), "path": one_line(change.path, 200), "diff": visible(change.diff)}
             for change in conclusion.prompt_changes

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from runevals.lib.text.escape import inert_line
 from runevals.records import Conclusion, Links
-from runevals.reports.comment import fits
+from runevals.reports.comment import OF_JOB, fits
+from runevals.reports.next_steps import Where
 from runevals.reports.sections import DOUBT, Section, folded, headline, sections
 
 _WORST_FIRST = ("❌", "⛔", DOUBT, "⚪", "✅")
@@ -54,7 +55,7 @@ def render_comment(several: SeveralConclusions, links: Links, marker: str = "") 
 
     Whole sections are left out until it fits; the line of each project stays, at last with its mark and name only.
     """
-    parts = _parts(several.conclusions, links)
+    parts = _parts(several, links)
     while not fits(text := _joined(several, parts, marker)):
         droppable = [(part, section) for part in parts for section in part.sections]
         if not droppable:
@@ -68,17 +69,20 @@ def render_comment(several: SeveralConclusions, links: Links, marker: str = "") 
 
 def render_summary(several: SeveralConclusions) -> str:
     """Every section, whatever its length."""
-    return _joined(several, _parts(several.conclusions, Links()), "")
+    return _joined(several, _parts(several, Links()), "")
 
 
-def _parts(conclusions: Mapping[str, Conclusion], links: Links) -> list[_Part]:
-    parts = [_part(name, conclusion, links) for name, conclusion in conclusions.items()]
+def _parts(several: SeveralConclusions, links: Links) -> list[_Part]:
+    parts = [
+        _part(name, conclusion, links, OF_JOB if several.table else replace(OF_JOB, folder=name, enter=name))
+        for name, conclusion in several.conclusions.items()
+    ]
     return sorted(parts, key=lambda part: _WORST_FIRST.index(part.mark))
 
 
-def _part(name: str, conclusion: Conclusion, links: Links) -> _Part:
+def _part(name: str, conclusion: Conclusion, links: Links, where: Where) -> _Part:
     mark, line = headline(conclusion)
-    _, *rest = sections(conclusion, links)
+    _, *rest = sections(conclusion, links, where)
     return _Part(
         mark=mark,
         title=f"{mark} {inert_line(name, LONGEST_NAME)}: {line}",

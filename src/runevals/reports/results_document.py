@@ -25,6 +25,7 @@ from runevals.records import (
     AgainstComparison,
     Blame,
     CaseReport,
+    Causes,
     Change,
     ChangeKind,
     ChangeLabel,
@@ -48,6 +49,7 @@ from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.report import always
 from runevals.reports.earlier_comparison import upgraded
 from runevals.reports.results_lines import cases_of
+from runevals.verdict.causes import causes
 from runevals.verdict.score import contradiction
 
 FORMAT_VERSION = 1
@@ -122,6 +124,7 @@ class Document(Head, frozen=True, kw_only=True, omit_defaults=True):
     acceptance: Acceptance | None = None
     blame: Blame | None = None
     findings: tuple[Finding, ...] = ()  # about the run itself
+    causes: tuple[Causes, ...] = ()  # the cases to look at, in groups: made from the rest, and not read
 
 
 class WrongCases(ValueError):
@@ -165,6 +168,7 @@ def written(conclusion: Conclusion) -> Iterator[str]:
         acceptance=conclusion.acceptance,
         blame=conclusion.blame,
         findings=conclusion.findings,
+        causes=causes(report, comparison),
     )
     head, _, rest = msgspec.json.format(json_text(document), indent=1).partition(f"{_CASES}null")
     yield f"{head}{_CASES}["

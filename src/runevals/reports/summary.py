@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runevals.records import Conclusion
+from runevals.reports.next_steps import Where
 from runevals.reports.sections import sections
 
 NAME = "summary"
@@ -11,4 +12,4 @@ FILENAME = "summary.md"
 
 def render(conclusion: Conclusion) -> str:
     """Every section, whatever its length."""
-    return "\n\n".join(section.text for section in sections(conclusion)) + "\n"
+    return "\n\n".join(section.text for section in sections(conclusion, where=Where())) + "\n"

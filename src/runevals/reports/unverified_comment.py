@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from runevals.lib.text.escape import code_cell
 from runevals.lib.text.numbers import plural
 from runevals.records import CaseReport, Links, Outcome, RunReport
-from runevals.reports.sections import line_link
+from runevals.reports.block import line_link
 from runevals.verdict.score import over_attempts, over_turns
 from runevals.verdict.totals import totals
 from runevals.version import __version__

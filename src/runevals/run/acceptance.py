@@ -65,7 +65,7 @@ def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
     except RunevalsError as error:
         return with_caveat(conclusion, error.first_line)
     for entry in losses:
-        text = f"{entry.case} would be accepted if a reviewer approved the pull request: {entry.reason}"
+        text = f"{entry.case} will be accepted once a reviewer approves this commit: {entry.reason}"
         conclusion = with_caveat(conclusion, text)
     return conclusion
 

@@ -14,7 +14,8 @@ from runevals.records import RunReport, TurnReport
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.reports.past_results import newest
 from runevals.reports.results_document import read_conclusion
-from runevals.settings.resolve import RESULTS, Settings
+from runevals.settings.file import results_folder
+from runevals.settings.resolve import Settings
 from runevals.suites.plan import RunPlan
 
 CHARACTERS_OF_A_TOKEN = 4
@@ -57,7 +58,7 @@ def estimated_cost(plan: RunPlan, settings: Settings, target_calls: int, judge_c
 
 
 def _documents(settings: Settings) -> Iterator[Path]:
-    folder = settings.cwd / RESULTS
+    folder = settings.cwd / results_folder(settings.cwd)
     if folder.is_dir():
         yield from reversed(newest(folder, MOST_DOCUMENTS))
     if settings.compare.baseline is not None and Path(settings.compare.baseline).is_file():

@@ -6,8 +6,8 @@ from runevals.records import AttemptReport
 
 FEWEST_CASES = 5  # that were answered more than once
 NOTICE = (
-    "every case that was run again was answered in the same words: if a cache on the way does that, these are "
-    "no runs of their own; a target that always answers alike is `deterministic: true`"
+    "all repeated runs gave identical answers: if that is always so, set `deterministic: true`; "
+    "if a cache does it, switch it off"
 )
 
 

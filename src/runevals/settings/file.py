@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.git import repository_root
 from runevals.lib.parsing.source import JsonPath, Source, is_of_git, parse_source, read_source, resolved_path
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import FileProblem, Location
@@ -22,6 +23,7 @@ from runevals.settings.target_names import OF_ONE_TARGET, WITHOUT_SKILL, is_of_o
 from runevals.settings.values import baseline_address, read_mark, require_artifact_name
 
 PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml")
+RESULTS = ".evals/results"  # of the runs of a project
 LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
 
 
@@ -196,6 +198,13 @@ def _find(cwd: Path, repository: Path, config: str | None) -> Path | None:
     folders = (cwd,) if repository == cwd else (cwd, repository)
     candidates = (folder / place for folder in folders for place in PLACES)
     return next((path for path in candidates if path.is_file()), None)
+
+
+def results_folder(cwd: Path) -> Path:
+    """Where runs are kept, relative to `cwd`: beside the settings that a run there finds, else there."""
+    path = _find(cwd, repository_root(cwd), None)
+    above = "" if path is None else os.path.relpath(path.parent, cwd)
+    return Path(above.removesuffix(".github")) / RESULTS
 
 
 def _require_inside(path: Path, repository: Path, display_name: str) -> None:

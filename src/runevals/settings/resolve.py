@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from runevals.records import Weakening
 
 CACHE = ".evals/cache"
-RESULTS = ".evals/results"  # where a run without --output writes
 _PREFIX = "RUNEVALS_"  # of the variable of each setting
 _OTHER_VARIABLES = frozenset({"RUNEVALS_SUITE"})  # for a `rerun`, which may start runevals
 R = TypeVar("R", bound=Struct)

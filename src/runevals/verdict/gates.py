@@ -114,7 +114,7 @@ def _without_quarantined(report: RunReport) -> RunReport:
 
 def _gates(rules: GateRules, in_sight: RunReport, comparison: Comparison | None) -> Iterator[GateResult]:
     if comparison is not None:
-        yield _no_regression(comparison)
+        yield _no_regression(in_sight, comparison)
     categories = {case.category for case in in_sight.cases}
     for category, limit in CATEGORY_GATES:
         if category in categories:
@@ -314,11 +314,11 @@ _GATE_STATES = {
 }
 
 
-def _no_regression(comparison: Comparison) -> GateResult:
+def _no_regression(report: RunReport, comparison: Comparison) -> GateResult:
     """The comparison's state as a gate: failed, not applicable if it is not known, or passed, with a warning."""
     state, reason = _GATE_STATES[comparison.state], f"no regression shown in {plural(comparison.compared, 'case')}"
     if comparison.state is State.WORSE:
-        reason = loss(comparison)
+        reason = loss(report, comparison)
     elif comparison.state is State.NOT_KNOWN:
         reason = not_known([each for each in comparison.findings if each.state is State.NOT_KNOWN])
     elif doubt := warning(comparison):

@@ -4,38 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.lib.text.numbers import capitalised, p_value, plural, points, short_list
-from runevals.records import Comparison, Finding, Reason, State
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import capitalised, joined, p_value, plural, points, short_list
+from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, RunReport, State
+from runevals.verdict.causes import causes, labels
 from runevals.verdict.reasons import MEANINGS
 
 _METRICS = {"pass_rate": "pass rate", "share": "score"}
 
 
-def loss(comparison: Comparison) -> str:
-    """What was lost: cases by their number, the whole or a part by its drop and p."""
+def loss(report: RunReport, comparison: Comparison) -> str:
+    """What was lost: cases by their number, the whole or a part by its drop; then what the lost cases share."""
     worse = [finding for finding in comparison.findings if finding.state is State.WORSE]
     cases = [finding for finding in worse if finding.family == "case" and finding.reason is not Reason.REMOVED]
     removed = [finding.name for finding in worse if finding.reason is Reason.REMOVED]
-    parts = sorted(
-        (finding for finding in worse if finding.family != "case"),
-        key=lambda each: (each.family != "whole", each.p_value or 0.0),
-    )
     of, sure = plural(comparison.compared, "case"), comparison.lost_cases
+    groups = next((each.groups for each in causes(report, comparison) if each.kind == "lost"), ())
+    what = _shared(groups)
+    critical = [each.name for each in cases if each.critical]
     text = []
     if sure and all(finding.name in {change.key for change in sure} for finding in cases):
-        text.append(f"{len(sure)} of {of} regressed{_more(comparison)}")
+        which = what or ("" if critical else f": {short_list([change.key for change in sure])}")
+        text.append(f"{len(sure):,} of {of} regressed{_more(comparison)}{which}")
     elif cases:
         text.append(f"{plural(len(cases), 'case')} lost: {short_list([each.name for each in cases])}")
-    if critical := [each.name for each in cases if each.critical]:
-        text.append(
-            f"{'a critical case is' if len(critical) == 1 else 'critical cases are'} lost: {short_list(critical)}"
-        )
+    if critical:
+        are = "a critical case is" if len(critical) == 1 else "critical cases are"
+        text.append(f"{are} lost: {short_list(critical)}")
     if removed:
         were = "a critical case was" if len(removed) == 1 else "critical cases were"
         text.append(f"{were} removed: {short_list(removed)}")
-    if parts and (not comparison.deterministic or not text):
-        text.append(dropped(parts[0]))
+    if part := _fallen_part(worse, sure, alone=not text):
+        text.append(dropped(part) + ("" if text or part.family != "whole" else what))
     return capitalised("; ".join(text))
+
+
+def _fallen_part(worse: Sequence[Finding], lost: Sequence[Change], *, alone: bool) -> Finding | None:
+    """The part to name: beside lost cases, one that has none of them."""
+    named = {value for change in lost if change.head is not None for _, value in labels(change.head)}
+    parts = [each for each in worse if each.family != "case"]
+    parts = [each for each in parts if alone or (each.family != "whole" and each.name not in named)]
+    return min(parts, key=lambda each: (each.family != "whole", each.p_value or 0.0), default=None)
+
+
+def _shared(groups: Sequence[CauseGroup]) -> str:
+    """ ": all of shipping (349) and hours (303), 12 others"; empty if the cases share nothing."""
+    labelled = [group for group in groups if group.label]
+    if not labelled:
+        return ""
+    all_lost = [group for group in labelled if group.cases == group.measured]
+    most_lost = [group for group in labelled if group.cases < group.measured]
+    alone = len(groups) == 1
+    all_of = [f"{one_line(group.name, 40)}{'' if alone else f' ({group.cases:,})'}" for group in all_lost]
+    most_of = [f"{one_line(group.name, 40)} ({group.cases:,} of {group.measured:,})" for group in most_lost]
+    others = sum(group.cases for group in groups if not group.label)
+    phrases = [f"{word} of {joined(names)}" for word, names in (("all", all_of), ("most", most_of)) if names]
+    return ": " + ", ".join([*phrases, *([plural(others, "other")] if others else [])])
 
 
 def _more(comparison: Comparison) -> str:
@@ -47,11 +71,10 @@ def _more(comparison: Comparison) -> str:
 
 
 def dropped(finding: Finding) -> str:
-    """ "the pass rate of 20 cases of suite refunds fell by 47.0 points (p < 0.0001)"."""
+    """ "the pass rate of 20 cases of suite refunds fell by 47.0 points"."""
     of = plural(finding.cases, "case")
     where = of if finding.family == "whole" else f"{of} of {finding.family} {finding.name[:60]}"
-    fell = f"fell by {100 * finding.drop:.1f} points ({p_value(finding.p_value or 0.0)})"
-    return f"the {_METRICS[finding.metric]} of {where} {fell}"
+    return f"the {_METRICS[finding.metric]} of {where} fell by {100 * finding.drop:.1f} points"
 
 
 def not_known(findings: Sequence[Finding]) -> str:

@@ -188,9 +188,9 @@ def _verdict(
         proven = comparison is not None and _is_proven(report, comparison)
         if comparison is None or stopped.code == "interrupted" or not (failed and proven):
             return _incomplete(report, stopped)
-        return _failed(f"{loss(comparison)} – and the run is incomplete: {stopped.message}")
+        return _failed(f"{loss(report, comparison)} – and the run is incomplete: {stopped.message}")
     if failed:
-        return _failed(_gate_headline(comparison, failed[0]))
+        return _failed(_gate_headline(report, comparison, failed[0]))
     if why := _unmeasured(report, gates, comparison, rules):
         return unmeasured(why)
     unknown = [each for each in (*findings, *_gating(comparison, rules)) if each.state is State.NOT_KNOWN]
@@ -203,7 +203,9 @@ def _verdict(
     if _gating(comparison, rules) and (doubt := warning(comparison)):
         return _not_known(doubt + remarks) if rules.on_unknown == "fail" else passed(doubt + remarks, warns=True)
     if comparison.state is State.WORSE:
-        return passed(f"{loss(comparison)} – but no gate that may fail the run says so{remarks}", warns=True)
+        return passed(
+            f"{loss(report, comparison)} – but no gate that may fail the run says so{remarks}", warns=True
+        )
     return passed(no_loss(comparison) + remarks, warns=bool(remarks))
 
 
@@ -249,9 +251,9 @@ def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
     )
 
 
-def _gate_headline(comparison: Comparison | None, gate: GateResult) -> str:
+def _gate_headline(report: RunReport, comparison: Comparison | None, gate: GateResult) -> str:
     if comparison is not None and gate.name == "no_regression" and gate.metric is None:
-        return loss(comparison)
+        return loss(report, comparison)
     of_cases = gate.limit is not None and gate.metric == "pass_rate"
     limit = f" (at least {100 * (gate.limit or 0):g} % must)" if of_cases else ""
     return f"The gate {gate.name} failed: {gate.reason}{limit}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -236,9 +237,7 @@ def how_sure(comparison: Comparison) -> list[str]:
     sentences = [difference(comparison), fresh, _by_chance(comparison), _flips(comparison)]
     drop = 100 * comparison.detectable_drop
     detectable = f"A drop of {drop:.1f} points or more would have shown (at least 9 times in 10)."
-    sentences.append(
-        detectable if comparison.detectable_drop < 1 else "These are too few runs to notice any drop surely."
-    )
+    sentences.append(detectable if comparison.detectable_drop < 1 else "Too few runs to be sure of any drop.")
     return [sentence for sentence in (*sentences, _needed(comparison)) if sentence]
 
 
@@ -263,8 +262,8 @@ def _flips(comparison: Comparison) -> str:
     text = f"{plural(flips.down, 'case')} flipped from pass to fail and {flips.up} the other way"
     if flips.expected_down is None or flips.expected_up is None:
         return f"{text}."
-    down, up = f"{flips.expected_down:.1f}", f"{flips.expected_up:.1f}"
-    return f"{text}; by the base's own runs, about {down} and {up} would in an unchanged suite."
+    down, up = (f"{round(number, 1):g}" for number in (flips.expected_down, flips.expected_up))
+    return f"{text}; in an unchanged suite, about {down} and {up} would."
 
 
 def _needed(comparison: Comparison) -> str:
@@ -273,11 +272,11 @@ def _needed(comparison: Comparison) -> str:
         text
         for number, text in (
             (cases, f"{cases} cases like these"),
-            (repeats, f"{repeats} runs a case on both sides"),
+            (repeats, f"{repeats} runs of each on both sides"),
         )
         if number is not None
     ]
-    return f"To see one of 5 points: at most {' or '.join(ways)}." if ways else ""
+    return f"To detect a drop of 5 points, you need up to {', or '.join(ways)}." if ways else ""
 
 
 def halved(comparison: Comparison) -> str:
@@ -285,7 +284,9 @@ def halved(comparison: Comparison) -> str:
     detectable, repeats = comparison.detectable_drop, comparison.repeats_for_half
     if detectable is None or repeats is None or detectable >= 1:
         return ""
-    return f"{repeats} runs a case on both sides would see half of that, {100 * detectable / 2:.1f} points."
+    return (
+        f"{repeats} runs of each case on both sides would detect half of that, {100 * detectable / 2:.1f} points."
+    )
 
 
 def compared_cases(comparison: Comparison) -> str:
@@ -301,11 +302,6 @@ def compared_cases(comparison: Comparison) -> str:
 def failing_now(comparison: Comparison) -> tuple[Change, ...]:
     """The cases that passed on the base and fail now, which is not confirmed: they may be noise."""
     return tuple(change for change in comparison.of_kind("regressed") if change.label != "confirmed")
-
-
-def title_of_failing(comparison: Comparison) -> str:
-    """The title of those cases; together they may be a loss although no single one is proven."""
-    return "Failing now, none proven by itself" if comparison.state is State.WORSE else "Failing now, not proven"
 
 
 def title_of_change(change: TextChange) -> str:
@@ -450,6 +446,7 @@ def doubtful(conclusion: Conclusion) -> bool:
     return conclusion.acceptance is not None or conclusion.verdict.warns or not_known
 
 
+_PLACE = re.compile(r"\(([\w./-]+:\d+)\)$")  # the line of the repository that raised an error
 _NEXT_STEPS = {
     "auth": "Check the key that the job passes, and what it may use.",
     "rate_limited": "The provider limits the rate: lower `concurrency`, or run the job again later.",
@@ -467,7 +464,9 @@ def next_step(report: RunReport) -> str:
     for ending, step in _NEXT_STEPS.items():
         if most.endswith(ending):
             return step
-    return "Run the job again; if it stays, see the first error below."
+    errors = (first_error(case) or "" for case in report.cases if case.unmeasured)
+    place = next((found[1] for error in errors if error.startswith(most) and (found := _PLACE.search(error))), "")
+    return f"Fix {place}, then run again." if place else "Run it again; if it stays, see the first error below."
 
 
 def is_ungated(report: RunReport, comparison: Comparison | None, gates: Sequence[GateResult]) -> bool:
@@ -530,40 +529,6 @@ def first_error(case: CaseReport) -> str | None:
                 if result.error is not None:
                     return f"{result.id}: {result.error.code}: {result.error.message}"
     return None
-
-
-def by_error(report: RunReport) -> list[tuple[str, list[CaseReport]]]:
-    """The cases that could not be measured, grouped by error."""
-    cases: dict[str, list[CaseReport]] = {}
-    for case in report.cases:
-        if case.unmeasured:
-            cases.setdefault(first_error(case) or "", []).append(case)
-    return list(cases.items())
-
-
-def still_failing(report: RunReport, comparison: Comparison | None) -> Mapping[str, Sequence[CaseReport]]:
-    """The cases that fail without having regressed, by what they are called; no name has none.
-
-    Those that failed on the base too come first; the others are edited, new or quarantined.
-    """
-    failing = [case for case in report.cases if case.status is Outcome.FAILED]
-    if comparison is None:
-        return {"failing": failing} if failing else {}
-    regressed = {(change.suite, change.key) for change in comparison.of_kind("regressed")}
-    of_base: dict[tuple[str, str], CaseReport | None] = {}  # a document that was read has only what changed
-    of_base |= {(case.suite, case.key): case for case in comparison.base.cases}
-    of_base |= {(change.suite, change.key): change.base for change in comparison.changes}
-    others = [case for case in failing if (case.suite, case.key) not in regressed]
-
-    def is_new(case: CaseReport) -> bool:
-        before = of_base.get((case.suite, case.key), case)  # what has not changed is in no list of changes
-        return before is None or before.status is not Outcome.FAILED
-
-    groups = {
-        "failing, also on the base": [case for case in others if not is_new(case)],
-        "failing, not on the base": list(filter(is_new, others)),
-    }
-    return {name: cases for name, cases in groups.items() if cases}
 
 
 def answer_pair(change: Change) -> tuple[str, str] | None:

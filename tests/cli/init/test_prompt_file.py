@@ -84,7 +84,7 @@ def test_the_prompt_is_sent_and_three_cases_are_proposed_from_it(project, runeva
         ("What applies to “Support”?", "You help the customers of a shop."),
     ]
     assert all(item["notes"].startswith("replace me: ") for item in items)
-    steps = out.partition("\nNext\n")[2].splitlines()
+    steps = out.rpartition("\nNext\n")[2].splitlines()
     assert len(steps) <= 5
     assert "put your own cases into the suite, instead of those marked “replace me”" in steps[0]
 

@@ -10,8 +10,8 @@ UNKNOWN = "–"
 
 
 def plural(number: int, noun: str) -> str:
-    """ "1 case", "2 cases"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """ "1 case", "2,000 cases"."""
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def capitalised(text: str) -> str:
@@ -23,6 +23,11 @@ def first_of(texts: Sequence[str], most: int) -> str:
     """ "a, b, c and 4 more"."""
     rest = len(texts) - most
     return ", ".join(texts[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def joined(texts: Sequence[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join(text for text in (", ".join(texts[:-1]), *texts[-1:]) if text)
 
 
 def short_list(names: Sequence[str], most: int = 3) -> str:

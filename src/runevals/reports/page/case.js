@@ -61,22 +61,29 @@ function runsOf(row) {
 }
 
 /** A command with a button that copies it. */
-function again(command) {
+function again(command, what = "Run it again") {
   const code = el("code", { tabindex: 0 }, command);
-  const button = el("button", { type: "button", click: copy }, "Copy");
-  async function copy() {
+  const button = el("button", { type: "button" }, "Copy");
+  copies(button, command, code);
+  return el("p", { class: "again" }, el("span", { class: "muted" }, what), code, button);
+}
+
+/** Makes a button copy a text; a browser that refuses selects what `shown` shows of it. */
+function copies(button, text, shown) {
+  const name = button.textContent;
+  button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(command);
+      await navigator.clipboard.writeText(text);
       button.textContent = "Copied";
     } catch {
-      window.getSelection().selectAllChildren(code);
+      shown.hidden = false;
+      window.getSelection().selectAllChildren(shown);
       button.textContent = "Selected";
     }
     setTimeout(() => {
-      button.textContent = "Copy";
+      button.textContent = name;
     }, 1500);
-  }
-  return el("p", { class: "again" }, el("span", { class: "muted" }, "Run it again"), code, button);
+  });
 }
 
 /** One tab for each attempt; the first that failed is open. */

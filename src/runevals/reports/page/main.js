@@ -45,6 +45,13 @@ function link(row) {
   return `#case=${encodeURIComponent(row.key)}${suite}${number}`;
 }
 
+/** The address of the case of this suite and key. */
+function linkTo(suite, key) {
+  const rows = places.get(key) ?? [];
+  const row = rows.find((other) => other.suite === suite) ?? rows[0];
+  return row ? link(row) : null;
+}
+
 const cases = caseTable(link);
 let shown = [];
 let opened = null;

@@ -16,6 +16,11 @@ function drawSections(overview) {
     ...overview.sentences.flatMap((sentence, i) => [el(i ? "span" : "strong", {}, sentence), " "]),
   );
   at("top").append(...overview.top.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+  at("causes").append(...overview.causes.map(causeSection));
+  at("next").append(...overview.next.map(([what, command]) => again(command, what)));
+  at("next").hidden = !overview.next.length;
+  at("assistant-text").textContent = overview.assistant;
+  copies(at("assistant"), overview.assistant, at("assistant-text"));
   at("gates").append(
     ...overview.gates.map((gate) =>
       el("li", {}, mark(gate.state), el("strong", {}, gate.name), el("span", { class: "muted" }, gate.reason)),
@@ -55,6 +60,49 @@ function drawSections(overview) {
       ),
     );
   for (const group of overview.run) at("run").append(el("h3", {}, group.title), factList(group.facts));
+}
+
+const FOLDED = new Set(["failing", "better"]);
+
+/** One kind of cases in groups; what is not new opens on a click. */
+function causeSection({ kind, title, cases, groups }) {
+  const heading = el("h2", {}, title, " ", el("span", { class: "number" }, String(cases)));
+  const parts = groups.map(causeGroup);
+  if (FOLDED.has(kind)) return el("details", { class: "fold cause" }, el("summary", {}, heading), parts);
+  return el("section", { class: `cause is-${kind}` }, heading, parts);
+}
+
+function causeGroup({ heading, rows, more }) {
+  const [name, numbers] = heading;
+  return el(
+    "div",
+    { class: "group" },
+    name ? el("h3", {}, el("bdi", {}, name), " ", el("span", { class: "muted" }, numbers)) : null,
+    el(
+      "ul",
+      {},
+      rows.map((row) => el("li", {}, causeRow(row))),
+      more.map((line) => el("li", { class: "muted" }, line)),
+    ),
+  );
+}
+
+function causeRow({ what, cases, examples }) {
+  return [
+    el("p", {}, el("bdi", {}, what), what ? " " : "", el("span", { class: "number" }, `${cases} ×`)),
+    ...examples.map(({ suite, key, name, runs, difference }) =>
+      el(
+        "div",
+        { class: "example" },
+        el("a", { href: linkTo(suite, key) }, el("bdi", {}, key)),
+        name ? el("bdi", { class: "name" }, ` ${name}`) : null,
+        runs ? el("span", { class: "muted" }, ` ${runs}`) : null,
+        difference.map((line) =>
+          el("code", { class: line.trimStart().startsWith("+") ? "plus" : "minus" }, line.trim()),
+        ),
+      ),
+    ),
+  ];
 }
 
 function table({ title, columns, rows }) {

@@ -19,7 +19,8 @@ from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.suite import Case
 from runevals.reports.results_document import MAX_UNPACKED, content_of, documents_in, read
 from runevals.run.baseline.dependencies import other_models
-from runevals.settings.resolve import RESULTS, Settings
+from runevals.settings.file import results_folder
+from runevals.settings.resolve import Settings
 from runevals.suites.plan import is_selected
 
 MOST_READ = 20  # of which the best is taken
@@ -144,7 +145,7 @@ def _stored_runs(settings: Settings, mark: Mark, commit: str | None) -> Iterator
 def _dated(settings: Settings) -> Iterator[tuple[datetime, Path]]:
     """What may be a results document, and when its run began."""
     folders = () if settings.compare.baseline is None else (Path(settings.compare.baseline),)
-    for folder in (settings.cwd / RESULTS, *folders):
+    for folder in (settings.cwd / results_folder(settings.cwd), *folders):
         for path in documents_in(folder) if folder.is_dir() else ():
             started_at = _started_at(path)
             if started_at is not None:

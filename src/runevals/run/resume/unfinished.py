@@ -93,7 +93,7 @@ class UnfinishedRun:
             return None
         if not (self.folder / OPTIONS).exists():
             return None
-        return f"Go on, asking only for what is missing: runevals run --resume {self.folder.name}"
+        return f"Continue this run: runevals run --resume {self.folder.name}"
 
 
 def _is_measured(conclusion: Conclusion) -> bool:

@@ -1,0 +1,300 @@
+"""Groups of cases with their examples, on a screen, in Markdown, and as data of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from runevals.lib.text.escape import code_cell, one_line, visible
+from runevals.lib.text.numbers import and_more, plural
+from runevals.records import (
+    CaseName,
+    CaseReport,
+    CauseGroup,
+    CauseKind,
+    CauseRow,
+    Causes,
+    Change,
+    Conclusion,
+    Links,
+)
+from runevals.reports.steps import changed_steps
+from runevals.verdict.causes import MOST_EXAMPLES, causes
+from runevals.verdict.wording import answer_pair, because, failed_checks, first_failure, fresh_runs, runs_passed
+
+MOST_CHECKS = 5  # of a case
+MOST_COMPARED = 100_000  # characters of an answer
+WORDS_BEFORE = 40  # characters before the first difference
+TITLES: Mapping[CauseKind, str] = {
+    "lost": "Lost",
+    "not_known": "Not known",
+    "unproven": "Failing now, no loss proven",
+    "unmeasured": "Could not be measured",
+    "new": "Failing, and not on the base",
+    "failing": "Failing before and now",
+    "better": "Better",
+}
+_NAMED_LABELS = frozenset({"group", "tag", "suite"})  # whose names say nothing without them
+
+
+class Example(Struct, frozen=True):
+    """A case as a reader sees it: what failed, and what changed in its answer."""
+
+    case: CaseReport
+    change: Change | None
+    runs: str
+    checks: Sequence[str]  # each with its reason
+    steps: tuple[str, str] | None
+    before: str
+    after: str
+    against: str = ""  # what `before` is, if it is no answer
+
+    @property
+    def place(self) -> str:
+        """The line of its suite."""
+        return self.case.file if self.case.line is None else f"{self.case.file}:{self.case.line}"
+
+
+class Block(Struct, frozen=True):
+    """The groups of a conclusion, and the cases that they name."""
+
+    causes: tuple[Causes, ...]
+    example_of: Callable[[CaseName], Example]
+    compared: bool
+
+    def examples(self, some: Iterable[Causes]) -> Iterator[Example]:
+        """Two of each row."""
+        rows = (row for one in some for group in one.groups for row in group.rows)
+        return (self.example_of(name) for row in rows for name in row.examples[:MOST_EXAMPLES])
+
+    def title(self, one: Causes) -> str:
+        """What a kind of cases is called."""
+        return TITLES[one.kind] if self.compared or one.kind != "failing" else "Failing"
+
+
+def block_of(conclusion: Conclusion) -> Block:
+    """What a conclusion has to show."""
+    comparison = conclusion.comparison
+    every = causes(conclusion.report, comparison)
+    heads = {(case.suite, case.key): case for case in conclusion.report.cases} if every else {}
+    changes = {} if comparison is None else {(change.suite, change.key): change for change in comparison.changes}
+
+    def example_of(name: CaseName) -> Example:
+        key = name.suite, name.key
+        case, change = heads[key], changes.get(key)
+        shown = [f"{result.id}: {because(result)}" for result in failed_checks(case)]
+        runs = runs_passed(case) if len(case.attempts) > 1 else ""
+        before, after, against = _answers(case, change)
+        steps = None
+        if comparison is not None and change is not None and change.base is not None:
+            again = fresh_runs(comparison, change)
+            runs = f"{runs_passed(change.base)} → {runs_passed(case)}{f', {again}' if again else ''}"
+            steps = changed_steps(change)
+        return Example(case, change, runs, shown, steps, before, after, against)
+
+    return Block(every, example_of, comparison is not None)
+
+
+def _answers(case: CaseReport, change: Change | None) -> tuple[str, str, str]:
+    """What changed: both answers, or what was expected and the answer that has not got it."""
+    if change is not None and (answers := answer_pair(change)) is not None:
+        return *(answers if answers[0] != answers[1] else ("", "")), ""
+    failure = first_failure(case)
+    expected, answer = ("", "") if failure is None else (failure[0].expected or "", failure[0].output or "")
+    return (expected, answer, "expected") if expected not in answer else ("", "", "")
+
+
+def plain(block: Block, one: Causes) -> Iterator[str]:
+    """The lines for a screen, below the title."""
+    for group in one.groups:
+        indent = "  "
+        if heading := _heading(group, alone=len(one.groups) == 1):
+            yield f"  {'  '.join(heading)}"
+            indent = "    "
+        for row in group.rows:
+            yield from (f"{indent}{line}" for line in _plain_row(block, row))
+        yield from (f"{indent}{line}" for line in _left_out(group))
+
+
+def _plain_row(block: Block, row: CauseRow) -> Iterator[str]:
+    """The cases of a row, or what they have in common if they are many, with one of them."""
+    first, *others = map(block.example_of, row.examples)
+    if row.cases <= MOST_EXAMPLES:
+        for example in (first, *others):
+            yield from _plain_case(example, row)
+            yield from difference(example)
+        return
+    yield "  ".join(filter(None, (one_line(_what(row), 220), f"{row.cases:,} ×", _names(row))))
+    yield from _plain_steps(first)
+    yield from difference(first)
+
+
+def _plain_steps(example: Example) -> Iterator[str]:
+    if example.steps is not None:
+        yield f"    steps: {example.steps[1]}, on the base {example.steps[0]}"
+
+
+def _what(row: CauseRow) -> str:
+    return ": ".join(filter(None, (row.check, row.reason)))
+
+
+def _plain_case(example: Example, row: CauseRow) -> Iterator[str]:
+    case = example.case
+    name = "" if case.name == case.key else f"  {one_line(case.name, 70)}"
+    yield f"{one_line(case.key, 60)}{name}  {example.runs}".rstrip()
+    shown = example.checks or ([row.reason] if row.reason else [])
+    places = [f"   ({one_line(example.place, 120)})", *[""] * len(shown)]
+    yield from (
+        f"    {one_line(text, 220)}{place}" for text, place in zip(shown[:MOST_CHECKS], places, strict=False)
+    )
+    if len(shown) > MOST_CHECKS:
+        yield f"    … and {plural(len(shown) - MOST_CHECKS, 'more check')}"
+    if case.notes is not None:
+        yield f"    notes: {one_line(case.notes, 240)}"
+    yield from _plain_steps(example)
+
+
+def difference(example: Example) -> Iterator[str]:
+    """Both answers, from where they differ."""
+    if example.before != example.after:
+        answers = [one_line(text, MOST_COMPARED) for text in (example.before, example.after)]
+        words = ("", "") if not example.against else (f"{example.against}: ", "answered: ")
+        shown = zip("−+", words, _from_the_difference(*answers), strict=True)
+        yield from (f"    {sign} {word}{one_line(text, 160)}" for sign, word, text in shown)
+
+
+def _from_the_difference(base: str, head: str) -> tuple[str, str]:
+    """Both answers without their common beginning, except its last words."""
+    pairs = enumerate(zip(base, head, strict=False))
+    same = next((place for place, (a, b) in pairs if a != b), min(len(base), len(head)))
+    if same <= 2 * WORDS_BEFORE:
+        return base, head
+    start = base.rfind(" ", 0, same - WORDS_BEFORE) + 1 or same - WORDS_BEFORE
+    return f"…{base[start:]}", f"…{head[start:]}"
+
+
+def _heading(group: CauseGroup, *, alone: bool) -> tuple[str, ...]:
+    """("shipping", "349/349 → 0/349"); empty if there is nothing to tell this group from."""
+    if not group.label:
+        return () if alone else ("other cases", f"{group.cases:,} ×")
+    name = one_line(f"{group.label} {group.name}" if group.label in _NAMED_LABELS else group.name, 80)
+    if group.base_passed is None:
+        return name, f"{group.cases:,} of {plural(group.measured, 'case')}"
+    of = f"/{group.measured:,}"
+    return name, f"{group.base_passed:,}{of} → {group.head_passed:,}{of}"
+
+
+def _names(row: CauseRow) -> str:
+    names = [one_line(name.key, 60) for name in row.examples]
+    shown = names if row.cases <= len(names) else names[:MOST_EXAMPLES]
+    rest = row.cases - len(shown)
+    return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
+
+
+def _left_out(group: CauseGroup) -> Iterator[str]:
+    """How many cases of a group are in no row, with the first of them."""
+    if group.left_out:
+        names = [one_line(name.key, 60) for name in group.more]
+        rest = ["…"] if group.left_out > len(names) else []
+        yield f"… and {plural(group.left_out, 'more case')}: {', '.join([*names, *rest])}"
+
+
+def markdown(block: Block, one: Causes, links: Links) -> str:
+    """The groups as a table."""
+    fails = "why" if one.kind == "unmeasured" else "checks that fail now"
+    lines = [f"| case | passed | {fails} | line |", "|---|:-:|---|--:|"]
+    for group in one.groups:
+        if heading := _heading(group, alone=len(one.groups) == 1):
+            lines.append(f"| **{code_cell(heading[0], 80)}** | {heading[1]} | | |")
+        lines += [line for row in group.rows for line in _markdown_rows(block, row, links)]
+        lines += [f"| {code_cell(line, 300)} | | | |" for line in _left_out(group)]
+    return "\n".join(lines)
+
+
+def _markdown_rows(block: Block, row: CauseRow, links: Links) -> Iterator[str]:
+    examples = [*map(block.example_of, row.examples)]
+    if row.cases <= MOST_EXAMPLES:
+        yield from (_markdown_case(example, row, links) for example in examples)
+    else:
+        check = "<br>".join([code_cell(_what(row), 220), *_markdown_steps(examples[0])]) if _what(row) else ""
+        cells = [code_cell(_names(row), 200), plural(row.cases, "case"), check, line_link(examples[0].case, links)]
+        yield f"| {' | '.join(cells)} |"
+
+
+def _markdown_case(example: Example, row: CauseRow, links: Links) -> str:
+    case = example.case
+    name = "" if case.name == case.key else f" {code_cell(case.name, 80)}"
+    notes = "" if case.notes is None else f"<br>notes: {code_cell(case.notes, 200)}"
+    shown = example.checks or [text for text in (row.reason,) if text]
+    checks = [code_cell(text, 220) for text in shown[:MOST_CHECKS]]
+    last = "".join(f" {more}" for more in and_more(shown, MOST_CHECKS))
+    fails = "<br>".join([*checks, *_markdown_steps(example)]) + last
+    return f"| {code_cell(case.key, 80)}{name}{notes} | {example.runs} | {fails} | {line_link(case, links)} |"
+
+
+def _markdown_steps(example: Example) -> list[str]:
+    """An agent's other steps."""
+    steps = example.steps
+    return [] if steps is None else [f"steps: {code_cell(steps[1])}, on the base {code_cell(steps[0])}"]
+
+
+def line_link(case: CaseReport, links: Links) -> str:
+    """The line of the suite, with a link if its file can only be inside the repository."""
+    if case.line is None:
+        return ""
+    parts = case.file.split("/")
+    if links.files is None or "\\" in case.file or any(part in ("", ".", "..") for part in parts):
+        return str(case.line)
+    path = quote(case.file.encode("utf-8", "backslashreplace"), safe="/")
+    return f"[{case.line}]({links.files}{path}#L{case.line})"
+
+
+def data(block: Block) -> list[dict[str, Any]]:
+    """The groups for the page."""
+    return [
+        {
+            "kind": one.kind,
+            "title": block.title(one),
+            "cases": one.cases,
+            "groups": [
+                {
+                    "heading": _heading(group, alone=len(one.groups) == 1),
+                    "category": group.name if group.label == "category" else None,
+                    "rows": [_row_data(block, row) for row in group.rows],
+                    "more": list(_left_out(group)),
+                }
+                for group in one.groups
+            ],
+        }
+        for one in block.causes
+    ]
+
+
+def _row_data(block: Block, row: CauseRow) -> dict[str, Any]:
+    shown = [block.example_of(name) for name in row.examples[:MOST_EXAMPLES]]
+    return {
+        "what": one_line(_what(row), 300),
+        "cases": row.cases,
+        "examples": [
+            {
+                "suite": visible(example.case.suite),
+                "key": one_line(example.case.key, 500),
+                "name": "" if example.case.name == example.case.key else one_line(example.case.name, 120),
+                "runs": example.runs,
+                "difference": list(difference(example)),
+            }
+            for example in shown
+        ],
+    }
+
+
+def sentences(one: Causes) -> Iterator[str]:
+    """One line of plain text for each row: where, what, how often, and an example."""
+    for group in one.groups:
+        for row in group.rows:
+            where = " ".join(_heading(group, alone=len(one.groups) == 1))
+            what = ": ".join(filter(None, (where, _what(row))))
+            yield one_line(f"{what} ({row.cases:,} ×: {_names(row)})", 500)

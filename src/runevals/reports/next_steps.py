@@ -1,0 +1,97 @@
+"""What a reader can do next: commands that work as they stand, where the reader is."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from runevals.lib.text.escape import one_line
+from runevals.records import CaseReport, Causes, Conclusion
+
+RUN_SETTINGS = ("config", "target")  # settings that a run of one case needs as well
+_PLAIN = re.compile(r"[\w./][\w ./@+=:#-]{0,119}")
+Step = tuple[str, str]  # what for, and the command
+
+
+class Where(Struct, frozen=True, kw_only=True):
+    """Where the commands are typed."""
+
+    folder: str = "."  # relative to the repository
+    enter: str = ""  # how a reader who is not there gets there
+    document: str = ""  # the results, if they are not in .evals/results
+
+
+def next_steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where | None) -> tuple[Step, ...]:
+    """How to see a case again, find the line that lost it, and accept the loss; None: nothing can be typed."""
+    if where is None or conclusion.report.run.shard is not None:
+        return ()
+    enter = f"cd {shlex.quote(where.enter)} && " if where.enter else ""
+    return tuple((what, f"{enter}runevals {words}") for what, words in _steps(conclusion, causes, where))
+
+
+def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> Iterator[Step]:
+    run, comparison = conclusion.report.run, conclusion.comparison
+    looked_at = [one for one in causes if one.kind not in ("unmeasured", "better")]
+    lost = [one for one in looked_at if one.kind == "lost"]
+    base = None if comparison is None else comparison.base.run.commit
+    if looked_at and not run.of_tool:
+        names = _names(looked_at[0])
+        cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
+        case = next((cases[name] for name in names if name in cases), None)
+        against = (
+            f" --base {base[:12]}" if base is not None and looked_at[0].kind not in ("failing", "new") else ""
+        )
+        if case is not None and (words := case_words(case, run.settings, where.folder)):
+            yield "see one", f"{words[0]}{against}{words[1]}"
+    if not lost or conclusion.verdict.outcome != "failed":
+        return
+    if base is not None and not run.of_tool and run.target.type != "recorded":
+        document = f" {shlex.quote(where.document)}" if where.document else ""
+        code = "" if conclusion.prompt_changes else " --code"
+        yield "which line", f"blame{document}{code}"
+    document = f" --results {shlex.quote(where.document)}" if where.document else ""
+    yield "wanted?", f'accept {_accepted(lost[0])}{document} --reason "…"'
+
+
+def _names(one: Causes) -> list[tuple[str, str]]:
+    return [(name.suite, name.key) for group in one.groups for row in group.rows for name in row.examples]
+
+
+def _is_plain(case: CaseReport) -> bool:
+    """Whether its names can be typed, and say nothing else than a name."""
+    return all(map(_PLAIN.fullmatch, (case.key, case.file)))
+
+
+def _accepted(lost: Causes) -> str:
+    """The lost cases as `runevals accept` takes them: by key if they are few, by category, or all."""
+    keys = [key for _, key in _names(lost)]
+    if len(keys) == lost.cases and all(map(_PLAIN.fullmatch, keys)):
+        return " ".join(shlex.quote(key) for key in keys)
+    categories = [group.name for group in lost.groups if group.label == "category"]
+    if len(categories) == len(lost.groups) and all(map(_PLAIN.fullmatch, categories)):
+        return " ".join(f"--category {shlex.quote(name)}" for name in categories)
+    return "--all"
+
+
+def again(case: CaseReport, settings: Mapping[str, object]) -> str | None:
+    """The command that runs this case alone; None if it has no file."""
+    words = case_words(case, settings)
+    return None if words is None else f"runevals {''.join(words)}"
+
+
+def case_words(case: CaseReport, settings: Mapping[str, object], folder: str = ".") -> tuple[str, str] | None:
+    """The words that run this case alone, before and after other options; None if it has no file."""
+    if case.file in ("", "inline"):
+        return None
+    file = os.path.relpath(one_line(case.file, 500), folder)
+    file = f"./{file}" if file.startswith("-") else file
+    pattern = glob.escape(one_line(case.key, 500)).replace(",", "?")  # a comma would separate two patterns
+    options = [
+        f" --{name}={shlex.quote(one_line(str(settings[name]), 500))}" for name in RUN_SETTINGS if name in settings
+    ]
+    return f"run {shlex.quote(file)}", f" --filter={shlex.quote(pattern)}{''.join(options)}"

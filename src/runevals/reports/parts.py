@@ -1,0 +1,321 @@
+"""What a report says of a conclusion, part by part, for every reporter: the most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import (
+    UNKNOWN,
+    and_more,
+    capitalised,
+    money,
+    percent,
+    plural,
+    points,
+    relative,
+    score,
+    seconds,
+    signed,
+)
+from runevals.records import (
+    CauseKind,
+    Causes,
+    ChangeKind,
+    Comparison,
+    Conclusion,
+    GateResult,
+    GateState,
+    Links,
+    RunReport,
+    TextChange,
+)
+from runevals.reports import blame, coverage
+from runevals.reports.block import Block, block_of
+from runevals.reports.identity import endings, suite_names, target_name
+from runevals.reports.next_steps import Where, next_steps
+from runevals.verdict.wording import (
+    about_against,
+    about_mark,
+    alone,
+    case_notes,
+    edited_and_failing,
+    how_sure,
+    in_short,
+    judge_notes,
+    lost_checks,
+    next_step,
+    other_metrics,
+    other_paths,
+    same_on_both_sides,
+    title_of_change,
+    weakened,
+)
+
+WARNS, PASSED, FAILED, NOTHING, PLAIN = "!", "✓", "✗", "–", ""  # what stands before a line
+GATE_MARKS = {
+    GateState.PASSED: PASSED,
+    GateState.FAILED: FAILED,
+    GateState.WARNED: WARNS,
+    GateState.NOT_APPLICABLE: NOTHING,
+}
+MOST_LINES = 20
+IN_DOUBT: tuple[CauseKind, ...] = ("lost", "not_known", "unproven")  # cases that passed on the base and fail now
+_RANKS: Mapping[CauseKind, int] = {
+    "lost": 2,
+    "not_known": 2,
+    "unproven": 2,
+    "unmeasured": 5,
+    "new": 5,
+    "failing": 8,
+    "better": 7,
+}
+Line = tuple[str, str]  # its mark, and a text from anywhere
+Table = tuple[tuple[str, ...], ...]  # the first row is its head
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """One part; a reporter escapes all of its texts. If a comment is too long, the highest ranks go first."""
+
+    title: str = ""
+    lines: tuple[Line, ...] = ()
+    bold: bool = False  # the numbers of its first line
+    sentences: bool = False  # its lines have no capital and no full stop of their own
+    table: Table = ()
+    change: TextChange | None = None  # shown to the letter
+    causes: Causes | None = None
+    commands: tuple[tuple[str, str], ...] = ()  # what for, and what to type
+    name: str = ""  # for readers, if it is left out
+    rank: int = 0
+    folded: bool = False  # opens on a click
+    on_screen: bool = True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing."""
+        return not (self.lines or self.table or self.change or self.causes or self.commands)
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """The parts of a conclusion, and the groups that they name."""
+
+    block: Block
+    parts: tuple[Part, ...]
+
+    @property
+    def lost(self) -> Iterator[Causes]:
+        """The groups whose answers a reader compares."""
+        return (one for one in self.block.causes if one.kind in IN_DOUBT)
+
+
+def report_of(conclusion: Conclusion, links: Links | None = None, where: Where | None = None) -> Report:
+    """All parts in their order that say anything; `links` are those of a comment, `where` is the reader."""
+    block = block_of(conclusion)
+    parts = _parts(conclusion, block, links or Links(), where)
+    return Report(block=block, parts=tuple(part for part in parts if not part.is_empty))
+
+
+def _parts(conclusion: Conclusion, block: Block, links: Links, where: Where | None) -> Iterator[Part]:
+    comparison = conclusion.comparison
+    yield from _in_short(conclusion)
+    yield from _cases(conclusion, block, where)
+    gates = tuple(_of_gate(gate) for gate in _failed_first(conclusion.gates))
+    if comparison is not None and conclusion.verdict.outcome != "unmeasured":
+        yield from _certainty(comparison, links)
+    yield Part(title="Gates", lines=gates, name="the gates", rank=4, folded=True, on_screen=False)
+    if comparison is not None:
+        yield Part(title="Also changed", lines=_also(comparison), name="what else changed", rank=5)
+        flaky = [f"{each.key}: {100 * each.rate:.0f} %" for each in comparison.flaky]
+        title = "Flaky (how often two runs differ)"
+        yield Part(title=title, lines=_marked(PLAIN, flaky), name="flaky cases", rank=9, folded=True)
+    if (mark := conclusion.mark) is not None:
+        title = f"{'⚠ ' if mark.sure else ''}The long run: {points(-mark.drop)}"
+        lines = _marked(PLAIN, [about_mark(mark)])
+        yield Part(title=title, lines=lines, name="what changed since the mark", rank=5, folded=True)
+    for title, texts in coverage.parts(conclusion.report):
+        yield Part(title=title, lines=_marked(PLAIN, texts), name="what the cases cover", rank=9, folded=True)
+    if comparison is not None:
+        yield _notices(conclusion.report, "Notices")
+
+
+def _in_short(conclusion: Conclusion) -> Iterator[Part]:
+    """The sentences below the verdict."""
+    yield Part(lines=_marked(WARNS, endings(conclusion.report.run)))
+    yield from _numbers_in_short(conclusion)
+    if conclusion.comparison is None:  # they say why there is none
+        yield _notices(conclusion.report, "")
+    if conclusion.against is not None:
+        same = same_on_both_sides(conclusion.against)
+        yield Part(lines=_marked(PLAIN, [about_against(conclusion.against)]), bold=True)
+        yield Part(lines=_marked(PLAIN, [same] if same else []), name="checks that show no difference", rank=6)
+    yield from _failed_gates(conclusion)
+
+
+def _cases(conclusion: Conclusion, block: Block, where: Where | None) -> Iterator[Part]:
+    """What was lost, what may have done it, and what to do."""
+    comparison = conclusion.comparison
+    groups = {one.kind: _of_causes(block, one) for one in block.causes}
+    in_doubt = [groups.pop(kind) for kind in IN_DOUBT if kind in groups]
+    yield from in_doubt
+    if comparison is not None:
+        notes = (*lost_checks(comparison), *case_notes(comparison))[:MOST_LINES]
+        yield Part(lines=_marked(WARNS, notes), name="the fresh runs of single cases", rank=3)
+        yield from _causing(conclusion, is_lost=bool(in_doubt) or conclusion.verdict.outcome == "failed")
+    yield from (part for part in groups.values() if not part.folded)
+    yield Part(title="Next", commands=next_steps(conclusion, block.causes, where), name="what to do next", rank=1)
+    yield from (part for part in groups.values() if part.folded)
+
+
+def _causing(conclusion: Conclusion, *, is_lost: bool) -> Iterator[Part]:
+    """The lines that lost cases, as far as they are known, and what changed in texts that the target reads."""
+    if conclusion.blame is not None:
+        yield from _blamed(conclusion)
+    for change in conclusion.prompt_changes if is_lost else ():
+        yield Part(title=title_of_change(change), change=change, name="what changed in the prompt", rank=3)
+
+
+def _certainty(comparison: Comparison, links: Links) -> Iterator[Part]:
+    """The numbers of both sides, and how sure the verdict is."""
+    table = () if comparison.drop is None else _numbers(comparison, links)
+    yield Part(title="Numbers", table=table, name="the numbers", rank=4, folded=True, on_screen=False)
+    lines = _marked(PLAIN, how_sure(comparison))
+    yield Part(title="How sure is this?", lines=lines, name="how sure this is", rank=4, folded=True)
+
+
+def _notices(report: RunReport, title: str) -> Part:
+    lines = _marked(PLAIN, report.run.notices)
+    return Part(title=title, lines=lines, sentences=True, name="notices", rank=3, folded=bool(title))
+
+
+def _marked(mark: str, texts: Sequence[str]) -> tuple[Line, ...]:
+    return tuple((mark, text) for text in texts)
+
+
+def _numbers_in_short(conclusion: Conclusion) -> Iterator[Part]:
+    report, comparison = conclusion.report, conclusion.comparison
+    if conclusion.verdict.outcome == "unmeasured" and (step := next_step(report)):
+        yield Part(lines=_marked(PLAIN, [f"Nothing was judged as failed because of this. {step}"]))
+    elif comparison is not None:
+        yield Part(lines=_marked(PLAIN, [in_short(comparison)]), bold=True)
+    elif report.totals.cases:
+        cost = "" if report.totals.cost_usd is None else f" Cost {money(report.totals.cost_usd)}."
+        yield Part(lines=_marked(PLAIN, [alone(report) + cost]))
+
+
+def _failed_gates(conclusion: Conclusion) -> Iterator[Part]:
+    """The failed and warning gates, except the one in the headline."""
+    others = [
+        _of_gate(gate)
+        for gate in conclusion.gates
+        if gate.state in (GateState.FAILED, GateState.WARNED) and gate.name not in ("no_regression", "measured")
+    ]
+    if others and not (len(others) == 1 and others[0][1].partition(":")[0] in conclusion.verdict.headline):
+        yield Part(lines=tuple(others), name="gates that failed", rank=1)
+
+
+def _of_gate(gate: GateResult) -> Line:
+    return GATE_MARKS[gate.state], f"{one_line(gate.name, 80)}: {one_line(gate.reason, 200)}"
+
+
+def _failed_first(gates: Sequence[GateResult]) -> list[GateResult]:
+    return sorted(gates, key=lambda gate: gate.state is not GateState.FAILED)
+
+
+def _of_causes(block: Block, one: Causes) -> Part:
+    title = block.title(one)
+    is_first = one is block.causes[0] and not block.compared
+    folded = one.kind == "better" or (one.kind == "failing" and not is_first)
+    return Part(
+        title=f"{title}: {plural(one.cases, 'case')}" if folded else title,
+        causes=one,
+        name=f"the cases under {title}",
+        rank=_RANKS[one.kind],
+        folded=folded,
+    )
+
+
+def _blamed(conclusion: Conclusion) -> Iterator[Part]:
+    assert conclusion.blame is not None  # noqa: S101 - the caller looked
+    for title, lines in (
+        ("Which lines lost it", blame.lines(conclusion.blame)),
+        ("Coverage of the change", blame.coverage_lines(conclusion.blame)),
+    ):
+        yield Part(title=title, lines=_marked(PLAIN, lines), name="which lines lost it", rank=3)
+
+
+def _numbers(comparison: Comparison, links: Links) -> Table:
+    """The shared cases on both sides; the compared pass rate is the one of the headline."""
+    base, head = comparison.base_totals, comparison.head_totals
+    rates = base.pass_rate, head.pass_rate
+    if comparison.metric == "pass_rate" and comparison.drop is not None:
+        rates = comparison.base_mean, comparison.head_mean
+    latency = base.latency_p95_s, head.latency_p95_s
+    rows = [
+        ("pass rate", *map(percent, rates), points(_gain(*rates))),
+        ("score (1–5)", score(base.composite), score(head.composite), _by(base.composite, head.composite)),
+        ("cost", money(base.cost_usd), money(head.cost_usd), relative(base.cost_usd, head.cost_usd)),
+        ("latency p95", *map(seconds, latency), relative(*latency)),
+        ("tokens", *_tokens(comparison)),
+    ]
+    commit = comparison.base.run.commit
+    of_base = "base" if links.head is None or commit is None else f"base {commit[:7]}"
+    of_head = "now" if links.head is None else f"this change {links.head[:7]}"
+    return (("", of_base, of_head, "change"), *(row for row in rows if row[1:3] != (UNKNOWN, UNKNOWN)))
+
+
+def _tokens(comparison: Comparison) -> tuple[str, str, str]:
+    counts = []
+    for side in (comparison.base_totals, comparison.head_totals):
+        known = side.input_tokens is not None and side.output_tokens is not None
+        counts.append((side.input_tokens or 0) + (side.output_tokens or 0) if known else None)
+    base, head = (UNKNOWN if count is None else f"{count:,}" for count in counts)
+    return base, head, relative(counts[0], counts[1])
+
+
+def _gain(base: float | None, head: float | None) -> float | None:
+    return None if base is None or head is None else head - base
+
+
+def _by(base: float | None, head: float | None) -> str:
+    gain = _gain(base, head)
+    return UNKNOWN if gain is None else signed(gain, 2)
+
+
+def _also(comparison: Comparison) -> tuple[Line, ...]:
+    """What changed beside the answers: cases, checks, other metrics."""
+    kinds: tuple[ChangeKind, ...] = ("added", "removed", "edited")
+    counts = [f"{len(changes)} {kind}" for kind in kinds if (changes := comparison.of_kind(kind))]
+    renamed = [f"Renamed: {change.former_key} → {change.key}" for change in comparison.renamed]
+    edited = [f"{key} {sentence}" for key, sentence in edited_and_failing(comparison)]
+    weaker = [f"{which}: {message}" for which, message in weakened(comparison)]
+    return (
+        *_marked(PLAIN, [f"Not compared: {', '.join(counts)}"] if counts else []),
+        *_marked(PLAIN, [*renamed[:MOST_LINES], *and_more(renamed, MOST_LINES)]),
+        *_marked(WARNS, [*edited[:MOST_LINES], *and_more(edited, MOST_LINES)]),
+        *_marked(WARNS, [*weaker[:MOST_LINES], *and_more(weaker, MOST_LINES)]),
+        *_marked(WARNS, other_metrics(comparison)),
+        *_marked(PLAIN, [capitalised(paths)] if (paths := other_paths(comparison)) else []),
+        *_marked(WARNS, comparison.caveats),
+    )
+
+
+def footer(conclusion: Conclusion) -> list[str]:
+    """What was measured, and how: the last line, in pieces."""
+    report, run = conclusion.report, conclusion.report.run
+    costs = report.totals.cost_usd, report.totals.judge_cost_usd
+    judge = None if run.judge is None else run.judge.model or run.judge.type
+    pieces: dict[str, Sequence[str | None]] = {
+        "": [suite_names(run.suites), target_name(run.target), plural(report.totals.cases, "case")],
+        "judge ": [judge],
+        "cost ": [None if costs[0] is None else money(costs[0])],
+        "judge's cost ": [None if costs[1] is None else money(costs[1])],
+        "prices as of ": [run.prices if any(costs) else None],
+        "base: ": [None if conclusion.comparison is None else conclusion.comparison.source],
+        "runs a case: ": [str(run.repeat) if run.repeat > 1 else None],
+        "sandbox: ": ["reduced" if run.sandbox == "reduced" else None],
+        "took ": [seconds(run.duration_s)],
+    }
+    texts = [f"{word}{piece}" for word, some in pieces.items() for piece in some if piece]
+    return [*texts, *judge_notes(report)]

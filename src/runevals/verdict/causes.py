@@ -1,0 +1,236 @@
+"""Cases in groups by what they have in common and by how they failed: causes before cases."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from runevals.records import (
+    CaseName,
+    CaseReport,
+    CauseGroup,
+    CauseKind,
+    CauseRow,
+    Causes,
+    Change,
+    Comparison,
+    Layer,
+    Outcome,
+    Reason,
+    RunReport,
+    State,
+)
+from runevals.verdict.wording import answer_pair, because, first_error, first_failure
+
+MOST_GROUPS, MOST_ROWS, MOST_EXAMPLES, MOST_NAMED = 5, 3, 2, 5
+SHARE, FEWEST = 0.8, 3  # of the cases of a label, from which on the label explains them
+KINDS: tuple[CauseKind, ...] = ("lost", "not_known", "unproven", "unmeasured", "new", "failing", "better")
+_LABELS = ("category", "group", "tag", "label", "suite")  # the first explains, if two explain the same cases
+_VALUE = re.compile(r"\"[^\"]*\"|'[^']*'|‘[^’]*’|“[^”]*”|`[^`]*`|\d[\d.,:]*")
+_OF_BOTH: frozenset[CauseKind] = frozenset({"lost", "not_known", "unproven", "better"})  # of both sides
+_NOT_COMPARED = frozenset({"added", "edited", "unmeasured", "quarantined"})
+_CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})
+Key = tuple[str, str]
+Label = tuple[str, str]  # its kind, and its value
+
+
+class _Case(Struct, frozen=True):
+    """A case to group, and how it failed."""
+
+    place: int
+    case: CaseReport
+    change: Change | None
+    check: str = ""
+    reason: str = ""
+    pattern: str = ""  # the reason without the case's own values
+
+    @property
+    def clearness(self) -> tuple[bool, int, int]:
+        """Sorts those first whose answers differ and are short."""
+        answers = ("", "") if self.change is None else answer_pair(self.change) or ("", "")
+        return answers[0] == answers[1], sum(map(len, answers)), self.place
+
+
+class _Tally(Struct):
+    """The cases of a label."""
+
+    measured: int = 0
+    base_passed: int = 0
+    head_passed: int = 0
+
+
+def causes(report: RunReport, comparison: Comparison | None) -> tuple[Causes, ...]:
+    """Every kind of cases that a reader should look at, the most important kind first."""
+    changes = {} if comparison is None else {(change.suite, change.key): change for change in comparison.changes}
+    kind_of = _Kinds(comparison)
+    cases: dict[CauseKind, list[_Case]] = {}
+    for place, case in enumerate(report.cases):
+        change = changes.get((case.suite, case.key))
+        for kind in kind_of(case, change):
+            cases.setdefault(kind, []).append(_case(kind, place, case, change))
+    compared, every = (_tallies(report.cases, changes, compared=compared) for compared in (True, False))
+    return tuple(
+        Causes(
+            kind=kind,
+            cases=len(cases[kind]),
+            groups=tuple(_groups(cases[kind], compared if kind in _OF_BOTH else every, of_both=kind in _OF_BOTH)),
+        )
+        for kind in KINDS
+        if kind in cases
+    )
+
+
+class _Kinds:
+    """What a case is shown as; None: nothing."""
+
+    def __init__(self, comparison: Comparison | None) -> None:
+        findings = () if comparison is None else comparison.findings
+        self._found = {each.key: each for each in findings if each.family == "case"}
+        self._compared = comparison is not None
+        self._together = comparison is not None and comparison.state is State.WORSE and not comparison.lost_cases
+
+    def __call__(self, case: CaseReport, change: Change | None) -> Iterator[CauseKind]:
+        if case.unmeasured:
+            yield "unmeasured"
+        if change is not None and change.change == "regressed":
+            yield from self._regressed(change)
+        elif change is not None and change.change == "fixed":
+            yield "better"
+        elif case.status is Outcome.FAILED:
+            yield "failing" if not self._compared or self._failed_before(case, change) else "new"
+
+    def _failed_before(self, case: CaseReport, change: Change | None) -> bool:
+        """Whether the base fails it, too: what has not changed is in no list of changes."""
+        before = case if change is None else change.base
+        return before is not None and before.status is Outcome.FAILED
+
+    def _regressed(self, change: Change) -> Iterator[CauseKind]:
+        """Nothing if its fresh runs show no loss."""
+        finding = self._found.get((change.suite, change.key))
+        if change.label == "confirmed":
+            yield "lost"
+        elif finding is None or finding.reason not in _CLEARED:
+            known = finding is None or finding.state is not State.NOT_KNOWN
+            yield "lost" if self._together else "unproven" if known else "not_known"
+
+
+def _case(kind: CauseKind, place: int, case: CaseReport, change: Change | None) -> _Case:
+    """The case with its first failure, or with why it could not be measured."""
+    if kind == "better":
+        return _Case(place, case, change)
+    if kind == "unmeasured":
+        error = first_error(case) or ""
+        return _Case(place, case, change, "", error, _VALUE.sub("…", error))
+    failure = first_failure(case)
+    if failure is None:
+        return _Case(place, case, change)
+    turn, result = failure
+    reason = because(result)
+    # A reason names the case's own values after a colon; that of a judge is about this answer only.
+    general = "" if result.layer is Layer.JUDGE else reason.replace(turn.expected or "\0", "…").partition(": ")[0]
+    return _Case(place, case, change, result.evaluator, reason, _VALUE.sub("…", general))
+
+
+def labels(case: CaseReport) -> Iterator[Label]:
+    """What a case has in common with others."""
+    if case.category is not None:
+        yield "category", case.category
+    if case.group is not None:
+        yield "group", case.group
+    yield from (("tag", tag) for tag in case.tags)
+    yield from (("label", f"{name} {value}") for name, values in case.labels.items() for value in values)
+    yield "suite", case.suite
+
+
+def _tallies(
+    cases: Iterable[CaseReport], changes: Mapping[Key, Change], *, compared: bool
+) -> Mapping[Label | None, _Tally]:
+    """How many cases each label, and all (None), have; with `compared`, of those that both sides measured."""
+    tallies: dict[Label | None, _Tally] = {}
+    for case in cases:
+        change = changes.get((case.suite, case.key))
+        if compared and (case.pass_rate is None or (change is not None and change.change in _NOT_COMPARED)):
+            continue
+        before = case if change is None or change.base is None else change.base
+        for label in (None, *dict.fromkeys(labels(case))):
+            tally = tallies.setdefault(label, _Tally())
+            tally.measured += 1
+            tally.base_passed += before.status is Outcome.PASSED
+            tally.head_passed += case.status is Outcome.PASSED
+    return tallies
+
+
+def _groups(
+    cases: Sequence[_Case], tallies: Mapping[Label | None, _Tally], *, of_both: bool
+) -> Iterator[CauseGroup]:
+    """The labels that explain most of the cases, then the other cases."""
+    rest = {each.place: each for each in cases}
+    explained: list[tuple[Label, list[_Case]]] = []
+    while len(explained) < MOST_GROUPS and (label := _best_label(rest.values(), cases, tallies)) is not None:
+        explained.append((label, [each for each in rest.values() if label in labels(each.case)]))
+        for each in explained[-1][1]:
+            del rest[each.place]
+    if rest and len(explained) == MOST_GROUPS:
+        rest |= {each.place: each for each in explained.pop()[1]}
+    others = [rest[place] for place in sorted(rest)]
+    for some, group in (*explained, *([(None, others)] if others else [])):
+        tally = tallies.get(some, _Tally())
+        rows, more = _rows(group)
+        yield CauseGroup(
+            label="" if some is None else some[0],
+            name="" if some is None else some[1],
+            cases=len(group),
+            measured=tally.measured,
+            base_passed=tally.base_passed if of_both else None,
+            head_passed=tally.head_passed,
+            rows=rows,
+            more=more,
+        )
+
+
+def _best_label(
+    rest: Iterable[_Case], cases: Sequence[_Case], tallies: Mapping[Label | None, _Tally]
+) -> Label | None:
+    """The narrowest label that explains most of the rest; None if no label explains any."""
+    in_all, in_rest = (
+        Counter(label for each in some for label in dict.fromkeys(labels(each.case))) for some in (cases, rest)
+    )
+    every = tallies.get(None, _Tally()).measured
+    fitting = [
+        label
+        for label, number in in_rest.items()
+        if number >= FEWEST
+        and in_all[label] >= SHARE * tallies[label].measured
+        and (label[0] != "suite" or tallies[label].measured < every)  # the only suite explains nothing
+    ]
+    return min(
+        fitting,
+        key=lambda label: (-in_rest[label], tallies[label].measured, _LABELS.index(label[0])),
+        default=None,
+    )
+
+
+def _rows(group: Sequence[_Case]) -> tuple[tuple[CauseRow, ...], tuple[CaseName, ...]]:
+    """The most frequent ways to fail, and the first cases that failed in others."""
+    ways: dict[tuple[str, str], list[_Case]] = {}
+    for each in group:
+        ways.setdefault((each.check, each.pattern), []).append(each)
+    ranked = sorted(ways.values(), key=lambda some: -len(some))
+    left_out = [each for some in ranked[MOST_ROWS:] for each in some]
+    return tuple(map(_row, ranked[:MOST_ROWS])), tuple(map(_name, left_out[:MOST_NAMED]))
+
+
+def _row(some: Sequence[_Case]) -> CauseRow:
+    """The most frequent reason, with the clearest cases that have it before the others."""
+    reasons = Counter(each.reason for each in some)
+    ((reason, _),) = reasons.most_common(1)
+    clearest = sorted(some, key=lambda each: (each.reason != reason, each.clearness))[:MOST_NAMED]
+    shown = f"{reason}, …" if len(reasons) > 1 and some[0].pattern else reason
+    return CauseRow(check=some[0].check, reason=shown, cases=len(some), examples=tuple(map(_name, clearest)))
+
+
+def _name(each: _Case) -> CaseName:
+    return CaseName(suite=each.case.suite, key=each.case.key)

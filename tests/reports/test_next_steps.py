@@ -1,0 +1,122 @@
+"""What a report says to do next: every command runs as it is printed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+
+from runevals.records import Links
+from runevals.reports import comment, summary
+from runevals.reports.next_steps import Where, next_steps
+from runevals.reports.results_document import read_conclusion
+from runevals.verdict.causes import causes
+from tests.against_base import on_main
+from tests.ending import ended
+from tests.reports.conclusions import HOSTILE, conclusion
+from tests.sample_reports import case, report
+from tests.sample_suites import WORSE
+
+
+def printed(text):
+    """The commands under Next, by what they are for."""
+    lines = text.partition("\nNext\n")[2].partition("\n\n")[0].splitlines()
+    return dict(line.strip().split("  ", 1) for line in lines)
+
+
+def typed(runevals, command):
+    """Runs a command as a shell would, with a reason for the three dots."""
+    folder, _, words = command.strip().rpartition(" && ")
+    before = Path.cwd()
+    os.chdir(shlex.split(folder)[1] if folder else before)
+    try:
+        return runevals(*shlex.split(words.replace("…", "wanted"))[1:])
+    finally:
+        os.chdir(before)
+
+
+@pytest.fixture
+def lost(repository):
+    """A change of the agent's code that loses a case."""
+    on_main(repository, "docs/notes.txt", "x")
+    repository.write("agent.py", WORSE)
+    repository.write(".gitignore", ".evals/\n*.md\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "change")
+    return repository
+
+
+def run_all(runevals, commands):
+    code, out, err = typed(runevals, commands["see one"])
+    ended(code, 1, out + err, "1 of 1 case regressed: a")
+    code, out, err = typed(runevals, commands["which line"])
+    ended(code, 0, out + err, "agent.py:")
+    code, out, err = typed(runevals, commands["wanted?"])
+    ended(code, 0, out + err, "Written: ", "1 case")
+
+
+def test_what_the_screen_says_runs_where_it_is_read(lost, runevals):
+    _, out, _ = runevals("--base", "main", "-q")
+    run_all(runevals, printed(out))
+
+
+def test_what_the_screen_says_runs_in_a_folder_below_also_if_the_results_went_elsewhere(lost, runevals):
+    os.chdir(lost.path / "docs")
+    _, out, _ = runevals("--base", "main", "-q", "-o", "out.md")
+    assert list((lost.path / ".evals" / "results").glob("*.json"))
+    run_all(runevals, printed(out))
+
+
+def test_a_comment_says_what_runs_in_a_clone_that_has_the_results_of_the_job(lost, runevals):
+    runevals("--base", "main", "-q", "-o", "results.json")
+    for path in (lost.path / ".evals" / "results").iterdir():
+        path.unlink()
+    text = comment.render(read_conclusion(lost.path / "results.json"), Links(run="https://example.org/runs/9"))
+    block = text.partition("```sh\n")[2].partition("\n```")[0].splitlines()
+    commands = {what: command for command, _, what in (line.partition("  # ") for line in block)}
+    assert [*commands] == ["see one", "which line", "wanted?"]
+    run_all(runevals, commands)
+
+
+def test_results_of_another_tool_can_only_be_accepted(lost, runevals):
+    cases = "".join(f'<testcase classname="k" name="t{n}">{{}}</testcase>' for n in range(4))
+    fails = '<failure message="no"/>'
+    lost.write("base.xml", f"<testsuite>{cases.replace('{}', '')}</testsuite>")
+    lost.write("head.xml", f"<testsuite>{cases.replace('{}', fails, 1).replace('{}', '')}</testsuite>")
+    _, out, _ = runevals("gate", "head.xml", "--baseline", "base.xml", "--deterministic", "-o", "out.json")
+    commands = printed(out)
+    assert [*commands] == ["wanted?"]
+    code, out, err = typed(runevals, commands["wanted?"])
+    ended(code, 0, out + err, "Written: ", "1 case")
+
+
+@pytest.mark.parametrize(
+    ("heads", "words"),
+    [
+        pytest.param({"a": None, "b": None}, "accept a b", id="few are named"),
+        pytest.param(dict.fromkeys("abcdefg", "ship"), "accept --category ship", id="a category"),
+        pytest.param(dict.fromkeys("abcdefg"), "accept --all", id="many that share nothing"),
+        pytest.param({HOSTILE: None}, "accept --all", id="a name that nobody can type"),
+    ],
+)
+def test_accept_names_what_was_lost(heads, words):
+    base = [case(key, "p", category=category) for key, category in heads.items()]
+    head = [case(key, "f", category=category) for key, category in heads.items()]
+    made = conclusion(report(head, deterministic=True), report(base, deterministic=True))
+    steps = dict(next_steps(made, causes(made.report, made.comparison), Where()))
+    assert steps["wanted?"] == f'runevals {words} --reason "…"'
+
+
+def test_no_command_repeats_a_name_that_says_something_else():
+    made = conclusion(report([case(HOSTILE, "f")]), None)
+    assert "see one" not in summary.render(made)
+
+
+def test_code_is_put_back_only_if_no_text_changed():
+    made = conclusion(report({"a": "f"}, deterministic=True), report({"a": "p"}, deterministic=True))
+    assert (
+        dict(next_steps(made, causes(made.report, made.comparison), Where()))["which line"]
+        == "runevals blame --code"
+    )

@@ -1,0 +1,143 @@
+"""Cases in groups: the narrowest label that explains them, then the way they failed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from runevals.records import Layer, Outcome
+from runevals.verdict.causes import MOST_GROUPS, MOST_NAMED, MOST_ROWS, causes
+from runevals.verdict.compare import compare
+from tests.sample_reports import attempt, case, report
+
+
+def failed(key, reason="not found: 30 days", *, output="no", layer=Layer.FACT, **fields):
+    """A case that fails for this reason, with this answer."""
+    made = attempt(1, Outcome.FAILED, output=output)
+    (turn,) = made.turns
+    (result,) = turn.results
+    turn = replace(turn, results=(replace(result, reason=reason, layer=layer),))
+    return case(key, "f", attempts=(replace(made, turns=(turn,)),), **fields)
+
+
+def lost(*cases, passing=()):
+    """The groups of these cases, which all passed on the base, and of as many others that pass still."""
+    base = [
+        case(each.key, "p", suite=each.suite, category=each.category, tags=each.tags, group=each.group)
+        for each in cases
+    ]
+    head = report([*cases, *passing], deterministic=True)
+    found = compare(head, report([*base, *passing], deterministic=True), "base")
+    [one] = [one for one in causes(head, found) if one.kind == "lost"]
+    return one
+
+
+def shown(one):
+    return [(group.label, group.name, group.cases, group.measured) for group in one.groups]
+
+
+def of(category, number, **fields):
+    return [failed(f"{category}{n}", category=category, **fields) for n in range(number)]
+
+
+@pytest.mark.parametrize(
+    ("cases", "groups"),
+    [
+        pytest.param(
+            [*of("ship", 3), *of("hours", 4)], [("category", "hours", 4, 4), ("category", "ship", 3, 3)], id="two"
+        ),
+        pytest.param(of("ship", 2), [("", "", 2, 2)], id="fewer than three share nothing"),
+        pytest.param(
+            [*of("ship", 3), failed("x", category="b")],
+            [("category", "ship", 3, 3), ("", "", 1, 4)],
+            id="the others come last",
+        ),
+        pytest.param(
+            [failed(f"k{n}", category="a", tags=("slow",)) for n in range(3)],
+            [("category", "a", 3, 3)],
+            id="a category before a tag with the same cases",
+        ),
+        pytest.param(
+            [failed(f"k{n}", category=f"c{n % 2}", tags=("slow",)) for n in range(6)],
+            [("tag", "slow", 6, 6)],
+            id="what explains more",
+        ),
+    ],
+)
+def test_a_label_explains_what_is_lost(cases, groups):
+    assert shown(lost(*cases, passing=[])) == groups
+
+
+def test_a_label_explains_only_if_most_of_its_cases_are_lost():
+    some = of("ship", 4)
+    assert shown(lost(*some, passing=[case("p", "p", category="ship")])) == [("category", "ship", 4, 5)]
+    two = [case(f"p{n}", "p", category="ship") for n in range(2)]
+    assert shown(lost(*some, passing=two)) == [("", "", 4, 6)]
+
+
+def test_the_only_suite_explains_nothing_and_one_of_two_does():
+    assert shown(lost(*[failed(f"k{n}") for n in range(3)])) == [("", "", 3, 3)]
+    other = [case("p", "p", suite="b.json")]
+    assert shown(lost(*[failed(f"k{n}") for n in range(3)], passing=other)) == [
+        ("suite", "evals/evals.json", 3, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "rows"),
+    [
+        ("not found: 3 to 5", "not found: Monday", 1),
+        ('it has no "total"', 'it has no "tax"', 1),
+        ("12 edits, at most 3 wanted", "7 edits, at most 3 wanted", 1),
+        ("not found: 3", "the result is not text", 2),
+    ],
+)
+def test_reasons_differ_by_more_than_the_values_of_their_case(one, other, rows):
+    [group] = lost(failed("a", one), failed("b", other)).groups
+    assert len(group.rows) == rows
+    assert group.rows[0].reason == (f"{one}, …" if rows == 1 else one)
+
+
+def test_what_a_judge_says_is_about_one_answer_so_the_check_alone_is_the_kind():
+    two = [failed("a", "It is rude.", layer=Layer.JUDGE), failed("b", "Too long", layer=Layer.JUDGE)]
+    [one] = causes(report(two), None)
+    assert [row.cases for group in one.groups for row in group.rows] == [2]
+
+
+def test_the_example_is_the_clearest_short_answers_first():
+    some = [failed(f"k{n}", output="x" * (40 - n)) for n in range(8)]
+    [group] = lost(*some).groups
+    assert [name.key for name in group.rows[0].examples] == ["k7", "k6", "k5", "k4", "k3"]
+
+
+def test_what_is_left_out_is_counted_and_the_first_of_it_named():
+    [group] = lost(*[failed(f"k{n}", f"way {chr(97 + n)}") for n in range(9)]).groups
+    assert ([row.cases for row in group.rows], group.left_out) == ([1, 1, 1], 6)
+    assert [name.key for name in group.more] == ["k3", "k4", "k5", "k6", "k7"]
+
+
+def test_errors_failures_without_a_base_and_improvements_are_grouped_alike():
+    head = report([*(case(f"e{n}", "e", category="down") for n in range(3)), failed("f"), case("p", "p")])
+    assert [(one.kind, shown(one)) for one in causes(head, None)] == [
+        ("unmeasured", [("category", "down", 3, 3)]),
+        ("failing", [("", "", 1, 5)]),
+    ]
+    now = report({"a": "p", "b": "p", "old": "f", "new": "f"}, deterministic=True)
+    found = compare(now, report({"a": "f", "b": "p", "old": "f"}, deterministic=True), "base")
+    kinds = {one.kind: [name.key for name in one.groups[0].rows[0].examples] for one in causes(now, found)}
+    assert kinds == {"better": ["a"], "failing": ["old"], "new": ["new"]}
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("uvwxyz")), min_size=1, max_size=60))
+def test_every_lost_case_is_in_one_group_and_no_group_shows_more_than_it_may(drawn):
+    some = [failed(f"k{n}", f"way {way}", category=category) for n, (category, way) in enumerate(drawn)]
+    one = lost(*some)
+    assert sum(group.cases for group in one.groups) == one.cases == len(some)
+    assert len(one.groups) <= MOST_GROUPS
+    for group in one.groups:
+        assert len(group.rows) <= MOST_ROWS
+        assert group.left_out >= 0
+        assert all(len(row.examples) <= MOST_NAMED for row in group.rows)
+    assert one == lost(*some)
