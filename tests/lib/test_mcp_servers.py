@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runevals.lib.mcp_servers import ServerFailed, StdioServer, StdioServers
+from runevals.lib.mcp_servers import RunningServers, ServerFailed, StdioServer
 
 PROGRAM = Path(__file__).parents[1] / "mcp_server.py"
 
@@ -16,7 +16,7 @@ PROGRAM = Path(__file__).parents[1] / "mcp_server.py"
 def test_a_server_is_started_once_lists_its_tools_and_is_called(tmp_path):
     env = {"PATH": os.environ["PATH"], "CALLS": str(tmp_path), "DOCS_API_TOKEN": "s3cret-token"}
     server = StdioServer(name="docs", command=sys.executable, args=(str(PROGRAM),), env=env, cwd=tmp_path)
-    servers = StdioServers(timeout_s=20.0)
+    servers = RunningServers(timeout_s=20.0)
 
     def started():
         return servers.start(server, lambda text: text.replace("s3cret-token", "[hidden]"))
@@ -60,7 +60,7 @@ for line in sys.stdin:
 
 def test_a_server_may_not_fill_the_memory_with_its_tools_nor_print_a_secret(tmp_path):
     server = StdioServer(name="wordy", command=sys.executable, args=("-c", WORDY), cwd=tmp_path)
-    servers = StdioServers(timeout_s=60.0)
+    servers = RunningServers(timeout_s=60.0)
     started = servers.start(server, lambda text: text.replace("s3cret-token", "[hidden]"))
     try:
         with pytest.raises(ServerFailed, match="describes its tools in more than 16 MiB"):

@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from runevals.lib.mcp_servers import ServerFailed, StdioServer, StdioServers
+from runevals.lib.mcp_servers import RunningServers, ServerFailed, StdioServer
 
 ANSWERS = {
     "initialize": {
@@ -60,7 +60,7 @@ for line in sys.stdin:
 def test_what_a_server_writes_is_kept_within_limits(tool, reason, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     server = StdioServer(name="docs", command=sys.executable, args=("-c", HOSTILE), cwd=tmp_path)
-    servers = StdioServers(timeout_s=20.0)
+    servers = RunningServers(timeout_s=20.0)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         running = servers.start(server, str)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from runevals.lib.mcp_servers import StdioServer
+from runevals.lib.mcp_servers import HttpServer, StdioServer
 from runevals.records.errors import InvalidSettings, UsageError
 from runevals.settings.mcp_servers import servers_under_test
 
@@ -28,12 +28,21 @@ def test_a_file_a_mapping_and_a_list_name_the_same_servers(tmp_path):
     assert settle(tmp_path, ".mcp.json", "codex") == ()  # an agent calls its servers itself
 
 
+def test_a_server_at_an_address_has_headers_of_its_own(tmp_path):
+    server = {"type": "http", "url": "https://docs.example/mcp", "headers": {"X-Team": "${TEAM:-evals}"}}
+    expected = HttpServer(name="docs", url="https://docs.example/mcp", headers={"X-Team": "evals"})
+    assert settle(tmp_path, {"docs": server}) == (expected,)
+
+
 @pytest.mark.parametrize(
     ("mcp", "reason"),
     [
-        ({"docs": {"url": "https://docs.example"}}, "docs has no `command`; only servers that are started here"),
+        ([{"name": "docs"}], "docs needs a `command`, or a `url`"),
+        ({"docs": {"url": "ws://docs.example"}}, "docs.url must be an http or https address"),
+        ({"docs": {"url": "https://docs.example", "type": "sse"}}, r"streamable HTTP, not sse"),
+        ({"docs": {"url": "https://d.example", "headers": {"X": "${KEY}"}}}, r"docs.headers.X names \$\{KEY\}"),
         ({"docs": {"command": "a", "args": "b"}}, "docs.args must be a list of texts"),
-        ({"docs": {"command": "a", "env": {"N": 1}}}, "docs.env must have a text for each variable"),
+        ({"docs": {"command": "a", "env": {"N": 1}}}, "docs.env must have a text for each name"),
         (
             {"docs": {"command": "a", "env": {"N": "${KEY}"}}},
             r"docs.env.N names \$\{KEY\}, but a server",

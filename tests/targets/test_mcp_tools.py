@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
 import sys
+import time
+from contextlib import contextmanager, nullcontext, suppress
 
 import pytest
 
@@ -126,8 +130,28 @@ def test_tools_of_one_name_have_their_servers_name_before_it():
     assert list(tools_by_name(tools)) == ["a__x", "b__x", "y_z"]
 
 
+@contextmanager
+def at_an_address(project):
+    """The same server by streamable HTTP, as the settings name it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    project.write("over_http.py", SERVER.replace('"stdio"', f'"streamable-http", port={port}'))
+    with subprocess.Popen(
+        [sys.executable, "over_http.py"], cwd=project.path, stderr=subprocess.DEVNULL
+    ) as running:
+        try:
+            while running.poll() is None:
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.05)
+            yield {"name": "sums", "url": f"http://127.0.0.1:{port}/mcp", "headers": {"X-Team": "evals"}}
+        finally:
+            running.kill()
+
+
+@pytest.mark.parametrize("place", [lambda project: nullcontext(SETTINGS), at_an_address], ids=["stdio", "http"])
 @pytest.mark.parametrize("api", ["", *WIRES])
-def test_a_model_calls_the_tools_of_a_server_on_each_api(project, runevals, monkeypatch, api):
+def test_a_model_calls_the_tools_of_a_server_on_each_api(project, runevals, monkeypatch, api, place):
     """Without a setting, one that takes tools by Responses alone, as OpenAI's models of today do."""
     wire = WIRES[api or "responses"]
 
@@ -148,9 +172,9 @@ def test_a_model_calls_the_tools_of_a_server_on_each_api(project, runevals, monk
     project.write("eval-samples.json", [{"sample_id": "s", "prompt": "2 + 3?", "assertions": checks}])
     project.write("server.py", SERVER)
     kind = "anthropic" if api == "messages" else "openai"
-    target = {"type": kind, "model": "m", "mcp": [SETTINGS], **({"api": api} if api else {})}
-    project.write("runevals.yaml", {"target": target})
-    with wire_server(wire.api, answer) as server:
+    with wire_server(wire.api, answer) as server, place(project) as settings:
+        target = {"type": kind, "model": "m", "mcp": [settings], **({"api": api} if api else {})}
+        project.write("runevals.yaml", {"target": target})
         monkeypatch.setenv(f"{kind.upper()}_BASE_URL", server.base_url)
         monkeypatch.setenv(f"{kind.upper()}_API_KEY", "k")
         code, out, err = runevals("-q", "-o", "out.json")
@@ -158,3 +182,10 @@ def test_a_model_calls_the_tools_of_a_server_on_each_api(project, runevals, monk
     attempt = project.document("out.json")["cases"][0]["attempts"][0]
     assert [made["name"] for made in attempt["turns"][0]["tool_calls"]] == ["add"]
     assert server.paths == ([] if api else ["/v1/chat/completions"]) + [wire.path] * 2
+
+
+def test_a_server_that_cannot_be_reached_ends_the_run_with_its_name(served, project, runevals):
+    gone = {"name": "sums", "url": "http://127.0.0.1:9/mcp"}
+    project.write("runevals.yaml", {"target": {"type": "openai", "model": "m", "mcp": [gone]}})
+    code, out, err = runevals("run", "--no-judge")
+    ended(code, 3, out + err, "the MCP server sums cannot be reached: ")

@@ -1,4 +1,4 @@
-"""MCP servers as child processes: each is started when it is first used, and stopped at the end.
+"""MCP servers, as child processes or at an address: each is started when it is first used, and left at the end.
 
 The SDK is asynchronous; its event loop runs in a separate thread in this module.
 """
@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
+from runevals.lib.http.network import async_client
+from runevals.lib.http.origin import without_credentials
 from runevals.lib.mcp_stdio import ServerProcess
 from runevals.lib.text.escape import one_line
 from runevals.records.quiet import Quiet
@@ -52,9 +54,42 @@ class StdioServer(Quiet, frozen=True, kw_only=True):
     env: Mapping[str, str] = {}
     cwd: Path
 
+    @property
+    def place(self) -> list[str]:
+        """What is started."""
+        return [self.command, *self.args]
 
-class StdioServers:
-    """Servers that are started on demand; called from several threads at once."""
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        """What may be secret of it."""
+        return self.env
+
+
+class HttpServer(Quiet, frozen=True, kw_only=True):
+    """A server that speaks MCP at an address, by streamable HTTP."""
+
+    hidden = frozenset({"headers"})
+
+    name: str
+    url: str
+    headers: Mapping[str, str] = {}
+
+    @property
+    def place(self) -> list[str]:
+        """What is called."""
+        return [without_credentials(self.url)]
+
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        """What may be secret of it."""
+        return self.headers
+
+
+Server = StdioServer | HttpServer
+
+
+class RunningServers:
+    """Servers that are started, or connected to, on demand; called from several threads at once."""
 
     def __init__(self, *, timeout_s: float) -> None:
         """`timeout_s` is for a start, and for a call."""
@@ -65,7 +100,7 @@ class StdioServers:
         self._exits = ExitStack()
         self._closed = False
 
-    def start(self, server: StdioServer, redact: Callable[[str], str]) -> RunningServer:
+    def start(self, server: Server, redact: Callable[[str], str]) -> RunningServer:
         """The server of this name, running; `redact` removes secrets from what it wrote. Raises ServerFailed."""
         with self._lock:
             if self._closed:
@@ -112,9 +147,7 @@ def _event_loop() -> Iterator[_Loop]:
 class RunningServer:
     """One server, from its start on."""
 
-    def __init__(
-        self, server: StdioServer, loop: _Loop, *, timeout_s: float, redact: Callable[[str], str]
-    ) -> None:
+    def __init__(self, server: Server, loop: _Loop, *, timeout_s: float, redact: Callable[[str], str]) -> None:
         self._server, self._loop = server, loop
         self._timeout_s, self._redact = timeout_s, redact
         self._process: ServerProcess | None = None
@@ -166,17 +199,23 @@ class RunningServer:
             pass
         if self._served.cancelled():
             raise ServerFailed(f"was not ready within {self._timeout_s:g} s{self._last_words()}")
-        raise ServerFailed(f"cannot be started: {self._reason(self._served.exception())}{self._last_words()}")
+        verb = "started" if isinstance(self._server, StdioServer) else "reached"
+        raise ServerFailed(f"cannot be {verb}: {self._reason(self._served.exception())}{self._last_words()}")
 
     async def _serve(self) -> None:
         from mcp import Client
 
-        server = self._server
-        command = [server.command, *server.args]
-        self._process = ServerProcess(command, env=server.env, cwd=server.cwd, portal=self._loop.portal)
-        async with Client(self._process.streams()) as client:
+        async with Client(self._streams()) as client:
             self._ready.set_result(client)
             await self._loop.stop.wait()
+
+    def _streams(self) -> AbstractAsyncContextManager[Any]:
+        """Its messages, as a transport of the SDK."""
+        server = self._server
+        if isinstance(server, HttpServer):
+            return _at_address(server)
+        self._process = ServerProcess(server.place, env=server.env, cwd=server.cwd, portal=self._loop.portal)
+        return self._process.streams()
 
     def _reason(self, error: BaseException | None) -> str:
         return self._redact((self._process and self._process.failure) or _reason(error))
@@ -186,6 +225,17 @@ class RunningServer:
         stderr = b"" if self._process is None else self._process.stderr
         words = self._redact(stderr.decode("utf-8", "replace")).strip()  # all of it, lest a secret be cut in half
         return f"; it last wrote: {one_line(words[-_MOST_STDERR:], _MOST_STDERR)}" if words else ""
+
+
+@asynccontextmanager
+async def _at_address(server: HttpServer) -> AsyncIterator[Any]:
+    from mcp.client.streamable_http import streamable_http_client
+
+    async with (
+        async_client(server.headers) as client,
+        streamable_http_client(server.url, http_client=client) as streams,
+    ):
+        yield streams
 
 
 def _reason(error: BaseException | None) -> str:

@@ -13,12 +13,12 @@ from runevals.records.errors import InvalidSettings
 from runevals.settings.agent import servers_by_name
 
 if TYPE_CHECKING:
-    from runevals.lib.mcp_servers import StdioServer
+    from runevals.lib.mcp_servers import Server
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 
-def servers_under_test(section: Mapping[str, Any], base: Path, repository: Path) -> tuple[StdioServer, ...]:
+def servers_under_test(section: Mapping[str, Any], base: Path, repository: Path) -> tuple[Server, ...]:
     """The servers of `target.mcp` with the variables that it declares. Raises InvalidSettings."""
     if "mcp" not in section or section["type"] in AGENTS:
         return ()
@@ -36,29 +36,43 @@ def _numbered(source: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any
     return by_name
 
 
-def _server(name: str, server: Mapping[str, Any], base: Path) -> StdioServer:
-    from runevals.lib.mcp_servers import StdioServer
+def _server(name: str, server: Mapping[str, Any], base: Path) -> Server:
+    from runevals.lib.mcp_servers import HttpServer, StdioServer
 
-    command, args, env = server.get("command"), server.get("args", []), server.get("env", {})
+    if "url" in server:
+        return HttpServer(name=name, url=_address(name, server), headers=_texts(name, server, "headers"))
+    command, args = server.get("command"), server.get("args", [])
     if not isinstance(command, str) or not command:
-        raise InvalidSettings(
-            f"target.mcp: {name} has no `command`; only servers that are started here are called"
-        )
+        raise InvalidSettings(f"target.mcp: {name} needs a `command`, or a `url`")
     if not isinstance(args, list) or not all(isinstance(word, str) for word in args):
         raise InvalidSettings(f"target.mcp: {name}.args must be a list of texts")
-    if not isinstance(env, dict) or not all(isinstance(text, str) for text in env.values()):
-        raise InvalidSettings(f"target.mcp: {name}.env must have a text for each variable")
-    declared = {variable: _value(name, variable, text) for variable, text in env.items()}
-    return StdioServer(name=name, command=command, args=tuple(args), env=declared, cwd=base)
+    return StdioServer(name=name, command=command, args=tuple(args), env=_texts(name, server, "env"), cwd=base)
 
 
-def _value(name: str, variable: str, text: str) -> str:
-    """The text of a variable; `${NAME:-default}` is its default, as nothing of the job is passed on."""
+def _address(name: str, server: Mapping[str, Any]) -> str:
+    url = server["url"]
+    if server.get("type") == "sse" or not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise InvalidSettings(
+            f"target.mcp: {name}.url must be an http or https address (streamable HTTP, not sse)"
+        )
+    return url
+
+
+def _texts(name: str, server: Mapping[str, Any], what: str) -> dict[str, str]:
+    """The variables or headers that a server declares."""
+    texts = server.get(what, {})
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        raise InvalidSettings(f"target.mcp: {name}.{what} must have a text for each name")
+    return {key: _value(f"{name}.{what}.{key}", text) for key, text in texts.items()}
+
+
+def _value(place: str, text: str) -> str:
+    """The text of a variable or header; `${NAME:-default}` is its default, as nothing of the job is passed on."""
     before, bracket, rest = text.rpartition("}")  # in the rest, a search for the end of each would be quadratic
     for match in _VARIABLE.finditer(before + bracket):
         if match[2] is None:
             raise InvalidSettings(
-                f"target.mcp: {name}.env.{variable} names {match[0]}, but a server under test gets no variable of "
+                f"target.mcp: {place} names {match[0]}, but a server under test gets no variable of "
                 f"the job; write its value, or ${{{match[1]}:-value}}"
             )
     return _VARIABLE.sub(lambda match: match[2], before + bracket) + rest

@@ -33,7 +33,7 @@ from runevals.settings.sent_keys import AUTHORIZATION, VARIABLES, SentKeys, agen
 from runevals.settings.web_target import sends_messages, web_settings, web_words
 
 if TYPE_CHECKING:
-    from runevals.lib.mcp_servers import StdioServer
+    from runevals.lib.mcp_servers import Server
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"
@@ -105,7 +105,7 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
     skills_of_suites: bool = False  # the settings name no skills: those that the suites are for are installed
     output: AgentName | None = None  # of a command that prints an agent's events
     trace: Literal["otlp"] | None = None  # how a program exports what it does
-    servers: tuple[StdioServer, ...] = ()  # MCP servers under test, which a chat model calls
+    servers: tuple[Server, ...] = ()  # MCP servers under test, which a chat model calls
 
     @property
     def key_names(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from runevals.lib.mcp_servers import NotInstalled, RunningServer, ServerFailed, StdioServer, StdioServers
+from runevals.lib.mcp_servers import NotInstalled, RunningServer, RunningServers, Server, ServerFailed
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
 from runevals.records import ToolCall
@@ -44,10 +44,10 @@ class ServerTool(Struct, frozen=True, kw_only=True):
 class McpTools:
     """Servers that are started with the first use of a tool, once for a run, and called from several threads."""
 
-    def __init__(self, servers: Sequence[StdioServer], *, timeout_s: float) -> None:
+    def __init__(self, servers: Sequence[Server], *, timeout_s: float) -> None:
         """`timeout_s` is for a start, and for a call."""
         self._servers = {server.name: server for server in servers}
-        self._running = StdioServers(timeout_s=timeout_s)
+        self._running = RunningServers(timeout_s=timeout_s)
         self._lock = threading.Lock()
         self._tools: dict[str, ServerTool] = {}
 
@@ -61,8 +61,8 @@ class McpTools:
 
     @property
     def identity(self) -> list[object]:
-        """What is started."""
-        return [[server.name, server.command, *server.args] for server in self._servers.values()]
+        """What is started or called."""
+        return [[server.name, *server.place] for server in self._servers.values()]
 
     def call(self, name: str, arguments: object) -> ToolCall:
         """The call of one of the tools with its result. Raises ServerFailed, naming the server."""
@@ -86,8 +86,8 @@ class McpTools:
         """Stops the servers."""
         self._running.close()
 
-    def _start(self, server: StdioServer) -> RunningServer:
-        return self._running.start(server, redactor(server.env))
+    def _start(self, server: Server) -> RunningServer:
+        return self._running.start(server, redactor(server.secrets))
 
     def _declared_tools(self) -> dict[str, ServerTool]:
         every: list[ServerTool] = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from runevals.lib.http.origin import without_credentials
@@ -44,6 +44,13 @@ def session() -> requests.Session:
     opened = requests.Session()
     opened.verify = os.environ.get(CA_VARIABLES[0]) or True
     return opened
+
+
+def async_client(headers: Mapping[str, str]) -> Any:
+    """An asynchronous client, of the library that the SDKs bring, with the same authorities. Raises ValueError."""
+    import httpx2
+
+    return httpx2.AsyncClient(headers=dict(headers), verify=certificates() or True, timeout=None)
 
 
 def route(url: str) -> str:

@@ -234,7 +234,7 @@ def _words(settings: Settings) -> Iterator[Path]:
     if target.agent is not None:
         words = (part for word in target.agent.args for part in (word, word.partition("=")[2]))
         yield from (target.base / word for word in words if word)
-    yield from (server.cwd / word for server in target.servers for word in (server.command, *server.args))
+    yield from (target.base / word for server in target.servers for word in server.place)
     if target.function is not None:
         name = target.function.rpartition(":")[0]
         steps = name.split(".")

@@ -133,11 +133,15 @@ def server_tools_of(settings: TargetSettings, environment: Mapping[str, str]) ->
     """The tools of the MCP servers under test, which get no key of the job; None without servers."""
     if not settings.servers:
         return None
+    from runevals.lib.mcp_servers import StdioServer
     from runevals.targets.mcp_tools import McpTools
 
     home = {"HOME": environment["HOME"]} if "HOME" in environment else {}  # where npx and uvx keep packages
     plain = {**bare(environment), **home}
-    servers = [replace(server, env={**plain, **server.env}) for server in settings.servers]
+    servers = [
+        replace(server, env={**plain, **server.env}) if isinstance(server, StdioServer) else server
+        for server in settings.servers
+    ]
     return McpTools(servers, timeout_s=settings.timeout_s)
 
 

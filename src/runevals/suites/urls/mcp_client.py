@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from runevals.lib.mcp_servers import ServerFailed, StdioServer, StdioServers
+from runevals.lib.mcp_servers import RunningServers, ServerFailed, StdioServer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
 from runevals.records.quiet import Quiet
@@ -37,7 +37,7 @@ class McpServers:
 
     def __init__(self, context: ServerContext, groups: Groups) -> None:
         self._context, self._groups = context, groups
-        self._servers = StdioServers(timeout_s=context.timeout_s)
+        self._servers = RunningServers(timeout_s=context.timeout_s)
 
     def __enter__(self) -> McpServers:
         return self
