@@ -45,7 +45,7 @@ _STATUS = {  # of an error within status 200
     "permission_error": 403,
     "billing_error": 402,
 }
-_NO_EXPLANATION = "the model refused to answer, without an explanation"
+NO_EXPLANATION = "the model refused to answer, without an explanation"
 
 
 def body(messages: Sequence[Mapping[str, Any]], parameters: Mapping[str, Any]) -> dict[str, object]:
@@ -154,7 +154,7 @@ def _reply(message: Mapping[str, Any], latency_s: float, *, from_cache: bool) ->
 
 
 def _refusal(message: Mapping[str, Any]) -> str:
-    return text_of((message.get("stop_details") or {}).get("explanation")) or _NO_EXPLANATION
+    return text_of((message.get("stop_details") or {}).get("explanation")) or NO_EXPLANATION
 
 
 def _call(block: Mapping[str, Any]) -> RequestedCall:
