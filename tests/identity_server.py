@@ -13,11 +13,13 @@ import json
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.wires import WIRES, Turn, wire_server
 
+STS = "https://sts.amazonaws.com/doc/2011-06-15/"
 REQUEST_TOKEN = "request-token-of-the-runner"
 JWT = "urn:ietf:params:oauth:token-type:jwt"
 EXCHANGED = {"grant_type": "urn:ietf:params:oauth:grant-type:token-exchange", "subject_token_type": JWT}
@@ -53,9 +55,19 @@ PROVIDERS: dict[str, tuple[str, str, str, dict[str, str], dict[str, str]]] = {
             "grant_type": "client_credentials",
             "client_id": "client-1",
             "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-            "scope": "https://ai.azure.com/.default",
+            "scope": "https://cognitiveservices.azure.com/.default",
         },
         {"AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"},
+    ),
+    "bedrock": (
+        *("chat", "/", "WebIdentityToken"),
+        {
+            "Action": "AssumeRoleWithWebIdentity",
+            "Version": "2011-06-15",
+            "RoleArn": "arn:aws:iam::123456789012:role/evals",
+            "RoleSessionName": "runevals",
+        },
+        {"AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/evals", "AWS_REGION": "us-east-1"},
     ),
 }
 
@@ -93,16 +105,19 @@ class Issuer:
 
     def _exchange(self, path: str, headers: Any, content: bytes) -> tuple[int, dict[str, Any]]:
         _, place, name, fields, _ = PROVIDERS[self.provider]
-        is_form = headers["Content-Type"] == "application/x-www-form-urlencoded"
+        is_form = headers["Content-Type"].startswith("application/x-www-form-urlencoded")
         sent = dict(parse_qsl(content.decode())) if is_form else json.loads(content)
         token = sent.pop(name, "")
         self.sent.append(token)
-        if (path, is_form, sent) != (place, self.provider in ("openrouter", "azure"), fields):
+        if (path, is_form, sent) != (place, self.provider not in ("openai", "anthropic"), fields):
             return 400, {"error": "invalid_request", "error_description": f"{path} {sent}"}
         why = self._refusal(token)
         if why is not None:
-            return 401, {"error": "invalid_grant", "error_description": f"{why} ({token})"}
+            refusal = {"error": "invalid_grant", "error_description": f"{why} ({token})"}
+            return (400, as_aws(why, token)) if self.provider == "bedrock" else (401, refusal)
         self.made.append(f"made-for-{self.provider}-{len(self.made) + 1}")
+        if self.provider == "bedrock":
+            return 200, as_role(self.made[-1], self.expires_in)
         return 200, {"access_token": self.made[-1], "expires_in": self.expires_in, "token_type": "Bearer"}
 
     def _refusal(self, token: str) -> str | None:
@@ -120,8 +135,37 @@ class Issuer:
 
     def accepts(self, key: str | None) -> bool:
         """Whether the provider's API takes a request with this header."""
-        token = (key or "").removeprefix("Bearer ")
+        token = self.name_of(key)
         return token in self.made and token not in self.expired
+
+    def name_of(self, key: str | None) -> str:
+        """The token in a header; of a key that was signed, the credentials that signed it."""
+        token = (key or "").removeprefix("Bearer ")
+        if not token.startswith("bedrock-api-key-"):
+            return token
+        signed_url = base64.b64decode(token.removeprefix("bedrock-api-key-")).decode()
+        return dict(parse_qsl(urlsplit(f"https://{signed_url}").query))["X-Amz-Credential"].partition("/")[0]
+
+
+def as_aws(why: str, token: str) -> bytes:
+    """A refusal of AWS's token service."""
+    error = (
+        f"<Error><Type>Sender</Type><Code>InvalidIdentityToken</Code><Message>{why} ({token})</Message></Error>"
+    )
+    return f'<ErrorResponse xmlns="{STS}">{error}<RequestId>1</RequestId></ErrorResponse>'.encode()
+
+
+def as_role(name: str, expires_in: float) -> bytes:
+    """Credentials of a role."""
+    expiration = datetime.fromtimestamp(time.time() + expires_in, UTC).isoformat()
+    secrets = f"<SecretAccessKey>secret-{name}</SecretAccessKey><SessionToken>session-{name}</SessionToken>"
+    made = f"<AccessKeyId>{name}</AccessKeyId>{secrets}<Expiration>{expiration}</Expiration>"
+    result = (
+        f"<AssumeRoleWithWebIdentityResult><Credentials>{made}</Credentials></AssumeRoleWithWebIdentityResult>"
+    )
+    return (
+        f'<AssumeRoleWithWebIdentityResponse xmlns="{STS}">{result}</AssumeRoleWithWebIdentityResponse>'.encode()
+    )
 
 
 def signed(claims: dict[str, Any]) -> str:
@@ -146,6 +190,7 @@ def of_job(server, provider: str) -> dict[str, str]:
         "ACTIONS_ID_TOKEN_REQUEST_TOKEN": REQUEST_TOKEN,
         "OPENAI_TOKEN_URL": f"{origin}/oauth/token",
         "AZURE_AUTHORITY_HOST": origin,
+        "AWS_ENDPOINT_URL_STS": origin,
         **PROVIDERS[provider][4],
     }
 

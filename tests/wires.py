@@ -309,7 +309,7 @@ def wire_server(
             return self._send(*(reply if isinstance(reply, tuple) else (200, reply)))
 
         def _send(self, status, body, headers=()):
-            payload = json.dumps(body).encode()
+            payload = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(payload)))

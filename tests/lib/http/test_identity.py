@@ -40,7 +40,8 @@ def test_the_token_of_the_job_is_exchanged_once_for_all_calls(provider):
             thread.start()
         for thread in threads:
             thread.join()
-    assert server.keys == [f"Bearer made-for-{provider}-1"] * 8
+    assert [issuer.name_of(key) for key in server.keys] == [f"made-for-{provider}-1"] * 8
+    assert {key.partition(" ")[0] for key in server.keys} == {"Bearer"}
     assert len(issuer.asked) == 1
 
 
@@ -53,7 +54,7 @@ def test_a_token_that_expired_is_renewed_once_for_all_calls(provider):
         issuer.expired.add(issuer.made[0])
         replies = [asked.ask(ASKED, {}).text for _ in range(3)]
     assert replies == ["Hi"] * 3
-    assert [key.rpartition("-")[2] for key in server.keys] == ["1", "1", "2", "2", "2"]
+    assert [issuer.name_of(key).rpartition("-")[2] for key in server.keys] == ["1", "1", "2", "2", "2"]
 
 
 def test_a_token_is_renewed_before_it_expires():
@@ -108,7 +109,11 @@ def test_an_issuer_that_is_down_is_asked_again():
 @pytest.mark.parametrize(
     ("provider", "environment", "message"),
     [
-        ("groq", {}, "target.auth: groq takes no identity of a job; openai, anthropic, openrouter, azure do"),
+        (
+            "groq",
+            {},
+            "target.auth: groq takes no identity of a job; openai, anthropic, openrouter, azure, bedrock do",
+        ),
         ("openai", {"ACTIONS_ID_TOKEN_REQUEST_URL": ""}, "permissions: {id-token: write}"),
         ("openai", {"OPENAI_SERVICE_ACCOUNT_ID": ""}, "target.auth: OPENAI_SERVICE_ACCOUNT_ID not set"),
         ("openai", {"OPENAI_TOKEN_URL": "http://auth.example/token"}, "must begin with https://"),

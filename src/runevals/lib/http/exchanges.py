@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec import Struct
 
@@ -18,14 +19,16 @@ class Exchange(Struct, frozen=True, kw_only=True):
 
     `{NAME}` is the variable of this name, `{token}` the job's token, `{base_url}` the origin of the API.
 
-    `variables` have a default, or None if the job must set them; a field that is empty is left out.
+    `variables` have a default, or None if the job must set them; a field that is empty is left out. `package` is
+    what has to be installed, with the extra that brings it.
     """
 
     url: str
     audience: str  # of the job's token
     fields: Mapping[str, str]
     variables: Mapping[str, str | None]
-    is_form: bool = False
+    form: Literal["json", "form", "aws"] = "json"
+    package: tuple[str, str] | None = None
     headers: Mapping[str, str] = {}
     call_headers: Mapping[str, str] = {}  # of calls with the new token
 
@@ -72,7 +75,7 @@ EXCHANGES: Mapping[str, Exchange] = {
         audience="{OPENROUTER_AUDIENCE}",
         fields={**_TOKEN_EXCHANGE, "federation_policy_id": "{OPENROUTER_FEDERATION_POLICY_ID}"},
         variables={"OPENROUTER_FEDERATION_POLICY_ID": None, "OPENROUTER_AUDIENCE": "https://openrouter.ai"},
-        is_form=True,
+        form="form",
     ),
     "azure": Exchange(
         url="{AZURE_AUTHORITY_HOST}/{AZURE_TENANT_ID}/oauth2/v2.0/token",
@@ -87,9 +90,22 @@ EXCHANGES: Mapping[str, Exchange] = {
         variables={
             "AZURE_TENANT_ID": None,
             "AZURE_CLIENT_ID": None,
-            "AZURE_SCOPE": "https://ai.azure.com/.default",
+            "AZURE_SCOPE": "https://cognitiveservices.azure.com/.default",
             "AZURE_AUTHORITY_HOST": "https://login.microsoftonline.com",
         },
-        is_form=True,
+        form="form",
+    ),
+    # A role of AWS by its token service; with the role's credentials, a short-term key of Bedrock is signed.
+    "bedrock": Exchange(
+        url="{AWS_ENDPOINT_URL_STS}",
+        audience="sts.amazonaws.com",
+        fields={"RoleArn": "{AWS_ROLE_ARN}", "RoleSessionName": "runevals", "WebIdentityToken": "{token}"},
+        variables={
+            "AWS_ROLE_ARN": None,
+            "AWS_REGION": None,
+            "AWS_ENDPOINT_URL_STS": "https://sts.{AWS_REGION}.amazonaws.com",
+        },
+        form="aws",
+        package=("aws_bedrock_token_generator", "bedrock"),
     ),
 }

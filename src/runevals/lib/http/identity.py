@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -34,11 +35,16 @@ def job_identity(provider: str, base_url: str, environment: Mapping[str, str], *
             f"{what}.auth: this job has no identity token; give it `permissions: {{id-token: write}}` on GitHub "
             "(changes from forks and events such as pull_request_target get none)"
         )
-    values = {name: environment.get(name) or default for name, default in exchange.variables.items()}
-    lacking = [name for name, value in values.items() if value is None]
+    lacking = [name for name, value in exchange.variables.items() if value is None and not environment.get(name)]
     if lacking:
         raise InvalidSettings(f"{what}.auth: {', '.join(lacking)} not set; pass the ids of your provider's setup")
-    filled = {name: value or "" for name, value in values.items()} | {"base_url": origin_of(base_url)}
+    if exchange.package is not None and find_spec(exchange.package[0]) is None:
+        raise InvalidSettings(
+            f"{what}.auth: {provider} needs a package: pip install 'runevals[{exchange.package[1]}]'"
+        )
+    filled = {"base_url": origin_of(base_url)}
+    for name, default in exchange.variables.items():
+        filled[name] = environment.get(name) or str(default).format_map(filled)
     url = exchange.url.format_map(filled)
     if urlsplit(url).scheme != "https" and urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"):
         raise InvalidSettings(f"{what}.auth: {url} must begin with https://, for it is sent the job's identity")
@@ -90,17 +96,55 @@ class JobIdentity:
         values = {**self._values, "token": own}
         filled = {name: form.format_map(values) for name, form in self._exchange.fields.items()}
         fields = {name: value for name, value in filled.items() if value}
-        sent = {"data": fields} if self._exchange.is_form else {"json": fields}
+        exchanged = _by_aws if self._exchange.form == "aws" else _by_oauth
         try:
-            answer = _call("POST", self._url, headers=self._exchange.headers, **sent)
+            token, lifetime_s = exchanged(self._exchange, self._url, fields, self._values)
         except CallFailed as error:
             raise CallFailed("auth", f"{error} (for a job with {_claims(own)})", refused=True) from None
-        lifetime = answer.get("expires_in")
-        lifetime_s = float(lifetime) if isinstance(lifetime, int | float) else _DEFAULT_LIFETIME_S
         self._renewed_at = time.monotonic() + _RENEWED_AFTER * lifetime_s
-        token = _text(answer, "access_token", f"the answer of {self._url}")
         remember_token(f"{self._provider.upper()}_TOKEN", token)
         return token
+
+
+def _by_oauth(
+    exchange: Exchange, url: str, fields: Mapping[str, str], values: Mapping[str, str]
+) -> tuple[str, float]:
+    """(token, seconds that it lasts). Raises CallFailed, TryAgain."""
+    del values
+    sent = {"data" if exchange.form == "form" else "json": fields}
+    answer = _call("POST", url, headers=exchange.headers, **sent)
+    lifetime = answer.get("expires_in")
+    lifetime_s = float(lifetime) if isinstance(lifetime, int | float) else _DEFAULT_LIFETIME_S
+    return _text(answer, "access_token", f"the answer of {url}"), lifetime_s
+
+
+def _by_aws(
+    exchange: Exchange, url: str, fields: Mapping[str, str], values: Mapping[str, str]
+) -> tuple[str, float]:
+    """The credentials of a role, and a short-term key of Bedrock that is signed with them."""
+    del exchange
+    from aws_bedrock_token_generator import BedrockTokenGenerator
+    from botocore import UNSIGNED
+    from botocore.config import Config
+    from botocore.credentials import Credentials
+    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.session import Session
+
+    region, variable = values["AWS_REGION"], network.authorities()
+    config = Config(signature_version=UNSIGNED, retries={"max_attempts": 0})
+    try:
+        client = Session().create_client(
+            "sts", region, endpoint_url=url, config=config, verify=None if variable is None else variable[1]
+        )
+        role = client.assume_role_with_web_identity(**fields)["Credentials"]
+    except ClientError as error:
+        status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+        message = beginning(str(error.response["Error"].get("Message")), _MOST_WORDS)
+        raise failure_of_status(status, f"{url} says: {message}", {}) from None
+    except BotoCoreError as error:
+        raise TryAgain("failed", f"no answer from {url}{network.route(url)} ({type(error).__name__})") from None
+    credentials = Credentials(role["AccessKeyId"], role["SecretAccessKey"], role["SessionToken"])
+    return BedrockTokenGenerator().get_token(credentials, region), role["Expiration"].timestamp() - time.time()
 
 
 def _call(method: str, url: str, *, headers: Mapping[str, str], **sent: Any) -> Mapping[str, Any]:
