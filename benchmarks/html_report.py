@@ -177,7 +177,7 @@ def turn(prompt: str, answer: str, dice: random.Random, loss: float) -> TurnRepo
         reason="" if broken else "The answer addresses the question and names the period that holds.",
         error=error,
         details={} if broken else {"votes": [grade, grade, min(grade + 1, 5.0)]},
-        judge_model="gpt-6.1-sol",
+        judge_model="judge",
     )
     return TurnReport(
         prompt=prompt,
@@ -188,7 +188,7 @@ def turn(prompt: str, answer: str, dice: random.Random, loss: float) -> TurnRepo
         cost_usd=0.0004,
         input_tokens=210,
         output_tokens=480,
-        model="gpt-6.1-terra",
+        model="model",
         tool_calls=(ToolCall(name="search", input={"query": prompt[:60]}, output=answer[:200], ok=True),),
         error=error,
     )
