@@ -13,6 +13,7 @@ from runevals.github.events import (
     is_change,
     is_guarded,
     job_of,
+    may_identify,
 )
 
 BASE, HEAD, MERGE, TIP, OLD = (letter * 40 for letter in "abcde")
@@ -202,3 +203,29 @@ def test_no_checkout_has_no_commit(tmp_path):
     from runevals.lib.git import head_and_parents
 
     assert head_and_parents(tmp_path) == (None, ())
+
+
+PUSH = {"before": BASE, "ref": "refs/heads/main"}
+
+
+@pytest.mark.parametrize(
+    ("given", "may"),
+    [
+        pytest.param(event("pull_request", pull_request()), True, id="a change of the repository's own"),
+        pytest.param(event("pull_request", pull_request(2)), False, id="of a fork"),
+        pytest.param(event("pull_request", pull_request(None)), False, id="of a fork that is gone"),
+        pytest.param(event("pull_request", pull_request(), actor="dependabot[bot]"), False, id="of Dependabot"),
+        pytest.param(event("pull_request", {}), False, id="an event that says nothing"),
+        pytest.param(event("pull_request_review", pull_request()), True, id="a review"),
+        pytest.param(event("pull_request_review", pull_request(2)), False, id="a review of a fork's change"),
+        pytest.param(event("merge_group", GROUP), True, id="a merge queue"),
+        pytest.param(event("push", PUSH), True, id="a push"),
+        pytest.param(event("schedule", REPOSITORY), True, id="a schedule"),
+        pytest.param(event("pull_request_target", pull_request()), False, id="the base's workflow on a change"),
+        pytest.param(event("workflow_run", {"workflow_run": {"id": 1}}), False, id="another workflow's end"),
+        pytest.param(event("issue_comment", REPOSITORY), False, id="a comment"),
+        pytest.param(event("", {}), False, id="no event"),
+    ],
+)
+def test_only_jobs_without_the_code_of_others_get_an_identity(given, may):
+    assert may_identify(given) is may

@@ -171,4 +171,5 @@ def is_guarded(event: Event) -> bool:
 
 def may_identify(event: Event) -> bool:
     """Whether the job may get an identity for a model: only at known events, and for nobody else's change."""
-    return event.name in KNOWN_EVENTS and job_of(event).has_secrets
+    job = job_of(event)
+    return event.name in KNOWN_EVENTS and job.has_secrets and not job.why
