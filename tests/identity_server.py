@@ -94,7 +94,7 @@ class Issuer:
         """GitHub's issuer, or the provider's exchange."""
         if urlsplit(path).path == "/issuer":
             return self._issue(dict(parse_qsl(urlsplit(path).query)), headers)
-        return self._exchange(path, headers, content)
+        return self._exchange(path, headers, content) if content else (404, {})
 
     def _issue(self, query: dict[str, str], headers: Any) -> tuple[int, dict[str, Any]]:
         if headers["Authorization"] != f"bearer {REQUEST_TOKEN}" or query.get("api-version") != "2.0":
