@@ -7,9 +7,8 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
 
-from runevals.records.errors import InvalidDocument, InvalidSettings
+from runevals.records.errors import InvalidDocument
 
 MOST_FILES = 200_000
 MOST_BYTES = 64 * 1024 * 1024  # of one file
@@ -50,10 +49,10 @@ class Archive:
         yield from self._entries
 
     def read(self, name: str) -> bytes:
-        """One file. Raises InvalidDocument, or InvalidSettings if the package for its compression is missing."""
+        """One file. Raises InvalidDocument."""
         entry = self._entries[name]
         if entry.compress_type == ZSTANDARD:
-            _require_zstandard(self.display_path)
+            _add_zstandard()
         elif entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise InvalidDocument(f"{self.display_path}: {name} is compressed in a way that we do not read")
         limit = min(MOST_BYTES, self._left, max(FREE_BYTES, MOST_RATIO * entry.compress_size))
@@ -79,15 +78,7 @@ class Archive:
         )
 
 
-def _require_zstandard(display_path: str) -> None:
-    """Python 3.14 reads it; before, a package adds it to `zipfile`. Raises InvalidSettings."""
-    if sys.version_info >= (3, 14):
-        return
-    with suppress(ImportError):
-        import zipfile_zstd  # noqa: F401 - its import is what adds it
-
-        return
-    raise InvalidSettings(
-        f"{display_path} is compressed with Zstandard, which Python reads from 3.14 on; install the extra: "
-        "pip install 'runevals[inspect]', or let Inspect write JSON: --log-format json"
-    )
+def _add_zstandard() -> None:
+    """Python 3.14 reads it; before, the import of a package adds it to `zipfile`."""
+    if sys.version_info < (3, 14):
+        import zipfile_zstd  # noqa: F401

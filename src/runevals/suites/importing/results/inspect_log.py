@@ -43,7 +43,7 @@ def recognises(file: OpenedResults) -> bool:
 
 
 def read(file: OpenedResults) -> ImportedRun:
-    """The log. Raises InvalidDocument; InvalidSettings if it cannot be unpacked without an extra."""
+    """The log. Raises InvalidDocument."""
     log = _header(file.archive) if file.archive is not None else file.document
     assert log is not None  # noqa: S101 - it was recognised
     if log["version"].value not in VERSIONS:
