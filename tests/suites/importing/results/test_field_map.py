@@ -20,6 +20,8 @@ ROW = Json({"a": {"b": 1}, "c.d": 2, "null": None, "e": [{"content": "x"}, {"con
         pytest.param("c.d", 2, id="a key with a dot"),
         pytest.param("null|a.b", 1, id="the first that is not null"),
         pytest.param("a.b.c", None, id="through what is no object"),
+        pytest.param("e.-1.content|a", "y", id="the last entry of a list"),
+        pytest.param("e.2.content", None, id="an entry that is not there"),
         pytest.param("", None, id="nowhere"),
         pytest.param(".", ROW.value, id="itself"),
     ],
@@ -30,10 +32,6 @@ def test_a_path_leads_to_a_value(path, value):
 
 def test_a_duration_may_be_in_milliseconds():
     assert (ROW.seconds_at("a.b"), ROW.seconds_at("a.b ms")) == (1.0, 0.001)
-
-
-def test_of_a_list_of_messages_the_last_one_is_the_answer():
-    assert (ROW["e"].answer, ROW["null"].answer) == ("y", None)
 
 
 WORDS = Words("state", {"ok": MEASURED, "failed": Outcome.FAILED})

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from runevals.records.errors import InvalidDocument
 from runevals.suites.importing.results import (
-    deepeval,
     inspect_log,
     junit,
     promptfoo,
     rows,
     skill_creator,
 )
+from runevals.suites.importing.results.deepeval import DEEPEVAL
 from runevals.suites.importing.results.opened import TABLES, OpenedResults, opened, read_opened
 from runevals.suites.importing.results.records import ImportedCase, ImportedRun, joined
 from runevals.suites.importing.results.tools import AGENTV, HARBOR, PYDANTIC_EVALS, VALLY, WAZA
@@ -46,7 +46,7 @@ class ResultFormat(Protocol):
 FORMATS: tuple[ResultFormat, ...] = (
     promptfoo,
     inspect_log,
-    deepeval,
+    DEEPEVAL,
     WAZA,
     skill_creator,
     AGENTV,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -24,10 +25,12 @@ from runevals.suites.importing.results.records import (
     unanswered,
 )
 
+Keyed = tuple[str, str, object]  # the key of a case, its name, and what tells it from others
 Paths = Mapping[str, str]  # by the field of a record of ours; the path is as `Json.at` reads it
 MEASURED = None  # an end that leaves it to the checks whether an attempt passed
 BROKEN, NO_SCORE = "the grader failed", "the scorer gave no score"
 MOST_WORDS = 8  # that a message names
+STATED = "the results do not say which check failed"
 PLAIN = "main"  # a variant that is none
 _PASSED = {Outcome.PASSED: True, Outcome.FAILED: False}
 _TEXTS = ("expected", "output")
@@ -94,12 +97,16 @@ class CheckMap(Struct, frozen=True, kw_only=True):
     verdict: Words = Words()
     score: str = ""
     limit: Limit | None = None  # of the score, if nothing else says what passes
-    scale: Literal["pass", "share", "limit"] = "pass"  # the size is not compared; as it is; by the limit
+    scale: Literal["pass", "size", "share", "limit"] = "pass"  # whether and how the size of a score is compared
     reason: str = ""  # a text, or assertions of which those that failed are named
     weight: str = ""
     informs: bool = False  # one of weight 0 decides nothing
     end: Words = Words()  # whether it could be made
     error: str = ""
+    unfinished: str = ""  # why a check that says neither passed nor failed was not made
+    threshold: str = ""
+    judge: str = ""  # the model that graded
+    cost: str = ""
 
     def read(self, attempt: Json, scales: Scales) -> Iterator[CheckResult]:
         """The checks of an attempt. Raises InvalidDocument."""
@@ -128,14 +135,19 @@ class CheckMap(Struct, frozen=True, kw_only=True):
         informs = self.informs and weight == 0
         end = self.end.end(entry)
         error = entry.at(self.error).text_or_none or (BROKEN if end is Outcome.ERRORED else "")
+        judge = entry.at(self.judge).name_or_empty or None
         unmade = informs or name in scales.unknown or Outcome.SKIPPED in (end, self.verdict.end(entry))
         limit = self.limit if self.scale == "limit" and score is not None else None
+        sized = self.scale == "size" and (
+            score not in (None, 0, 1) or (judge is not None and (error or score is not None))
+        )
+        judged = sized or limit is not None or name in scales.graded
         reason = _reason(entry.at(self.reason))
         if name in scales.unknown:
             reason = f"{score}: the scores of {name} are not between 0 and 1"
         elif limit is not None:
             reason = f"{score:g}, {limit} passes"
-        elif self.scale != "pass" and score is None:
+        elif self.scale in ("share", "limit") and score is None:
             reason = NO_SCORE
         result = check_result(
             cut_name(name),
@@ -143,9 +155,14 @@ class CheckMap(Struct, frozen=True, kw_only=True):
             passed=None if unmade else self._passed(entry, score),
             score=score if limit is None or score is None else limit.share(score),
             reason=reason,
-            layer=Layer.JUDGE if limit or name in scales.graded else self._layer(kind, sort),
+            layer=Layer.JUDGE if judged else self._layer(kind, sort),
             weight=weight or 1.0,
+            threshold=entry.at(self.threshold).number_or_none,
+            judge_model=judge,
+            cost_usd=entry.at(self.cost).amount_or_none,
         )
+        if self.unfinished and entry.at(self.passed).value is None and not unmade:
+            error = error or self.unfinished
         return errored(result, error) if error and not informs else result
 
     def _passed(self, entry: Json, score: float | None) -> bool | None:
@@ -153,7 +170,7 @@ class CheckMap(Struct, frozen=True, kw_only=True):
         if end is not MEASURED:
             return _PASSED.get(end)
         if self.passed:
-            return entry.at(self.passed).flag
+            return None if self.unfinished and entry.at(self.passed).value is None else entry.at(self.passed).flag
         return None if score is None or self.limit is None else self.limit.passes(score)
 
     def _layer(self, *kinds: str) -> Layer:
@@ -166,17 +183,16 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     """One tool's results."""
 
     NAME: str
-    marks: tuple[
-        str, ...
-    ]  # what a document, or each row of JSON Lines, has; `|` between those of which one is enough
+    marks: tuple[str, ...]  # keys that a document, or each row, has; `|` between those of which one is enough
     version: str = ""
     versions: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()  # of rows, in a document; if there is none, the document is the only row
     lines: bool = False  # rows are also JSON Lines
     rows_of: Callable[[Sequence[Json]], Sequence[Json]] = list  # which of the lines are rows
     suite: str = ""  # of a document
-    case: Paths  # of a row: `key`, and maybe suite, name, file, category, variant
+    case: Paths  # of a row: `key`, and maybe suite, name, file, category, variant, and tags
     content: tuple[str, ...] = ()  # what tells a case besides its key
+    keyed: Callable[[Sequence[Json]], Sequence[Keyed]] | None = None  # else by these paths
     runs: str = ""  # a list of attempts in a row
     only_runs: bool = False  # a row without any was not run
     whole: Words = Words()  # what a row says of its attempts together
@@ -191,6 +207,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     errors_decide: bool = False  # an attempt with an error was not measured, if no word says otherwise
     ungraded: str = ""  # why an attempt without a check was not measured; if it is empty, it has none on purpose
     alone: str = "score"  # the name of the only check, if only the attempt says whether it passed
+    only_failure: bool = False  # an attempt without checks that passed has none, and is left out
     turn: Paths = {}  # of a TurnReport
     calls: Paths = {}  # `at` a list with calls of tools, and their name, input and output
     checks: tuple[CheckMap, ...] = ()
@@ -222,7 +239,9 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             dict.fromkeys(filter(None, (row.at(self.turn.get("model", "")).name_or_empty for row in rows)))
         )
         suite = document.at(self.suite).name_or_empty or self.NAME
-        cases = joined(self._case(row, self._suite(row, suite, several=len(models) > 1), scales) for row in rows)
+        keyed = self.keyed(rows) if self.keyed else [self._keyed(row) for row in rows]
+        pairs = [(row, self._suite(row, suite, several=len(models) > 1)) for row in rows]
+        cases = joined(self._case(*pair, one, scales) for pair, one in zip(pairs, keyed, strict=True))
         times = [at for row in rows if (at := row.at(self.run.get("times", "")).moment_or_none)]
         starts = [at for row in all_rows if (at := row.at(self.run.get("started_at", "")).moment_or_none)]
         began = min(starts or times, default=None)
@@ -232,7 +251,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             path=file.display_path,
             cases=cases,
             models=_names(document, self.run.get("models", "")) or models,
-            judges=_names(document, self.run.get("judges", "")),
+            judges=_names(document, self.run.get("judges", "")) or _judges(cases),
             started_at=began,
             duration_s=took or ((max(times) - began).total_seconds() if times and began else 0.0),
             notices=(*self.notices_of(all_rows), *self._unscaled(scales)),
@@ -250,7 +269,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             return self.rows_of(file.rows or ([file.document] if file.document else ()))
         rows = [row for path in self.lists for row in file.document.at(path).entries]
         if not rows:
-            raise file.document.at(self.lists[0]).wrong(f"a list of {self.lists[0]}")
+            raise file.document.at(self.lists[0]).wrong(f"a list of {re.split(r'[|.]', self.lists[0])[-1]}")
         return rows
 
     def _unscaled(self, scales: Scales) -> tuple[str, ...]:
@@ -274,7 +293,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
 
     def _lost(self, rows: Sequence[Json], cases: Sequence[ImportedCase]) -> str:
         """Why the file is not whole: a case has fewer attempts than its rows say."""
-        planned = {self._key(row): row.at(self.planned).count_or_none or 0 for row in rows}
+        planned = {self._keyed(row)[0]: row.at(self.planned).count_or_none or 0 for row in rows if self.planned}
         short = [case for case in cases if len(case.attempts) < planned.get(case.key, 0)]
         return (
             f"{short[0].key} has {len(short[0].attempts)} of {planned[short[0].key]} attempts in the results"
@@ -282,8 +301,14 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             else ""
         )
 
-    def _key(self, row: Json) -> str:
-        return row.at(self.case["key"]).text
+    def _keyed(self, row: Json) -> Keyed:
+        key = row.at(self.case["key"]).text
+        content = [row.at(path).value for path in self.content]
+        return (
+            key,
+            row.at(self.case.get("name", "")).name_or_empty or key,
+            canonical([key, *content]) if content else key,
+        )
 
     def _suite(self, row: Json, suite: str, *, several: bool) -> str:
         """Its suite; that of its variant, or of its model if the file has several."""
@@ -292,18 +317,16 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         of = ", ".join(name for name in (names[1], model) if name not in ("", PLAIN))
         return f"{names[0] or suite} ({of})" if of else names[0] or suite
 
-    def _case(self, row: Json, suite: str, scales: Scales) -> ImportedCase:
-        texts = {name: row.at(path).name_or_empty for name, path in self.case.items()}
-        key = self._key(row)
-        content = [row.at(path).value for path in self.content]
+    def _case(self, row: Json, suite: str, keyed: Keyed, scales: Scales) -> ImportedCase:
         return ImportedCase(
             suite=suite,
-            key=key,
-            name=cut_name(texts.get("name") or key),
+            key=keyed[0],
+            name=cut_name(keyed[1]),
             place=row.place,
-            content=canonical([key, *content]) if content else key,
-            file=texts.get("file", ""),
-            category=texts.get("category") or None,
+            content=keyed[2],
+            file=row.at(self.case.get("file", "")).name_or_empty,
+            category=row.at(self.case.get("category", "")).name_or_empty or None,
+            tags=tuple(tag.text for tag in row.at(self.case.get("tags", "")).entries),
             attempts=self._attempts(row, scales),
         )
 
@@ -338,7 +361,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             results = [check_result("status", "status", passed=None, reason=error)]
         turn = TurnReport(
             prompt=one.at(self.turn.get("prompt", "")).text_or_none or "",
-            **{name: one.at(self.turn.get(name, "")).answer if measured else None for name in _TEXTS},  # type: ignore[arg-type]
+            **{name: one.at(self.turn.get(name, "")).text_or_none if measured else None for name in _TEXTS},  # type: ignore[arg-type]
             results=numbered(results),
             latency_s=one.seconds_at(self.turn.get("latency_s", "")),
             cost_usd=one.at(self.turn.get("cost_usd", "")).amount_or_none,
@@ -370,7 +393,10 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         checks = [check for map_ in self.checks for check in map_.read(one, scales)]
         passed = None if checks else self._passed(one, end)
         score = one.at(self.score).measure_or_none
-        return checks if passed is None else [check_result(self.alone, self.alone, passed=passed, score=score)]
+        if passed is None or (passed and self.only_failure):
+            return checks
+        reason = STATED if self.only_failure else ""
+        return [check_result(self.alone, self.alone, passed=passed, score=score, reason=reason)]
 
     def _calls(self, one: Json) -> tuple[ToolCall, ...] | None:
         calls = one.at(self.calls.get("at", ""))
@@ -391,6 +417,11 @@ class FieldMap(Struct, frozen=True, kw_only=True):
 def _names(document: Json, path: str) -> tuple[str, ...]:
     name = document.at(path).name_or_empty
     return (name,) if name else ()
+
+
+def _judges(cases: Sequence[ImportedCase]) -> tuple[str, ...]:
+    results = (result for case in cases for one in case.attempts for result in one.turn.results)
+    return tuple(dict.fromkeys(result.judge_model for result in results if result.judge_model))
 
 
 def _reason(text: Json) -> str:

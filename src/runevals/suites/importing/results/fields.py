@@ -39,7 +39,7 @@ class Json(Struct, frozen=True):
     def at(self, paths: str) -> Json:
         """The value at a path such as `a.b`; of several with `|` between them, the first that is not null.
 
-        A name with dots is a key first; `.` is the value itself. Null if there is nothing.
+        A name with dots is a key first, a number an entry of a list, `.` the value itself.
         """
         value = Json(None, self.file, f"{self.pointer}/{paths.partition('|')[0].replace('.', '/')}")
         for path in filter(None, paths.split("|")):
@@ -54,10 +54,13 @@ class Json(Struct, frozen=True):
         names = [path] if isinstance(self.value, dict) and path in self.value else path.split(".")
         value = self
         for name in names:
-            value = (
-                value[name] if isinstance(value.value, dict) else Json(None, value.file, f"{value.pointer}/{name}")
-            )
+            value = value._entry(name)
         return value
+
+    def _entry(self, name: str) -> Json:
+        if isinstance(self.value, list) and name.lstrip("-").isdigit():
+            return Json(next(iter(self.value[int(name) :]), None), self.file, f"{self.pointer}/{name}")
+        return self[name] if isinstance(self.value, dict) else Json(None, self.file, f"{self.pointer}/{name}")
 
     def seconds_at(self, path: str) -> float | None:
         """A duration; a path that ends in `ms` as a word has milliseconds. Raises InvalidDocument."""
@@ -130,14 +133,6 @@ class Json(Struct, frozen=True):
     def measure_or_none(self) -> float | None:
         """A score; true and false are 1 and 0. None for null. Raises InvalidDocument."""
         return float(self.value) if isinstance(self.value, bool) else self.number_or_none
-
-    @property
-    def answer(self) -> str | None:
-        """A text; of a list of messages, the last one's."""
-        if not isinstance(self.value, list):
-            return self.text_or_none
-        last = next(reversed(self.entries), None)
-        return last["content"].text_or_none if last is not None and isinstance(last.value, dict) else None
 
     @property
     def amount_or_none(self) -> float | None:

@@ -57,7 +57,7 @@ AGENTV = FieldMap(
     error="error|failure_reason_code",
     errors_decide=True,
     turn={
-        "output": "output|answer",
+        "output": "output.-1.content|output|answer",
         "latency_s": "duration_ms ms",
         "cost_usd": "cost_usd",
         "input_tokens": "token_usage.input",
