@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,15 @@ def buildkite():
     return [line.replace("$$", "$") for line in step["command"]]
 
 
+@cache
+def install():
+    """The script that writes what is installed."""
+    spec = importlib.util.spec_from_file_location("install", ROOT / ".ci" / "install.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def called(*words, **more):
     return subprocess.run(words, capture_output=True, text=True, check=False, **more)
 
@@ -69,7 +80,7 @@ def programs(tmp_path_factory):
     """A folder with what the commands of a job call."""
     programs = tmp_path_factory.mktemp("programs")
     for name, text in {
-        "pip": '[ "$*" = "install runevals" ]',  # it is installed already
+        "pip": f'[ "$*" = "install {install().requirement()}" ]',  # it is installed already
         "runevals": f'exec "{sys.executable}" -m runevals "$@"',
         "python": f'exec "{sys.executable}" "$@"',
     }.items():
@@ -198,3 +209,24 @@ def test_files_are_valid_by_the_schemas_of_their_systems(name, schema, more):
     words = (sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *more)
     done = called(*words, str(FILES / name))
     assert done.returncode == 0, done.stdout
+
+
+def test_all_install_what_one_line_says_and_nothing_by_a_name_that_is_not_ours_yet():
+    script = install()
+    texts = {path.name: path.read_text(encoding="utf-8") for path in script.files()}
+    assert {name for name, text in texts.items() if script.written(text) != text} == set()
+    assert {name for name in texts if script.requirement() in texts[name]} >= {"gitlab-ci.yml", "change-model.yml"}
+
+
+@pytest.mark.parametrize("source", ["", "git+https://example.com/o/runevals@0123abc"])
+def test_another_source_changes_every_form(source, monkeypatch):
+    script = install()
+    forms = ["pip install runevals", "pip install 'runevals[gitlab]'", "pip install -q other"]
+    monkeypatch.setattr(script, "SOURCE", source)
+    once = [script.written(form) for form in forms]
+    assert once == (
+        forms if not source else [f"pip install {source}", f"pip install 'runevals[gitlab] @ {source}'", forms[2]]
+    )
+    assert [script.written(form) for form in once] == once
+    monkeypatch.setattr(script, "SOURCE", "")
+    assert [script.written(form) for form in once] == forms
