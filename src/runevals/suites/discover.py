@@ -18,6 +18,7 @@ _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
 _CATEGORIES = ("replay", "regression", "redteam")
 _SKILL_FOLDERS = ("data/eval", "eval", "evals")
+VALLY = ".vally.yaml"  # the settings of Vally and of GitHub's Copilot Evals
 SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv", ".tsv"})
 MOST_PLACES = 1_000_000  # that a pattern leads to
 
@@ -82,6 +83,10 @@ def _first(
 def _nothing_found(root: Path, others: Sequence[Path]) -> str:
     looked = f"{', '.join(_NAMES)} and eval-samples.json/.yaml/.yml, here and in ./evals/, and skills with evals"
     lines = [f"no suite found in {root} (looked for {looked})"]
+    if (root / VALLY).is_file():
+        lines.append(
+            f"Its evals are Vally's ({VALLY}): run `vally eval --output-dir FOLDER`, then runevals gate FOLDER"
+        )
     if others:
         names = ", ".join(str(path.relative_to(root)) for path in others)
         lines.append(f"Seen in ./evals/: {names}. Run them all with --all, or name one with --prompts-file")

@@ -22,6 +22,8 @@ OTHERS = [
     ({"skill": "s", "tasks": ["tasks/*.yaml"], "graders": []}, "an eval of waza"),
     ({"inputs": {"prompt": "x"}, "expected": {}}, "a task of waza"),
     ({"name": "n", "stimuli": [{"prompt": "x"}]}, "an eval of Vally"),
+    ({"stimuli": [{"prompt": "x"}]}, "an eval of Vally"),
+    ({"paths": {"evals": ["evals"]}, "suites": {"pr": {}}}, "settings of Vally"),
     ({"cases": [{"inputs": "x", "expected_output": "y"}]}, "a dataset of pydantic-evals"),
     ([{"instruction": "x", "input": "", "output": "y"}], "a dataset with instruction and input"),
     ({"results": {"results": []}, "config": {}}, "a result of promptfoo"),

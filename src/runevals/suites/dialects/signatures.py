@@ -76,7 +76,8 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     *_other("an eval of waza", _GATE, ("tasks.[]", "graders|metrics"), ("tasks.[]", "skill", "config|graders")),
     *_other("a task of waza", _GATE, ("inputs.prompt", "expected|graders")),
-    *_other("an eval of Vally", _GATE, ("stimuli.[]", "graders|executor|config|name")),
+    *_other("an eval of Vally", _GATE, ("stimuli.[]", "graders|executor|config|name|stimuli.[].prompt")),
+    *_other("settings of Vally", _GATE, ("paths.evals", "suites|evalFilenames|version")),
     *_other(
         "a dataset of pydantic-evals",
         f"its inputs may be any object: {_COLUMNS}",
