@@ -91,6 +91,11 @@ def test_a_choice_that_is_none_is_refused(choice):
         Columns.chosen([choice])
 
 
+def test_a_table_that_may_be_cut_short_is_named(tmp_path):
+    assert read(tmp_path, "id,score\na,1\nb,0.9", name="r.csv").notices[0].endswith("is it the whole file?")
+    assert read(tmp_path, "id,score\na,1\nb,0.9\n", name="r.csv").notices == ()
+
+
 def test_a_folder_is_not_searched_for_plain_rows_unless_their_columns_are_named(tmp_path):
     (tmp_path / "data.csv").write_text("id,score\na,1\n")
     with pytest.raises(InvalidDocument, match="there are no results in"):

@@ -33,6 +33,7 @@ class OpenedResults(Struct, frozen=True, kw_only=True):
     rows: tuple[Json, ...] | None = None  # of JSON Lines
     xml: XmlElement | None = None
     archive: Archive | None = None
+    is_cut: bool = False  # it may end within its last row, which nothing else would tell
 
     def has(self, *names: str) -> bool:
         """Whether it is a JSON object with all of these keys."""
@@ -66,7 +67,9 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
     if path.suffix.lower() in TABLES:
         table = Json(read_csv(text, display_path).value, display_path).entries
         rows = [Json(row.value, f"{display_path}: row {at}") for at, row in enumerate(table, start=1)]
-        return OpenedResults(path=path, display_path=display_path, rows=tuple(rows))
+        return OpenedResults(
+            path=path, display_path=display_path, rows=tuple(rows), is_cut=not text.endswith("\n")
+        )
     try:
         return OpenedResults(path=path, display_path=display_path, document=Json(loaded(text), display_path))
     except json.JSONDecodeError as error:

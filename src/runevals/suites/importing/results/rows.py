@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Outcome
@@ -115,7 +116,8 @@ def read(file: OpenedResults, choices: Sequence[str] = ()) -> ImportedRun:
     )
     if run.notices and not any(map(_says_anything, run.cases)):
         raise InvalidDocument(f"{file.display_path} has nothing to compare: {'; '.join(run.notices)}")
-    return run
+    cut = f"{file.display_path} ends without a line break: is it the whole file?"
+    return replace(run, notices=(*run.notices, cut)) if file.is_cut else run
 
 
 def _says_anything(case: ImportedCase) -> bool:
