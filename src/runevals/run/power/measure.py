@@ -1,0 +1,105 @@
+"""The measured runs of a suite: the base twice, or runs that were made already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from runevals.lib.text.numbers import money, plural
+from runevals.records import AttemptReport, CaseReport, RunReport
+from runevals.records.errors import ExternalError, InvalidSettings
+from runevals.run.call_limit import calls_of_attempt, require_few_calls
+from runevals.run.cost_estimate import estimated_cost
+from runevals.run.default_target import with_target
+from runevals.run.load import plan_of
+from runevals.run.power.predict import Prediction, predicted, suite_of
+from runevals.run.power.simulate import Plan
+from runevals.run.request import RunRequest
+from runevals.run.sides import open_side
+from runevals.settings.resolve import Settings
+from runevals.verdict.score import over_attempts, run_report
+
+MOST_USD = 1.0  # without a limit of the settings, if prices are known
+TWICE, FEWEST_ROUNDS = 2, 3
+DETERMINISTIC = "the target is called deterministic: every difference is a loss, and there is no noise to measure"
+
+
+def a_a(request: RunRequest, past: Sequence[RunReport]) -> Prediction:
+    """Runs the suite twice, unless there are runs of it, and simulates. Raises RunevalsError."""
+    settings = with_target(request.settings, request.suites.suites)
+    if settings.target is not None and settings.target.deterministic:
+        raise InvalidSettings(DETERMINISTIC)
+    report = _pooled(replace(request, settings=settings), past) if past else _measured(request)
+    if not any(run.status.measured for case in report.cases for run in case.runs):
+        raise ExternalError("no run was measured, so that nothing can be said of the suite")
+    if report.run.target.deterministic:
+        raise InvalidSettings(DETERMINISTIC)
+    plan = Plan(
+        info=replace(report.run, repeat=settings.measure.repeat, stopped=None),
+        rule=settings.rules.regression,
+        repeat=settings.measure.repeat,
+        base_looks=settings.compare.verify_repeats,
+    )
+    return predicted(suite_of(report, plan))
+
+
+def limited(settings: Settings) -> Settings:
+    """With a limit of dollars, if the price of the target's model is known and there is no other."""
+    limits, target = settings.measure.limits, settings.target
+    known = (
+        target is not None and target.model and settings.measure.prices.cost_usd(target.model, 1, 1) is not None
+    )
+    if limits.cost_usd is not None or not known:
+        return settings
+    return replace(settings, measure=replace(settings.measure, limits=replace(limits, cost_usd=MOST_USD)))
+
+
+def _measured(request: RunRequest) -> RunReport:
+    settings = with_target(request.settings, request.suites.suites)
+    settings = replace(
+        settings.repeated(TWICE * max(FEWEST_ROUNDS, settings.measure.repeat)),
+        compare=replace(settings.compare, against=None),
+    )
+    request = replace(request, settings=settings)
+    require_few_calls(request)
+    calls = calls_of_attempt(settings, request.suites) * settings.attempts
+    plan = plan_of(request.suites, settings)
+    cost = estimated_cost(plan, settings, calls, 0)
+    request.tell(
+        f"Measuring the suite twice, {plural(settings.attempts, 'run')} of each case in all: "
+        f"{plural(calls, 'call')} of target and judge, {cost}; it ends at {_most(request)}"
+    )
+    with request.budget.timed(), open_side(request) as side:
+        for _ in request.progress(side)(side.everything()):
+            pass
+        return side.report()
+
+
+def _most(request: RunRequest) -> str:
+    most = request.settings.measure.limits.cost_usd
+    return "no limit of dollars (--max-cost)" if most is None else money(most)
+
+
+def _pooled(request: RunRequest, past: Sequence[RunReport]) -> RunReport:
+    """All runs of the cases as they are now, of the newest target. Raises InvalidSettings if there are none."""
+    plan = plan_of(request.suites, request.settings)
+    current = {(case.suite, case.key, case.fingerprint) for case in plan.cases}
+    newest = max(past, key=lambda report: report.run.started_at)
+    alike = [report for report in past if report.run.target == newest.run.target]
+    runs: dict[tuple[str, str], list[AttemptReport]] = {}
+    cases: dict[tuple[str, str], CaseReport] = {}
+    for report in alike:
+        for case in report.cases:
+            if (case.suite, case.key, case.fingerprint) in current:
+                cases.setdefault((case.suite, case.key), case)
+                runs.setdefault((case.suite, case.key), []).extend(case.runs)
+    if not cases:
+        raise InvalidSettings(
+            "the results have no run of these cases as they are now; leave --results out to run them"
+        )
+    whole = [
+        over_attempts(case, [replace(run, attempt=number) for number, run in enumerate(runs[key], 1)])
+        for key, case in cases.items()
+    ]
+    return run_report(newest.run, whole)

@@ -1,0 +1,278 @@
+"""Measured runs of a suite → how often the verdict is wrong on it, and the smallest change that it sees."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from runevals.lib.statistics.chance import beta_weights
+from runevals.lib.text.numbers import plural, short_list
+from runevals.records import RunReport, State
+from runevals.run.power.simulate import CaseOdds, Plan, Rates, Simulated
+from runevals.verdict.parts import PART_MIN_CASES
+
+POWER = 0.9
+SIZES = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+WORK = 6_000  # cases that are simulated for each question
+FEWEST, MOST = 100, 300  # simulated changes of a question
+FLAKY = 0.2, 0.8  # pass rates between which a case is proposed for quarantine
+MOST_QUARANTINED = 0.1  # of the cases
+_SEED = 20261127
+
+Change = Callable[[Rates, float, random.Random], Rates]  # rates of the base, size → rates of the head
+
+
+class Shares(Struct, frozen=True, kw_only=True):
+    """What simulated changes of one kind end in."""
+
+    worse: float
+    not_known: float
+    improved: float
+    head_runs: float  # a case
+    base_runs: float
+    points: float  # by which the mean pass rate of the changed cases falls; a gain is negative
+
+
+class Detectable(Struct, frozen=True, kw_only=True):
+    """The smallest change of a kind that is seen nine times in ten; `size` None: not even the largest is."""
+
+    what: str
+    size: float | None
+    shares: Shares  # at that size, or the largest
+    power: float
+
+
+class Repair(Struct, frozen=True, kw_only=True):
+    """A change of the suite or settings that makes a smaller loss of the whole visible."""
+
+    what: str
+    power: float  # at the next smaller loss
+    runs: float  # of one verdict on an unchanged suite, of both sides
+
+
+class Prediction(Struct, frozen=True, kw_only=True):
+    """What the verdict would say on this suite."""
+
+    cases: int
+    runs: int  # that were measured
+    simulated: int  # changes of each kind
+    unchanged: Shares
+    detectable: Sequence[Detectable]
+    repairs: Sequence[Repair]
+    dead: Sequence[str]  # cases that never passed: they cannot show a loss
+    flaky: Sequence[str]
+
+
+def of_case(rates: Rates, size: float, rng: random.Random) -> Rates:
+    """One case that mostly passes loses so much of its pass rate."""
+    places = [place for place, rate in enumerate(rates) if rate >= 0.5] or range(len(rates))
+    return _lowered(rates, size, [rng.choice(places)])
+
+
+def of_all(rates: Rates, size: float, _rng: random.Random) -> Rates:
+    """Every case loses so much of its pass rate."""
+    return _lowered(rates, size, range(len(rates)))
+
+
+def of_some(places: Sequence[Sequence[int]]) -> Change:
+    """One of these parts does."""
+    return lambda rates, size, rng: _lowered(rates, size, rng.choice(places))
+
+
+def gain_of_all(rates: Rates, size: float, _rng: random.Random) -> Rates:
+    """Every case fails so much less often."""
+    return [rate + (1 - rate) * size for rate in rates]
+
+
+def _lowered(rates: Rates, size: float, places: Sequence[int]) -> Rates:
+    changed = frozenset(places)
+    return [rate * (1 - size) if place in changed else rate for place, rate in enumerate(rates)]
+
+
+class Suite(Struct, frozen=True, kw_only=True):
+    """Cases with their runs, how they are compared, and how probable their pass rates are."""
+
+    plan: Plan
+    odds: Sequence[CaseOdds]
+    simulations: int  # of each kind of change
+
+    @property
+    def parts(self) -> list[Sequence[int]]:
+        """The categories that the verdict tests."""
+        categories: dict[str | None, list[int]] = defaultdict(list)
+        for place, one in enumerate(self.odds):
+            categories[one.case.category].append(place)
+        return [
+            places
+            for name, places in categories.items()
+            if name and PART_MIN_CASES <= len(places) < len(self.odds)
+        ]
+
+    def shares(self, change: Change, size: float, number: int | None = None) -> Shares:
+        """What so many simulated changes end in; each has pass rates that the measured runs make probable."""
+        rng = random.Random(_SEED)  # noqa: S311 - no secret
+        weights = beta_weights(Counter((one.passes, one.runs) for one in self.odds))
+        shapes = rng.choices(
+            [shape for _, shape in weights], [weight for weight, _ in weights], k=number or self.simulations
+        )
+        ends = [self._one(change, size, self._rates(shape, rng), rng) for shape in shapes]
+        return pooled(ends)
+
+    def known(self, change: Change, size: float, rates: Rates, number: int, seed: int) -> Shares:
+        """The same for known pass rates."""
+        rng = random.Random(seed)  # noqa: S311 - no secret
+        return pooled([self._one(change, size, rates, rng) for _ in range(number)])
+
+    def _rates(self, shape: tuple[float, float], rng: random.Random) -> Rates:
+        a, b = shape
+        return [rng.betavariate(a + one.passes, b + one.runs - one.passes) for one in self.odds]
+
+    def _one(self, change: Change, size: float, rates: Rates, rng: random.Random) -> Shares:
+        head = change(rates, size, rng)
+        simulated = Simulated(self.plan, self.odds, rates, head, rng)
+        comparison = simulated.decided()
+        falls = [before - now for before, now in zip(rates, head, strict=True) if before != now]
+        cases = len(self.odds)
+        return Shares(
+            worse=float(comparison.state is State.WORSE),
+            not_known=float(comparison.state is State.NOT_KNOWN),
+            improved=float(comparison.improved),
+            head_runs=simulated.runs["head"] / cases,
+            base_runs=simulated.runs["base"] / cases,
+            points=fmean(falls) if falls else 0.0,
+        )
+
+    def smallest(self, what: str, change: Change, end: str = "worse") -> Detectable:
+        """The smallest size that is seen nine times in ten, by halving."""
+        tried = {SIZES[-1]: self.shares(change, SIZES[-1])}
+        low, high = 0, len(SIZES) - 1
+        if getattr(tried[SIZES[-1]], end) < POWER:
+            return Detectable(what=what, size=None, shares=tried[SIZES[-1]], power=getattr(tried[SIZES[-1]], end))
+        while low < high:
+            middle = (low + high) // 2
+            tried[SIZES[middle]] = self.shares(change, SIZES[middle])
+            if getattr(tried[SIZES[middle]], end) >= POWER:
+                high = middle
+            else:
+                low = middle + 1
+        shares = tried[SIZES[high]]
+        return Detectable(what=what, size=SIZES[high], shares=shares, power=getattr(shares, end))
+
+    @property
+    def flaky(self) -> list[CaseOdds]:
+        """The cases that pass about half of their runs, the most uncertain first."""
+        some = [one for one in self.odds if one.runs > 2 and FLAKY[0] <= one.passes / one.runs <= FLAKY[1]]
+        return sorted(some, key=lambda one: abs(one.passes / one.runs - 0.5))
+
+
+def pooled(ends: Sequence[Shares]) -> Shares:
+    """The means."""
+    return Shares(**{name: fmean(getattr(each, name) for each in ends) for name in Shares.__struct_fields__})
+
+
+def suite_of(report: RunReport, plan: Plan) -> Suite:
+    """The cases of which a run was measured."""
+    odds = [one for one in map(CaseOdds.of, report.cases) if one is not None]
+    return Suite(plan=plan, odds=odds, simulations=max(FEWEST, min(MOST, WORK // max(1, len(odds)))))
+
+
+def predicted(suite: Suite) -> Prediction:
+    """Everything that is said of the suite."""
+    whole = suite.smallest("every case", of_all)
+    detectable = [
+        suite.smallest("one case", of_case),
+        *([suite.smallest("a category", of_some(suite.parts))] if suite.parts else []),
+        whole,
+    ]
+    unchanged = suite.shares(of_all, 0.0)
+    return Prediction(
+        cases=len(suite.odds),
+        runs=sum(one.runs for one in suite.odds),
+        simulated=suite.simulations,
+        unchanged=unchanged,
+        detectable=(*detectable, suite.smallest("every case", gain_of_all, "improved")),
+        repairs=sorted(_repairs(suite, whole), key=lambda repair: repair.runs),
+        dead=[one.case.key for one in suite.odds if not one.passes],
+        flaky=[one.case.key for one in suite.flaky],
+    )
+
+
+def _repairs(suite: Suite, whole: Detectable) -> Iterator[Repair]:
+    """What shows the next smaller loss of the whole nine times in ten, and what a verdict then costs."""
+    place = len(SIZES) if whole.size is None else SIZES.index(whole.size)
+    if not place:
+        return
+    size = SIZES[place - 1]
+    most = int(MOST_QUARANTINED * len(suite.odds))
+    out = suite.flaky[:most]
+    plan = suite.plan
+    more = replace(plan, repeat=2 * plan.repeat, base_looks=2 * plan.base_looks)
+    doubled = [
+        replace(one, case=replace(one.case, key=f"{one.case.key}+", fingerprint=f"{one.case.fingerprint}+"))
+        for one in suite.odds
+    ]
+    options: Mapping[str, Suite] = {
+        f"repeat: {more.repeat} and verify_repeats: {more.base_looks}": replace(suite, plan=more),
+        **(
+            {
+                f"quarantine {short_list([one.case.key for one in out])}": replace(
+                    suite, odds=[one for one in suite.odds if one not in out]
+                )
+            }
+            if out
+            else {}
+        ),
+        f"twice as many cases ({2 * len(suite.odds)}), by splitting those of several checks": replace(
+            suite, odds=[*suite.odds, *doubled]
+        ),
+    }
+    for what, other in options.items():
+        power = other.shares(of_all, size).worse
+        if power >= POWER:
+            cost = other.shares(of_all, 0.0, min(FEWEST, suite.simulations))
+            yield Repair(what=what, power=power, runs=len(other.odds) * (cost.head_runs + cost.base_runs))
+
+
+def described(prediction: Prediction) -> Iterator[tuple[str, str]]:
+    """(name, sentence), for a reader at a terminal."""
+    same, cases = prediction.unchanged, prediction.cases
+    source = f"{prediction.simulated} simulated, from {plural(prediction.runs, 'measured run')}"
+    ends = f"fails {_percent(same.worse)} and is not known {_percent(same.not_known)} of the time"
+    runs = f"{cases * same.head_runs:.0f} runs, and {cases * same.base_runs:.0f} of the base"
+    yield "a/a", f"an unchanged change of these {plural(cases, 'case')} {ends}, and takes {runs} ({source})"
+    for detectable in prediction.detectable:
+        yield "power", _of_change(detectable)
+    if prediction.dead:
+        yield (
+            "cases",
+            f"never passed, so that no loss of them shows: {short_list(prediction.dead)}; fix or drop them",
+        )
+    if prediction.flaky:
+        flaky = short_list(prediction.flaky)
+        yield (
+            "cases",
+            f"between a fifth and four fifths of their runs pass: {flaky}; split, fix or quarantine them",
+        )
+    if prediction.repairs:
+        best = prediction.repairs[0]
+        yield "repair", f"the cheapest way to see smaller losses: {best.what} ({best.runs:.0f} runs a verdict)"
+
+
+def _of_change(detectable: Detectable) -> str:
+    is_gain = detectable.shares.points < 0
+    end = "improved" if is_gain else "worse"
+    size = f"{abs(100 * detectable.shares.points):.0f} points"
+    change = f"{detectable.what} that {'gains' if is_gain else 'loses'} {size}"
+    called = f"(called {end}: {_percent(detectable.power)})"
+    if detectable.size is None:
+        return f"not seen nine times in ten: {change}, the most there is {called}"
+    return f"the smallest change that is seen nine times in ten: {change} {called}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"

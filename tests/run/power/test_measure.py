@@ -1,0 +1,60 @@
+"""`runevals doctor --aa`: the runs it makes or takes, and what it says first."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ending import ended
+from tests.sample_suites import AGENT, SUITE
+
+SETTINGS = "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+
+
+@pytest.fixture
+def doctor(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT)
+    project.write("runevals.yaml", SETTINGS)
+    return lambda *words: runevals("doctor", "--aa", *words)
+
+
+def test_the_suite_is_run_twice_and_the_calls_are_said_before(doctor):
+    code, out, err = doctor()
+    assert code == 0, err
+    assert "Measuring the suite twice, 6 runs of each case in all: 12 calls of target and judge" in err
+    assert "– a/a " in out
+    assert "from 12 measured runs" in " ".join(out.split())
+    assert "never passed" in out
+
+
+def test_runs_that_were_made_already_are_taken(doctor, runevals):
+    assert runevals("run", "--repeat", "2", "-o", "out.json")[0] == 0
+    code, out, err = doctor("--results", "out.json")
+    assert (code, err) == (0, "")
+    assert "from 4 measured runs" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "code", "told"),
+    [
+        (SETTINGS.replace("'}", "', deterministic: true}"), [], 2, "there is no noise to measure"),
+        (SETTINGS.replace("agent.py", "none.py"), [], 3, ""),
+        (SETTINGS, ["--max-calls", "3"], 2, "12 calls of target and judge are planned"),
+    ],
+)
+def test_what_cannot_be_measured_is_said(project, doctor, settings, words, code, told):
+    project.write("runevals.yaml", settings)
+    found, _, err = doctor(*words)
+    ended(found, code, err, told)
+
+
+def test_results_of_other_cases_are_refused(project, doctor, runevals):
+    assert runevals("run", "-o", "out.json")[0] == 0
+    project.write("evals.json", {**SUITE, "items": [{"testId": "z", "prompt": "?", "expected_response": "x"}]})
+    code, _, err = doctor("--results", "out.json")
+    ended(code, 2, err, "the results have no run of these cases as they are now")
+
+
+def test_results_are_for_aa(doctor, runevals):
+    code, _, err = runevals("doctor", "--results", ".")
+    ended(code, 2, err, "--results is for --aa; give both")
