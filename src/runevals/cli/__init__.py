@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, str] = {
     "compare": "Compare two results documents.",
     "gate": "Compare the results of another tool with those of the base.",
     "blame": "Find the changed lines that lost the cases of a failing run.",
+    "ablate": "Find the lines of a passing prompt that change nothing.",
     "merge": "Merge the results of all shards.",
     "accept": "Accept losses of this change, if a reviewer agrees.",
     "validate": "Check suites without running anything.",

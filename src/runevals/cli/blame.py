@@ -83,7 +83,7 @@ def command(
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
     words = raw_settings(options, paths=suite)
-    _require_local(words)
+    require_local(words, "blame", ", with the results of the job: runevals blame results.json")
     path, conclusion = newest_comparison(results)
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
     request = _request(words, base, quiet=quiet)
@@ -116,14 +116,14 @@ def _with_coverage(conclusion: Conclusion, commit: str, request: RunRequest, *, 
     return covered(plan, request, blame)
 
 
-def _require_local(words: RawSettings) -> None:
+def require_local(words: RawSettings, command: str, how: str = "") -> None:
     """Raises InvalidSettings in a job of a change: the settings in the worktree are all of the change itself."""
     require_own_code(words)
     elsewhere = in_ci(words.environment) and not words.environment.get("GITHUB_EVENT_NAME")
     if elsewhere or change_event(words).untrusted:
         raise InvalidSettings(
-            "runevals blame runs a change with its own settings, which must not decide in a job of the change; "
-            "run it on your machine, with the results of the job: runevals blame results.json"
+            f"runevals {command} runs a change with its own settings, which must not decide in a job of the "
+            f"change; run it on your machine{how}"
         )
 
 
