@@ -28,7 +28,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "github": {"records", "lib", "evaluators", "settings", *STAGES, "run"},
     "gitlab": {"records"},
     "cli": {"records", "lib", "evaluators", "settings", *STAGES, "run", "github", "gitlab"},
-    "__init__": {"lib", "reports", "run", "verdict"},  # the public names
+    "__init__": {"lib", "records", "reports", "run", "verdict"},  # the public names
     "__main__": {"cli"},
     "pytest_plugin": {"records", "lib", "run", "__init__"},
 }

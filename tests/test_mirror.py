@@ -158,7 +158,7 @@ def docstring_lines(node: ast.AST) -> range:
 
 def mirrored(place: Path) -> Iterator[Path]:
     """Where a module's test may be: `test_NAME.py`, or a folder NAME with files that are tests."""
-    name = place.parent.name if place.name == "__init__" else place.name
+    name = place.parent.name or "public_api" if place.name == "__init__" else place.name
     yield TESTS / place.parent / f"test_{name}.py"
     yield TESTS / place.parent / name.replace("_", "-") / "valid"
 

@@ -11,11 +11,16 @@ from types import ModuleType
 
 import pytest
 
+from runevals.settings.arguments import SettingsArguments
+from runevals.settings.table import SETTINGS
 from tests.docs.pages import ROOT, blocks
 from tests.sample_suites import SUITE
 
 PUBLIC = {
-    "runevals": ["RunRequest", "case_blocked_test", "decide", "load_suites", "read_results", "run_suites"],
+    "runevals": [
+        *("Case", "Evaluation", "ExternalError", "InvalidSettings", "InvalidSuite", "RunRequest", "RunevalsError"),
+        *("UsageError", "case_blocked_test", "decide", "evaluate", "load_suites", "read_results", "run_suites"),
+    ],
     "runevals.evaluators": ["Check", "Composite", "Judged", "Scripted", "Subject", "Verdict", "evaluator"],
     "runevals.lib.sandbox": ["Answer", "Sandbox"],
 }
@@ -26,7 +31,8 @@ PROTOCOLS = {
 }
 SIGNATURES = {
     "decide": "(base: 'RunReport | None', head: 'RunReport', rules: 'GateRules | None' = None) -> 'Conclusion'",
-    "load_suites": "(*paths: 'str | Path', cwd: 'Path | None' = None, **settings: 'object') -> 'LoadedSuites'",
+    "load_suites": "(*paths: 'str | Path', cwd: 'Path | None' = None, "
+    "**settings: 'Unpack[SettingsArguments]') -> 'LoadedSuites'",
     "read_results": "(path: 'str | Path') -> 'RunReport'",
     "run_suites": "(request: 'RunRequest') -> 'Conclusion'",
 }
@@ -39,6 +45,12 @@ def test_a_module_lists_exactly_its_public_names_and_has_each(module):
     assert all(getattr(loaded, name) is not None for name in PUBLIC[module])
     with pytest.raises(AttributeError, match="no_such_name"):
         loaded.no_such_name  # noqa: B018
+
+
+def test_an_editor_completes_the_public_names_and_the_settings():
+    runevals = import_module("runevals")
+    assert set(runevals.__all__) <= set(dir(runevals))
+    assert list(SettingsArguments.__annotations__) == [setting.name for setting in SETTINGS]
 
 
 @pytest.mark.parametrize("module", PROTOCOLS)

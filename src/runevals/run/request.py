@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Unpack
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -17,8 +18,10 @@ from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.progress import Progress, silent
 from runevals.run.resume.journal import Journal
 from runevals.run.world.budget import Budget, Stop
+from runevals.settings.arguments import SettingsArguments
 from runevals.settings.resolve import RawSettings, Settings, require_known, resolve
 from runevals.suites.load import LoadedSuites
+from runevals.targets import Target
 
 
 class RunRequest(Struct, frozen=True, kw_only=True):
@@ -39,17 +42,18 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     weakenings: tuple[Weakening, ...] = ()  # of settings and quarantine: what a change would decide about itself
     notices: tuple[str, ...] = ()  # of stages before the measurement
     budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
+    target: Callable[[], Target] | None = None  # makes it, in place of the one that the settings name
     progress: Progress = silent
     tell: Callable[[str], None] = notice
 
     @classmethod
-    def of(cls, *paths: str | Path, cwd: Path | None = None, **settings: object) -> RunRequest:
+    def of(cls, *paths: str | Path, cwd: Path | None = None, **settings: Unpack[SettingsArguments]) -> RunRequest:
         """The request of a run in `cwd`, with its settings file; `paths` are suites, `settings` are as flags.
 
         Raises InvalidSettings, InvalidSuite, NoSuiteFound.
         """
         require_known(settings)
-        flags = {**settings, "suites": [str(path) for path in paths]} if paths else settings
+        flags: dict[str, object] = {**settings, **({"suites": [str(path) for path in paths]} if paths else {})}
         raw = RawSettings(flags=flags, cwd=cwd or Path.cwd())
         resolved = resolve(raw)
         return cls(settings=resolved, suites=load.suites_of(resolved), raw=raw)
@@ -59,6 +63,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         return replace(self, notices=(*self.notices, *notices))
 
 
-def load_suites(*paths: str | Path, cwd: Path | None = None, **settings: object) -> LoadedSuites:
+def load_suites(
+    *paths: str | Path, cwd: Path | None = None, **settings: Unpack[SettingsArguments]
+) -> LoadedSuites:
     """The suites that a run in `cwd` would have. Raises as `RunRequest.of`."""
     return RunRequest.of(*paths, cwd=cwd, **settings).suites

@@ -51,7 +51,8 @@ def open_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
         notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
     journal = None if request.journal is None else request.journal.of(side)
     reported = side == HEAD  # a base that cannot be measured does not end the run
-    with real_world(settings, suites, budget=request.budget, journal=journal, reported=reported) as world:
+    target = None if request.target is None else request.target()
+    with real_world(settings, suites, target, request.budget, journal, reported=reported) as world:
         loading.dry_run_evaluators(plan, world.sandbox)
         gc.freeze()  # the suites stay
         gc.set_threshold(20_000, 200, 20)  # most of what a run makes it keeps too

@@ -97,7 +97,7 @@ class PythonTarget:
             self._end(worker)
         else:
             self._idle.put(worker)
-        return _response(reply, latency_s)
+        return response_of(reply, latency_s)
 
     def _folder_of(self, conversation: Conversation) -> str | None:
         """The folder that the function works in, if it is not the target's own."""
@@ -218,7 +218,8 @@ def _located(interpreter: str | None, cwd: Path) -> str:
     return str(cwd / interpreter) if "/" in interpreter else interpreter
 
 
-def _response(reply: object, latency_s: float) -> Response:
+def response_of(reply: object, latency_s: float) -> Response:
+    """What a function returned or raised, as an answer."""
     if not isinstance(reply, Mapping):
         return failed("target_unparseable", "the worker's answer cannot be read")
     if "raised" in reply:

@@ -26,7 +26,7 @@ def main() -> None:
     try:
         function = _load(sys.argv[1])
     except BaseException as error:  # noqa: BLE001 - whatever loading raises, the host must hear of it
-        _say(answers, {"error": _last_line(error)})
+        _say(answers, {"error": last_line(error)})
         return
     _say(answers, {"file": getattr(sys.modules.get(function.__module__), "__file__", None)})
     start = Path.cwd()
@@ -38,10 +38,10 @@ def _reply(function: Callable[..., Any], request: dict[str, Any], start: Path) -
     """What a call returned or raised; afterwards this process is in `start` again."""
     try:
         os.chdir(request.get("cwd") or start)
-        value = _awaited(_call(function, request))
+        value = _awaited(call_with(function, request))
         json.dumps(value)
     except BaseException as error:  # noqa: BLE001 - SystemExit of a function is a failure of the function
-        return {"raised": _last_line(error)}
+        return {"raised": last_line(error)}
     finally:
         with suppress(OSError):  # processes that stay in the folder of an attempt are killed at its end
             os.chdir(start)
@@ -68,7 +68,7 @@ def _load(reference: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-def _call(function: Callable[..., Any], request: dict[str, Any]) -> Any:
+def call_with(function: Callable[..., Any], request: dict[str, Any]) -> Any:
     """Calls the function with as many of (prompt, messages, case) as it accepts."""
     arguments = (request["prompt"], request["messages"], request["case"])
     try:
@@ -92,7 +92,8 @@ def _loop() -> Any:
     return asyncio.new_event_loop()
 
 
-def _last_line(error: BaseException) -> str:
+def last_line(error: BaseException) -> str:
+    """The error, what a server said, and the innermost line that the author of the function can change."""
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

@@ -1,0 +1,127 @@
+"""`runevals.evaluate`: a function and a list are a run, as the command line makes one."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import re
+
+import pytest
+
+import runevals
+
+CASES = [
+    {"question": "Capital of France?", "answer": "Paris"},
+    {"question": "Capital of Peru?", "answer": "Lima", "id": "peru", "tags": ["south"]},
+]
+SAME = [
+    runevals.Case("Capital of France?", expected="Paris"),
+    runevals.Case("Capital of Peru?", expected="Lima", id="peru", tags=("south",)),
+]
+
+
+def right(prompt):
+    return {"Capital of France?": "Paris"}.get(prompt, "Lima")
+
+
+async def worse(prompt):
+    await asyncio.sleep(0)
+    return "Paris"
+
+
+def broken(prompt):
+    raise ValueError(prompt)
+
+
+@pytest.fixture(autouse=True)
+def here(project):
+    return project
+
+
+@pytest.mark.parametrize("cases", [CASES, SAME, iter(CASES)], ids=["mappings", "cases", "an iterator"])
+def test_rows_hold_what_a_table_needs(cases):
+    evaluation = runevals.evaluate(cases, right, checks=["ExactMatch"], repeat=2)
+    assert evaluation.passed
+    assert [(row["case"], row["attempt"]) for row in evaluation.rows if row["case"] == "peru"] == [
+        ("peru", 1),
+        ("peru", 2),
+    ]
+    [row] = [row for row in evaluation.rows if (row["case"], row["attempt"]) == ("peru", 2)]
+    assert {
+        name: row[name] for name in ("prompt", "expected", "answer", "passed", "score", "ExactMatch", "error")
+    } == {
+        "prompt": "Capital of Peru?",
+        "expected": "Lima",
+        "answer": "Lima",
+        "passed": True,
+        "score": 5.0,
+        "ExactMatch": 1.0,
+        "error": None,
+    }
+
+
+def test_a_worse_function_fails_against_an_evaluation_and_against_its_document(here):
+    before = runevals.evaluate(CASES, right, checks=["ExactMatch"], deterministic=True)
+    before.save("base.json")
+    for baseline in (before, "base.json", here.path / "base.json"):
+        after = runevals.evaluate(SAME, worse, checks={"ExactMatch": {}}, baseline=baseline, deterministic=True)
+        assert (after.passed, after.verdict.exit_code) == (False, 1)
+        assert "Regressed\n  peru  Capital of Peru?  1/1 → 0/1" in str(after)
+    assert runevals.evaluate(CASES, right, checks=["ExactMatch"], baseline=before, deterministic=True).passed
+
+
+@pytest.mark.parametrize(
+    ("cases", "names"),
+    [
+        pytest.param(CASES, {"PartialMatch"}, id="an expected text"),
+        pytest.param(
+            [{**CASES[0], "checks": {"max_length": {"value": 9}}}], {"PartialMatch", "max_length"}, id="own"
+        ),
+    ],
+)
+def test_checks_have_a_default_and_a_case_may_add_its_own(cases, names):
+    row = runevals.evaluate(cases, right).rows[0]
+    assert {name.removesuffix(" reason") for name in row if name.endswith(" reason")} == names
+
+
+def test_a_function_that_fails_is_not_measured_and_never_a_pass():
+    evaluation = runevals.evaluate(CASES, broken)
+    assert (evaluation.passed, evaluation.verdict.exit_code) == (False, 3)
+    assert re.match(r"ValueError: Capital of Peru\? \(.*test_from_python\.py:\d+\)", evaluation.rows[1]["error"])
+    assert evaluation.rows[1]["passed"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        pytest.param({"answer": "bot"}, runevals.InvalidSettings, "must be a function", id="no function"),
+        pytest.param({"cases": []}, runevals.InvalidSuite, "has no entry", id="no cases"),
+        pytest.param({"cases": [{"x": "1"}]}, runevals.InvalidSuite, "prompt must not be empty", id="no prompt"),
+        pytest.param({"cases": [{"prompt": "?", "id": {1}}]}, runevals.InvalidSettings, "JSON", id="a set"),
+        pytest.param({"checks": ["ExactMach"]}, runevals.InvalidSuite, "did you mean 'ExactMatch'", id="a name"),
+        pytest.param({"baseline": "no.json"}, runevals.InvalidSettings, "there is no file", id="no baseline"),
+        pytest.param({"repeat": 0}, runevals.InvalidSettings, "--repeat is 0", id="no attempt"),
+    ],
+)
+def test_wrong_arguments_raise_public_errors(arguments, error, told):
+    with pytest.raises(error, match=told):
+        runevals.evaluate(**{"cases": CASES, "answer": right, **arguments})
+
+
+def test_the_settings_file_does_not_bring_another_base_or_target(here):
+    here.write("runevals.yaml", "targets: {a: openai:a, b: openai:b}\nbaseline: base.json\nagainst: a\n")
+    assert runevals.evaluate(CASES, right).passed
+
+
+def test_a_notebook_shows_the_page_of_the_report():
+    shown = runevals.evaluate(CASES, right)._repr_html_()
+    [page] = re.findall(r'srcdoc="([^"]*)"', shown)
+    assert html.unescape(page).startswith("<!doctype html>")
+    assert repr(runevals.evaluate(CASES, right)) == "<Evaluation: 2 of 2 cases pass – nothing to compare with yet>"
+
+
+def test_an_evaluation_runs_inside_an_event_loop_as_notebooks_have_one():
+    async def cell():
+        return runevals.evaluate(CASES, worse).rows
+
+    assert len(asyncio.run(cell())) == 2

@@ -1,0 +1,67 @@
+"""A function of this program as target."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from runevals.records import Conversation
+from runevals.targets.function import FunctionTarget
+
+ASKED = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Why?")
+LOOPS = set()
+
+
+async def slow(prompt):
+    await asyncio.sleep(0.01)
+    LOOPS.add(asyncio.get_running_loop())
+    return prompt
+
+
+def broken(prompt):
+    raise KeyError(prompt)
+
+
+def answers(function, most=1):
+    target = FunctionTarget(function, deterministic=False)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            return list(threads.map(target.answer, [ASKED] * most))
+    finally:
+        target.close()
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        pytest.param(str.upper, "WHY?", id="only the prompt"),
+        pytest.param(lambda p, messages, case: f"{p} {len(messages)} {case['key']}", "Why? 1 c", id="all three"),
+        pytest.param(lambda _: {"output": "Because", "cost_usd": 0.5}, "Because", id="an object"),
+        pytest.param(slow, "Why?", id="async"),
+    ],
+)
+def test_a_function_is_called_with_what_it_takes(function, text):
+    [answer] = answers(function)
+    assert (answer.text, answer.problem) == (text, None)
+
+
+def test_calls_of_an_async_function_share_one_event_loop():
+    LOOPS.clear()
+    assert [answer.text for answer in answers(slow, 8)] == ["Why?"] * 8
+    assert len(LOOPS) == 1
+
+
+@pytest.mark.parametrize(
+    ("function", "code", "message"),
+    [
+        pytest.param(broken, "target_failed", r"KeyError: 'Why\?' \(.*test_function.py:\d+\)", id="an error"),
+        pytest.param(lambda _: 3, "target_unparseable", "the function returned int", id="a number"),
+    ],
+)
+def test_what_is_no_answer_is_a_problem(function, code, message):
+    [answer] = answers(function)
+    assert answer.problem.code == code
+    assert re.match(message, answer.problem.message)
