@@ -350,11 +350,21 @@ def test_what_a_case_says_is_no_command_in_a_log(project, pytest_in, key):
     assert re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]|^\s*::|##\w*\[", text, re.MULTILINE) is None
 
 
-def test_the_reason_of_a_failed_test_begins_with_what_was_raised(project, pytest_in):
-    project.write("test_refund.py", "def test_x(evals):\n    evals.record('refund', 'no')\n    assert 1 == 2\n")
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        pytest.param("assert 1 == 2", "assert 1 == 2", id="an assertion"),
+        pytest.param(
+            "assert 'a' in ['b',\n 'c'], 'no a'", "AssertionError: no a", id="an assertion with its words"
+        ),
+        pytest.param("raise KeyError('x')", "KeyError: 'x'", id="an error"),
+    ],
+)
+def test_the_reason_of_a_failed_test_is_the_line_of_its_assertion(project, pytest_in, line, reason):
+    project.write("test_refund.py", f"def test_x(evals):\n    evals.record('refund', 'no')\n    {line}\n")
     assert pytest_in("-q", "--evals-output", "out.json")[0] == 1
     [result] = project.document("out.json")["cases"][0]["attempts"][0]["turns"][0]["results"]
-    assert result["reason"].startswith("assert 1 == 2\n")
+    assert result["reason"] == f"{reason} (test_refund.py:3)"
 
 
 @pytest.mark.parametrize("pattern", ["eval/*.json", "evals/kp.json", "/evals/*.json"])

@@ -246,12 +246,13 @@ class _Writer:
 
 
 def _reason(report: pytest.TestReport) -> str:
-    """What was raised, before the code of the test: reports show the beginning."""
+    """The line of the assertion or error; of what has none, such as a broken fixture, the end of pytest's text."""
     if isinstance(report.longrepr, tuple):
         return str(report.longrepr[2])  # of a skip: file, line and what was said
     crash = getattr(report.longrepr, "reprcrash", None)
-    raised = "" if crash is None else f"{crash.message[:1000]}\n"
-    return raised + report.longreprtext[-(2000 - len(raised)) :]
+    if crash is None or not crash.message:
+        return report.longreprtext[-2000:]
+    return f"{crash.message.splitlines()[0][:1000]} ({Path(crash.path).name}:{crash.lineno})"
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSuite | None:
