@@ -7,7 +7,7 @@ import json
 import pytest
 import yaml
 
-from runevals.cli.init.templates import workflow
+from runevals.cli.init.templates import GATED, workflow
 from runevals.lib.facts import model
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
@@ -243,3 +243,39 @@ def test_a_folder_whose_name_github_would_evaluate_gets_no_workflow(repository, 
     code, out, err = runevals("init", "--yes", *PYTHON, "--github")
     ended(code, 2, err, "GitHub would evaluate")
     assert (out, list(folder.iterdir()), (repository.path / ".github").exists()) == ("", [], False)
+
+
+def test_the_workflow_installs_the_packages_of_the_program(project, runevals):
+    project.write("agent.py", AGENT)
+    project.write("requirements.txt", "httpx\n")
+    assert runevals("init", "--yes", "--target", "python:agent.py:answer", "--github")[0] == 0
+    _, install, _ = _workflow(project)["jobs"]["evals"]["steps"]
+    assert install == {"run": "pip install -r requirements.txt"}
+
+
+def test_an_agents_judge_is_written_and_a_missing_one_is_the_next_step(project, runevals, monkeypatch):
+    monkeypatch.setenv("PATH", str(project.path))
+    project.write("changelog/SKILL.md", "---\nname: changelog\ndescription: Writes.\n---\n- Name the ticket.\n")
+    assert runevals("init", "--yes", "--target", "claude-code")[0] == 0
+    assert f'judge: "anthropic:{model("anthropic")}"' in (project.path / "runevals.yaml").read_text()
+    project.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
+    project.write("runevals.yaml", "suites: [evals.json]\ntarget: 'command:cat'\n")
+    code, out, _ = runevals("init", "--yes")
+    ended(
+        code,
+        0,
+        out,
+        "Not run yet: 2 of 2 cases ask for a judge",
+        "  name a judge in runevals.yaml (judge: openai:",
+    )
+
+
+@pytest.mark.parametrize("tool", GATED)
+def test_a_workflow_can_gate_the_results_of_a_tool(project, runevals, tool):
+    project.write("package-lock.json", "{}")
+    code, out, err = runevals("init", "--gate", tool)
+    ended(code, 0, out + err, "✓ .github/workflows/evals.yml: written", f"runevals gate {GATED[tool][1]}")
+    _, install, run, action = _workflow(project)["jobs"]["evals"]["steps"]
+    assert (install["run"], run["run"]) == ("npm ci", GATED[tool][0])
+    assert action["with"] == {"mode": "gate", "results": GATED[tool][1]}
+    assert project.files() == [".github/workflows/evals.yml", "package-lock.json"]

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from runevals.cli.init.scaffold import Scaffold, begin
+from runevals.cli.init.scaffold import Scaffold, begin, begin_gate
+from runevals.cli.init.templates import GATED
 from runevals.cli.options import settings_options
 from runevals.cli.plan import command as plan
 from runevals.cli.run import command as run
@@ -18,10 +19,23 @@ from runevals.lib.terminal import say
 @settings_options("target", "judge")
 @click.option("--github", is_flag=True, help="Also write a workflow that runs the suite on pull requests.")
 @click.option("--prompt-file", metavar="FILE", help="The file with the prompt to test.")
+@click.option(
+    "--gate",
+    "tool",
+    type=click.Choice(list(GATED)),
+    help="Only write a workflow that gates a tool's results.",
+)
 @click.option("-y", "--yes", is_flag=True, help="Ask no questions.")
 @click.pass_context
 def command(
-    context: click.Context, /, *, github: bool, prompt_file: str | None, yes: bool, **options: Any
+    context: click.Context,
+    /,
+    *,
+    github: bool,
+    prompt_file: str | None,
+    tool: str | None,
+    yes: bool,
+    **options: Any,
 ) -> None:
     """Write a first suite, settings and .gitignore lines, and run it once. No file is ever overwritten.
 
@@ -33,7 +47,12 @@ def command(
       runevals init
       runevals init --yes --target python:agent.py:answer --github
       runevals init --prompt-file prompts/support.md
+      runevals init --gate promptfoo
     """
+    if tool is not None:
+        for line in begin_gate(tool):
+            say(line)
+        return
     begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes)
     options_of_run = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
     if begun.why_not is None:

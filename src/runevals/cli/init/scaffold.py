@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from runevals.cli.compared_results import base_command
 from runevals.cli.init import templates as starter
 from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file
 from runevals.cli.init.proposed_cases import proposed_cases
+from runevals.cli.init.surroundings import installs, judge_for, likely_target, other_tools
 from runevals.cli.options import resolved_settings
 from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS
@@ -26,7 +28,8 @@ from runevals.lib.text.variables import variables_in
 from runevals.records.agent import AGENT_KEYS, AGENT_PLACES, SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.run.default_target import with_target
-from runevals.run.load import suites_of
+from runevals.run.load import plan_of, suites_of
+from runevals.run.world.build import require_judge
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
 from runevals.suites.dialects.skill_folder import skill_of
@@ -38,6 +41,7 @@ from runevals.targets.agents.target import require_agent
 
 DEFAULT_FUNCTION = "agent.py:answer"
 _WRITTEN = "✓ "
+_MARKED = f"its cases are marked “{PLACEHOLDER}”"
 _QUESTION = """What do your prompts run against?
   1  a chat model: MODEL of any OpenAI-compatible API, anthropic:MODEL, gemini:MODEL, ollama:MODEL …
   2  a program of yours: prompt as JSON on stdin, answer on stdout
@@ -76,15 +80,18 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
         if with_target(before, loaded.suites).target is not None:
             target = "skill"  # the target that these suites need
         else:
-            target = _asked_target() if asks else _likely_target(before.environment)
+            is_skill = prompt is not None and prompt.is_skill
+            target = _asked_target() if asks else likely_target(before.environment, has_skill=is_skill)
     prompt_settings = {} if prompt is None else prompt.settings(target)
+    judge: str | None = options.get("judge") or (None if before.judges or before.no_judge else judge_for(target))
+    options = {**options, "judge": judge}
     settings = resolved_settings({**options, "target": prompt_settings.get("target", target)})
     if settings.target is not None and settings.target.type == "skill" and not loaded.suites:
         raise InvalidSettings(
             "skills have their own cases, which init does not write: put the first into "
             "evals/regression/NAME.json, then run init again"
         )
-    values = {"target": target, "judge": options.get("judge"), **prompt_settings}
+    values = {"target": target, "judge": judge, **prompt_settings}
     has_cases = prompt is None or not prompt.is_skill or _skill_suite(settings, prompt).exists()
     for line in _written(settings, values, loaded.files, prompt):
         say(line)
@@ -93,12 +100,24 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
     has_target = before.file is None or is_new or bool({"target", "targets"} & before.file.values.keys())
     return Scaffold(
         target=None if is_new else target,  # a new settings file names it
-        judge=None if is_new else options.get("judge"),
-        why_not=_why_not(settings) or (None if has_cases else f"its cases are marked “{PLACEHOLDER}”"),
+        judge=None if is_new else judge,
+        why_not=_why_not(settings) or _unjudged(settings) or (None if has_cases else _MARKED),
         next_steps=tuple(
             _next_steps(settings, prompt, None if has_target else target, is_new=is_new, github=github)
         ),
     )
+
+
+def begin_gate(tool: str) -> Iterator[str]:
+    """Writes a workflow that runs another tool, and gates its results; the lines to print."""
+    settings = resolved_settings({})
+    commands = (*installs(settings.cwd, "command"), starter.GATED[tool][0])
+    text = starter.gate_workflow(tool, branch=git.default_branch(settings.repository), commands=commands)
+    yield _write(settings.repository / starter.WORKFLOW, text, settings.repository)
+    yield "\nNext"
+    yield f"  check the command that runs {tool}, and name its keys, in {starter.WORKFLOW.as_posix()}"
+    yield f"  try it here: {starter.GATED[tool][0]}; runevals gate {starter.GATED[tool][1]}"
+    yield "  commit it: the first run on the default branch stores what pull requests are compared with"
 
 
 def suite_wanted(settings: Settings) -> bool:
@@ -226,8 +245,13 @@ def _workflow(settings: Settings) -> str:
         branch=git.default_branch(settings.repository),
         config=starter.SETTINGS.name if usual else display_path,
         variables=_variables(settings),
-        install=install(AGENTS[target.type]) if target is not None and target.agent is not None else None,
+        installs=() if target is None else _installs(settings, target),
     )
+
+
+def _installs(settings: Settings, target: TargetSettings) -> tuple[str, ...]:
+    """What a job installs before the run: the agent, or the packages of the program under test."""
+    return (install(AGENTS[target.type]),) if target.agent is not None else installs(settings.cwd, target.type)
 
 
 def _endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
@@ -260,13 +284,30 @@ def _why_not(settings: Settings) -> str | None:
     target = settings.target
     if target is None:
         return "no target is set (target: in runevals.yaml)"
-    if target.agent is not None:
-        try:
-            require_agent(AGENTS[target.type], target.agent, settings.environment)
-        except InvalidSettings as error:
-            return str(error)
+    if (absent := _absent(target, settings)) is not None:
+        return absent
     unset = _unset(settings)
     return None if unset is None else f"the environment variable {unset} is not set"
+
+
+def _absent(target: TargetSettings, settings: Settings) -> str | None:
+    """Why a coding agent cannot be started here."""
+    try:
+        if target.agent is not None:
+            require_agent(AGENTS[target.type], target.agent, settings.environment)
+    except InvalidSettings as error:
+        return str(error)
+    return None
+
+
+def _unjudged(settings: Settings) -> str | None:
+    """Why its own plan cannot be run, if checks of its suites ask for a judge that is not there."""
+    with suppress(NoSuiteFound):
+        try:
+            require_judge(plan_of(suites_of(settings), settings), settings)
+        except InvalidSettings as error:
+            return error.first_line.partition(":")[0]
+    return None
 
 
 def _unset(settings: Settings) -> str | None:
@@ -292,15 +333,20 @@ def _next_steps(
     key = None if settings.target is None or prompt is None else prompt.key(settings.target.type)
     if key is not None and prompt is not None and not is_new and not _names(settings, key, prompt.name):
         yield f"  name the prompt in the settings file: {key}: {prompt.name}"
-    unset = _unset(settings)
+    target, unset = settings.target, _unset(settings)
+    if target is not None and target.agent is not None and _absent(target, settings):
+        yield f"  install it: {install(AGENTS[target.type])}"
     if unset is not None:
         yield f"  set {unset} (export {unset}=…, or in .env.local.user), then: runevals"
+    if _unjudged(settings) is not None:
+        yield f"  name a judge in runevals.yaml (judge: openai:{model('openai judge')}), or: runevals --no-judge"
     marked = "" if prompt is None or prompt.is_suite else f", instead of those marked “{PLACEHOLDER}”"
     yield f"  put your own cases into the suite{marked}, then: runevals"
     without_cases = [skill for skill in skill_folders(settings.cwd) if not any(skill_suites(skill))]
     if prompt is not None and prompt.is_skill and without_cases:
         name = _display_path(without_cases[0] / SKILL, settings.cwd)
         yield f"  begin the suite of the next skill: runevals init --prompt-file {shlex.quote(name)}"
+    yield from (f"  {line}" for line in other_tools(settings.cwd))
     with_base = base_command(settings.repository)
     if with_base is not None:
         what = "a change" if prompt is None else f"a change of {prompt.name}"
@@ -327,12 +373,6 @@ def _names(settings: Settings, key: str, name: str) -> bool:
     for part in key.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return name in (value if isinstance(value, list | tuple) else [value])
-
-
-def _likely_target(environment: Mapping[str, str]) -> str | None:
-    """The default without a terminal: a set key of OpenAI selects the provider."""
-    known = environment.get("OPENAI_API_KEY") and not environment.get("OPENAI_BASE_URL")
-    return f"openai:{model('openai')}" if known else None
 
 
 def _asked_target() -> str | None:

@@ -77,6 +77,16 @@ jobs:
 {step}"""
 
 
+# Another tool → the command that runs it in a job, and what it writes.
+GATED: Mapping[str, tuple[str, str]] = {
+    "promptfoo": ("npx promptfoo eval --repeat 3 -o output.json || true", "output.json"),
+    "inspect": ("inspect eval --log-format json --log-dir logs || true", "logs"),
+    "deepeval": ("DEEPEVAL_RESULTS_FOLDER=results deepeval test run tests || true", "results"),
+    "pytest": ("pytest --junitxml=junit.xml || true", "junit.xml"),
+    "waza": ("waza run eval.yaml -o results.json || true", "results.json"),
+}
+
+
 def starter_suite(names: Sequence[str] = (), *, judged: bool) -> str:
     """Three cases that any model can answer; one of them is judged, if there is a judge.
 
@@ -205,12 +215,11 @@ def is_secret(name: str) -> bool:
     return name.endswith(("_KEY", "_TOKEN")) or name in {provider.key for provider in PROVIDERS.values()}
 
 
-def workflow(*, branch: str | None, config: str, variables: Sequence[str], install: str | None = None) -> str:
+def workflow(*, branch: str | None, config: str, variables: Sequence[str], installs: Sequence[str] = ()) -> str:
     """A GitHub workflow with the least permissions; `variables` hold the keys of target and judge.
 
-    `config` is the settings file, relative to the repository's root; `install` a command to be run first.
+    `config` is the settings file, relative to the repository's root; `installs` are commands that are run first.
     """
-    plain = branch if branch and re.fullmatch(r"[A-Za-z0-9][\w./-]*", branch, re.ASCII) else "main"
     step = [] if config == SETTINGS.name else ["        with:", f"          config: {json.dumps(config)}"]
     step += ["        env:"] if variables else ["        # env: what your program needs, such as"]
     mark = "" if variables else "# "
@@ -218,7 +227,20 @@ def workflow(*, branch: str | None, config: str, variables: Sequence[str], insta
         place = "secrets" if is_secret(name) else "vars"
         step.append(f"        {mark}  {name}: ${{{{ {place}.{name} }}}}")
     return _WORKFLOW.format(
-        branch=plain,
-        install="" if install is None else f"      - run: {install}\n",
+        branch=_plain(branch),
+        install="".join(f"      - run: {line}\n" for line in installs),
         step="".join(f"{line}\n" for line in step),
     )
+
+
+def gate_workflow(tool: str, *, branch: str | None, commands: Sequence[str]) -> str:
+    """A GitHub workflow that runs another tool, the last of the commands, and gates what it writes."""
+    runs = "".join(f"      - run: {line}\n" for line in commands)
+    keys = "        # env:\n        #   OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"
+    step = f"        with: {{mode: gate, results: {GATED[tool][1]}}}\n"
+    return _WORKFLOW.format(branch=_plain(branch), install=runs + keys, step=step)
+
+
+def _plain(branch: str | None) -> str:
+    """The branch's name, unless YAML or a shell could read more in it."""
+    return branch if branch and re.fullmatch(r"[A-Za-z0-9][\w./-]*", branch, re.ASCII) else "main"
