@@ -25,8 +25,8 @@ def _keyed(cases: Sequence[Json]) -> list[Keyed]:
     contents = [_content(case) for case in cases]
     prompts = [case.at(_PROMPT).text_or_none or "" for case in cases]
     keys = distinct_keys(list(zip(names, prompts, contents, strict=True)))
-    shown = [name or one_line(prompt) or key for name, prompt, key in zip(names, prompts, keys, strict=True)]
-    return list(zip(keys, shown, contents, strict=True))
+    titles = [name or one_line(prompt) or key for name, prompt, key in zip(names, prompts, keys, strict=True)]
+    return list(zip(keys, titles, contents, strict=True))
 
 
 def _content(case: Json) -> object:
