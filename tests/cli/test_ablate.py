@@ -25,7 +25,9 @@ def prompt(repository):
 
 def test_the_patch_is_written_and_nothing_else(prompt, runevals):
     code, out, _ = runevals("ablate", "rules.md", "-q", "--patch", "smaller.patch")
-    ended(code, 0, out, "1 of 2 hunks change nothing in 1 case (", "Written: smaller.patch; git apply")
+    ended(
+        code, 0, out, "1 of 2 hunks change nothing in 1 case (", "Strength: ", "Written: smaller.patch; git apply"
+    )
     assert "-Be kind.\n" in (prompt.path / "smaller.patch").read_text()
     assert (prompt.path / "rules.md").read_text() == "Say Paris.\nBe kind.\n"
 

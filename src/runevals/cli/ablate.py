@@ -13,14 +13,17 @@ from runevals.cli.blame import require_local
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, raw_settings, settings_options
 from runevals.cli.progress import progress
+from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say, terminal_text
 from runevals.records.errors import INTERRUPTED, PASSED
 from runevals.run.ablate.search import ablated, described
-from runevals.run.load import suites_of
+from runevals.run.load import plan_of, suites_of
 from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest
+from runevals.run.strength.suite import headline, measured
 from runevals.run.world.budget import Budget, Stop
+from runevals.run.world.build import may_be_reduced
 from runevals.settings.resolve import resolve
 
 
@@ -64,7 +67,9 @@ def command(
         progress=partial(progress, detail="none" if quiet else "counts"),
     )
     report = ablated(request, files)
-    for line in described(report):
+    with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
+        strength = measured(plan_of(request.suites, settings), settings, sandbox, (), programs=False)
+    for line in (*described(report), headline(strength)):
         say(line)
     if patch is not None and report.patch:
         write_whole(patch, report.patch)

@@ -114,3 +114,16 @@ def test_long_lists_of_a_kind_are_cut():
 def test_settings_and_names_are_harmless_on_the_screen(project, strength):
     project.write("evals.json", json.loads(json.dumps(SUITE).replace('"b"', '"b\\u001b[2J"')))
     assert "b\\x1b[2J" in strength()[1]
+
+
+@pytest.mark.parametrize(("words", "ran"), [(["strength"], True), (["validate", "--health"], False)])
+def test_graders_of_the_suite_are_run_only_by_the_command_itself(project, runevals, words, ran):
+    project.write("grade.mjs", "export default () => ({passed: true, score: 1, reason: 'ok'})\n")
+    project.write(
+        "runevals.yaml", "suites: [evals.json]\nevaluators:\n  - {id: own, type: code, file: grade.mjs}\n"
+    )
+    item = {"testId": "a", "prompt": "?", "evaluators": {"own": {}}}
+    project.write("evals.json", {"schemaVersion": "1.2.0", "default_evaluators": {}, "items": [item]})
+    code, out, err = runevals(*words)
+    assert code == 0, err
+    assert ("no check notices" in out) == ran

@@ -77,16 +77,18 @@ def chance(shapes: Mapping[Shape, int], *, level: float, head_runs: int | None =
     )
 
 
-def beta_weights(counts: Mapping[tuple[int, int], int]) -> Sequence[tuple[float, tuple[float, float]]]:
+def beta_weights(
+    counts: Mapping[tuple[int, int], int], start_cases: float
+) -> Sequence[tuple[float, tuple[float, float]]]:
     """(weight, (a, b)): how probable each Beta distribution of the cases' pass rates is.
 
-    From the number of cases of each (passes, runs); it begins as for `chance`.
+    From the number of cases of each (passes, runs); it begins as for `chance`, with the weight of `start_cases`.
     """
     total = sum(number for (_, runs), number in counts.items() if runs)
     logs = [0.0] * len(_GRID)
     for (passes, runs), number in counts.items():
         if runs:
-            _add(logs, START_CASES * number / total, _start(runs))
+            _add(logs, start_cases * number / total, _start(runs))
             _add(logs, number, _log_likelihoods(passes, runs))
     largest = max(logs)
     return [(exp(value - largest), shape) for value, shape in zip(logs, _GRID, strict=True)]

@@ -216,4 +216,4 @@ def _of_smallest(report: AblationReport) -> Iterator[str]:
         yield f"Its pass rate: {change}; it is {margin} ({p_value(report.p_value or 0.0)})"
     else:
         yield f"Its pass rate: {change}; that it is {margin} is not shown by so few runs"
-    yield "That no case notices a line says as much of the suite as of the line: runevals strength"
+    yield "That no case notices a line says as much of the suite as of the line."

@@ -22,6 +22,7 @@ WORK = 6_000  # cases that are simulated for each question
 FEWEST, MOST = 100, 300  # simulated changes of a question
 FLAKY = 0.2, 0.8  # pass rates between which a case is proposed for quarantine
 MOST_QUARANTINED = 0.1  # of the cases
+START_CASES = 1.0  # the weight of what is supposed of a suite before its runs
 _SEED = 20261127
 
 Change = Callable[[Rates, float, random.Random], Rates]  # rates of the base, size → rates of the head
@@ -116,7 +117,7 @@ class Suite(Struct, frozen=True, kw_only=True):
     def shares(self, change: Change, size: float, number: int | None = None) -> Shares:
         """What so many simulated changes end in; each has pass rates that the measured runs make probable."""
         rng = random.Random(_SEED)  # noqa: S311 - no secret
-        weights = beta_weights(Counter((one.passes, one.runs) for one in self.odds))
+        weights = beta_weights(Counter((one.passes, one.runs) for one in self.odds), START_CASES)
         shapes = rng.choices(
             [shape for _, shape in weights], [weight for weight, _ in weights], k=number or self.simulations
         )

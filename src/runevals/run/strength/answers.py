@@ -79,7 +79,7 @@ class TurnOf(Struct, frozen=True, kw_only=True):
 
 def families_of(check: BuiltCheck) -> Iterator[str]:
     """The families of the evaluators in it."""
-    return (type(leaf).__module__.split(".")[-2] for leaf in leaves(check.evaluator))
+    return (type(leaf).__module__.rpartition(".")[0].rpartition(".")[2] for leaf in leaves(check.evaluator))
 
 
 def known_answers(

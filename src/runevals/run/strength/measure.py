@@ -108,15 +108,21 @@ def strength_of(
     sandbox: ScriptRunner,
     known: Mapping[Key, Sequence[Response]],
     untouched: Mapping[int, WorkspaceChanges],
+    *,
+    runs_code: bool = True,
 ) -> Strength:
-    """Asks every check that needs no judge; `untouched` are the workspaces of cases by their index in the plan."""
-    return _Asking(sandbox).of(plan, known, untouched)
+    """Asks every check that needs no judge; `untouched` are the workspaces of cases by their index in the plan.
+
+    Without `runs_code`, checks are left out that are code of the suite.
+    """
+    return _Asking(sandbox, runs_code=runs_code).of(plan, known, untouched)
 
 
 class _Asking:
     """The answers that are asked about, and what the checks say of them."""
 
-    def __init__(self, sandbox: ScriptRunner) -> None:
+    def __init__(self, sandbox: ScriptRunner, *, runs_code: bool) -> None:
+        self._unasked = frozenset() if runs_code else frozenset({"scripted"})
         self._world = World(target=RecordedTarget({}, ""), judge=None, sandbox=sandbox)
         self._never_fails = NeverFails(sandbox)
         self._reported: set[object] = set()
@@ -170,7 +176,7 @@ class _Asking:
 
     def _passes(self, check: BuiltCheck, of: TurnOf, response: Response) -> bool | None:
         """What the check says; None if it needs a judge, or evidence that the answer does not have."""
-        if asks_judge(check.evaluator):
+        if asks_judge(check.evaluator) or not self._unasked.isdisjoint(families_of(check)):
             return None
         place = Place(of.case.key, of.number, 1)
         result = find_safely(check.evaluator, of.subject(response), place, self._world).result

@@ -33,13 +33,12 @@ MOST_OF_A_KIND = 50  # hints that are printed
 def measured(
     plan: RunPlan, settings: Settings, sandbox: ScriptRunner, past: Sequence[RunReport], *, programs: bool
 ) -> Strength:
-    """What the checks notice that need no judge; with `programs`, workspaces are set up and tested, too."""
+    """What the checks notice that need no judge; with `programs`, code of the suite is run, too."""
     target = settings.target
     recorded = target is not None and target.type == "recorded" and target.path is not None
     answers = recorded_target(target.path, reuse=target.reuse) if recorded else None  # type: ignore[union-attr, arg-type]
-    return strength_of(
-        plan, sandbox, known_answers(past, answers, plan), _untouched(plan, settings, programs=programs)
-    )
+    folders = _untouched(plan, settings, programs=programs)
+    return strength_of(plan, sandbox, known_answers(past, answers, plan), folders, runs_code=programs)
 
 
 def _untouched(plan: RunPlan, settings: Settings, *, programs: bool) -> Mapping[int, WorkspaceChanges]:
