@@ -10,7 +10,7 @@ import signal
 import subprocess
 from collections.abc import Callable
 from fcntl import LOCK_EX, flock
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -263,28 +263,46 @@ def hub():
         yield state
 
 
+_DATES = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "2026-01-01T00:00:00Z")
+
+
+def _git(folder: Path, *words: str) -> str:
+    identity = ["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def base_repository(tmp_path_factory):
+    """What each `repository` is a copy of: the base is on `main`."""
+    folder = tmp_path_factory.mktemp("base")
+    _git(folder, "init", "-q", "-b", "main")
+    for example in (folder / ".git" / "hooks").glob("*.sample"):
+        example.unlink()
+    _git(folder, "config", "maintenance.auto", "false")  # no test has so many commits
+    for name, content in (
+        ("evals.json", json.dumps(SUITE, indent=1)),
+        ("agent.py", AGENT),
+        ("runevals.yaml", SETTINGS),
+    ):
+        (folder / name).write_text(content, encoding="utf-8")
+    _git(folder, "add", "-A")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, date in _DATES.items():
+            patch.setenv(name, date)
+        _git(folder, "commit", "-qm", "base")
+    return folder
+
+
 @pytest.fixture
-def repository(project, monkeypatch):
+def repository(project, base_repository, monkeypatch):
     """A project in git, with a base and a change; the same files are the same commit in every test."""
-    for name in ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"):
-        monkeypatch.setenv(name, "2026-01-01T00:00:00Z")
+    for name, date in _DATES.items():
+        monkeypatch.setenv(name, date)
     shutil.rmtree(project.path / ".git")
-
-    def git(*words):
-        identity = ["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
-        done = subprocess.run(
-            ["git", *identity, *words], cwd=project.path, check=True, capture_output=True, text=True
-        )
-        return done.stdout.strip()
-
-    git("init", "-q", "-b", "main")
-    project.write("evals.json", SUITE)
-    project.write("agent.py", AGENT)
-    project.write("runevals.yaml", SETTINGS)
-    git("add", "-A")
-    git("commit", "-qm", "base")
-    git("checkout", "-qb", "change")
-    project.git = git
+    shutil.copytree(base_repository, project.path, dirs_exist_ok=True)
+    project.git = partial(_git, project.path)
+    project.git("checkout", "-qb", "change")
     return project
 
 
