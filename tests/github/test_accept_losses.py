@@ -73,7 +73,7 @@ def test_an_approved_loss_does_not_block_and_stays_a_loss_in_the_results(job, hu
     assert [change["change"] for change in found["comparison"]["changes"]] == ["regressed"]
     assert (found["acceptance"]["by"], found["acceptance"]["losses"][0]["case"]) == ("ana", "a")
     [gate] = [gate for gate in found["gates"] if gate["name"] == "no_regression"]
-    assert (gate["state"], gate["reason"]) == ("warned", "1 of 2 cases regressed; accepted by @ana")
+    assert (gate["state"], gate["reason"]) == ("warned", "1 of 2 cases regressed: a; accepted by @ana")
 
 
 def test_the_merge_commit_of_the_approved_head_counts_too(job, hub, accept):

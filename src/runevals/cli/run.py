@@ -230,7 +230,8 @@ def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | N
             return []
         if not outputs:
             return keep(conclusion, default_files)
-        if default_files[0].parent.resolve() not in {path.resolve().parent for path in outputs}:
+        folders = {path.resolve().parent for path in outputs}
+        if not settings.environment.get("CI") and default_files[0].parent.resolve() not in folders:
             with suppress(CannotWrite, InvalidSettings):  # the user named other files
                 require_kept_results()
                 keep(conclusion, default_files[:1])

@@ -85,7 +85,7 @@ def block_of(conclusion: Conclusion) -> Block:
     def example_of(name: CaseName) -> Example:
         key = name.suite, name.key
         case, change = heads[key], changes.get(key)
-        shown = [f"{result.id}: {because(result)}" for result in failed_checks(case)]
+        checks = [f"{result.id}: {because(result)}" for result in failed_checks(case)]
         runs = runs_passed(case) if len(case.attempts) > 1 else ""
         before, after, against = _answers(case, change)
         steps = None
@@ -93,7 +93,7 @@ def block_of(conclusion: Conclusion) -> Block:
             again = fresh_runs(comparison, change)
             runs = f"{runs_passed(change.base)} → {runs_passed(case)}{f', {again}' if again else ''}"
             steps = changed_steps(change)
-        return Example(case, change, runs, shown, steps, before, after, against)
+        return Example(case, change, runs, checks, steps, before, after, against)
 
     return Block(every, example_of, comparison is not None)
 
@@ -145,13 +145,13 @@ def _plain_case(example: Example, row: CauseRow) -> Iterator[str]:
     case = example.case
     name = "" if case.name == case.key else f"  {one_line(case.name, 70)}"
     yield f"{one_line(case.key, 60)}{name}  {example.runs}".rstrip()
-    shown = example.checks or ([row.reason] if row.reason else [])
-    places = [f"   ({one_line(example.place, 120)})", *[""] * len(shown)]
+    checks = example.checks or ([row.reason] if row.reason else [])
+    places = [f"   ({one_line(example.place, 120)})", *[""] * len(checks)]
     yield from (
-        f"    {one_line(text, 220)}{place}" for text, place in zip(shown[:MOST_CHECKS], places, strict=False)
+        f"    {one_line(text, 220)}{place}" for text, place in zip(checks[:MOST_CHECKS], places, strict=False)
     )
-    if len(shown) > MOST_CHECKS:
-        yield f"    … and {plural(len(shown) - MOST_CHECKS, 'more check')}"
+    if len(checks) > MOST_CHECKS:
+        yield f"    … and {plural(len(checks) - MOST_CHECKS, 'more check')}"
     if case.notes is not None:
         yield f"    notes: {one_line(case.notes, 240)}"
     yield from _plain_steps(example)
@@ -162,8 +162,8 @@ def difference(example: Example) -> Iterator[str]:
     if example.before != example.after:
         answers = [one_line(text, MOST_COMPARED) for text in (example.before, example.after)]
         words = ("", "") if not example.against else (f"{example.against}: ", "answered: ")
-        shown = zip("−+", words, _from_the_difference(*answers), strict=True)
-        yield from (f"    {sign} {word}{one_line(text, 160)}" for sign, word, text in shown)
+        sides = zip("−+", words, _from_the_difference(*answers), strict=True)
+        yield from (f"    {sign} {word}{one_line(text, 160)}" for sign, word, text in sides)
 
 
 def _from_the_difference(base: str, head: str) -> tuple[str, str]:
@@ -189,9 +189,9 @@ def _heading(group: CauseGroup, *, alone: bool) -> tuple[str, ...]:
 
 def _names(row: CauseRow) -> str:
     names = [one_line(name.key, 60) for name in row.examples]
-    shown = names if row.cases <= len(names) else names[:MOST_EXAMPLES]
-    rest = row.cases - len(shown)
-    return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
+    first = names if row.cases <= len(names) else names[:MOST_EXAMPLES]
+    rest = row.cases - len(first)
+    return ", ".join(first) + (f" and {rest:,} more" if rest else "")
 
 
 def _left_out(group: CauseGroup) -> Iterator[str]:
@@ -228,9 +228,9 @@ def _markdown_case(example: Example, row: CauseRow, links: Links) -> str:
     case = example.case
     name = "" if case.name == case.key else f" {code_cell(case.name, 80)}"
     notes = "" if case.notes is None else f"<br>notes: {code_cell(case.notes, 200)}"
-    shown = example.checks or [text for text in (row.reason,) if text]
-    checks = [code_cell(text, 220) for text in shown[:MOST_CHECKS]]
-    last = "".join(f" {more}" for more in and_more(shown, MOST_CHECKS))
+    failures = example.checks or [text for text in (row.reason,) if text]
+    checks = [code_cell(text, 220) for text in failures[:MOST_CHECKS]]
+    last = "".join(f" {more}" for more in and_more(failures, MOST_CHECKS))
     fails = "<br>".join([*checks, *_markdown_steps(example)]) + last
     return f"| {code_cell(case.key, 80)}{name}{notes} | {example.runs} | {fails} | {line_link(case, links)} |"
 
@@ -274,7 +274,7 @@ def data(block: Block) -> list[dict[str, Any]]:
 
 
 def _row_data(block: Block, row: CauseRow) -> dict[str, Any]:
-    shown = [block.example_of(name) for name in row.examples[:MOST_EXAMPLES]]
+    examples = [block.example_of(name) for name in row.examples[:MOST_EXAMPLES]]
     return {
         "what": one_line(_what(row), 300),
         "cases": row.cases,
@@ -286,7 +286,7 @@ def _row_data(block: Block, row: CauseRow) -> dict[str, Any]:
                 "runs": example.runs,
                 "difference": list(difference(example)),
             }
-            for example in shown
+            for example in examples
         ],
     }
 

@@ -75,7 +75,7 @@ def headline(conclusion: Conclusion) -> tuple[str, str]:
 
 def _text(part: Part, report: Report, links: Links) -> str:
     body = [
-        _listed(part),
+        _as_list(part),
         _table(part.table),
         "" if part.change is None else fenced(part.change.diff, "diff"),
         "" if part.causes is None else markdown(report.block, part.causes, links),
@@ -92,7 +92,7 @@ def _text(part: Part, report: Report, links: Links) -> str:
     return f"**{inert_line(part.title)}**{path}\n{'' if part.change else chr(10)}{text}"
 
 
-def _listed(part: Part) -> str:
+def _as_list(part: Part) -> str:
     """Lines as a list; a single one without a title is a paragraph."""
     lines: Sequence[Line] = part.lines
     if part.sentences:

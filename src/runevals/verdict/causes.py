@@ -88,7 +88,7 @@ class _Kinds:
 
     def __init__(self, comparison: Comparison | None) -> None:
         findings = () if comparison is None else comparison.findings
-        self._found = {each.key: each for each in findings if each.family == "case"}
+        self._findings = {each.key: each for each in findings if each.family == "case"}
         self._compared = comparison is not None
         self._together = comparison is not None and comparison.state is State.WORSE and not comparison.lost_cases
 
@@ -109,7 +109,7 @@ class _Kinds:
 
     def _regressed(self, change: Change) -> Iterator[CauseKind]:
         """Nothing if its fresh runs show no loss."""
-        finding = self._found.get((change.suite, change.key))
+        finding = self._findings.get((change.suite, change.key))
         if change.label == "confirmed":
             yield "lost"
         elif finding is None or finding.reason not in _CLEARED:
@@ -228,8 +228,8 @@ def _row(some: Sequence[_Case]) -> CauseRow:
     reasons = Counter(each.reason for each in some)
     ((reason, _),) = reasons.most_common(1)
     clearest = sorted(some, key=lambda each: (each.reason != reason, each.clearness))[:MOST_NAMED]
-    shown = f"{reason}, …" if len(reasons) > 1 and some[0].pattern else reason
-    return CauseRow(check=some[0].check, reason=shown, cases=len(some), examples=tuple(map(_name, clearest)))
+    text = f"{reason}, …" if len(reasons) > 1 and some[0].pattern else reason
+    return CauseRow(check=some[0].check, reason=text, cases=len(some), examples=tuple(map(_name, clearest)))
 
 
 def _name(each: _Case) -> CaseName:

@@ -41,9 +41,9 @@ def loss(report: RunReport, comparison: Comparison) -> str:
 
 def _fallen_part(worse: Sequence[Finding], lost: Sequence[Change], *, alone: bool) -> Finding | None:
     """The part to name: beside lost cases, one that has none of them."""
-    named = {value for change in lost if change.head is not None for _, value in labels(change.head)}
+    inside = {value for change in lost if change.head is not None for _, value in labels(change.head)}
     parts = [each for each in worse if each.family != "case"]
-    parts = [each for each in parts if alone or (each.family != "whole" and each.name not in named)]
+    parts = [each for each in parts if alone or (each.family != "whole" and each.name not in inside)]
     return min(parts, key=lambda each: (each.family != "whole", each.p_value or 0.0), default=None)
 
 

@@ -39,6 +39,7 @@ from runevals.verdict.reasons import MEANINGS
 
 MOST_TIMES = 50  # as many runs: beyond, nobody makes them
 MOST_NAMED = 10  # cases of which one sentence is said
+WORSE_P = 0.01  # of a loss against another target, from which on it is called worse
 NOTICEABLE_DROP = 0.05  # that a sentence on no loss must mention
 NOTICEABLE_S, NOTICEABLE_RISE = 0.05, 0.05  # of latency: seconds, and the share of what it was
 
@@ -465,7 +466,7 @@ def next_step(report: RunReport) -> str:
         if most.endswith(ending):
             return step
     errors = (first_error(case) or "" for case in report.cases if case.unmeasured)
-    place = next((found[1] for error in errors if error.startswith(most) and (found := _PLACE.search(error))), "")
+    place = next((match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error))), "")
     return f"Fix {place}, then run again." if place else "Run it again; if it stays, see the first error below."
 
 
