@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from runevals.records import Layer, Outcome
+from runevals.records import Finding, Layer, Outcome, Reason, State
 from runevals.verdict.causes import MOST_GROUPS, MOST_NAMED, MOST_ROWS, causes
 from runevals.verdict.compare import compare
 from tests.sample_reports import attempt, case, report
@@ -128,6 +128,28 @@ def test_errors_failures_without_a_base_and_improvements_are_grouped_alike():
     found = compare(now, report({"a": "f", "b": "p", "old": "f"}, deterministic=True), "base")
     kinds = {one.kind: [name.key for name in one.groups[0].rows[0].examples] for one in causes(now, found)}
     assert kinds == {"better": ["a"], "failing": ["old"], "new": ["new"]}
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "kinds"),
+    [
+        ("whole", "", {"lost": 2}),
+        ("category", "ship", {"lost": 1, "not_known": 1}),
+        ("category", "other", {"not_known": 2}),
+        (None, "", {"not_known": 2}),
+    ],
+)
+def test_what_fails_in_a_part_that_is_proven_worse_is_lost_with_it(family, name, kinds):
+    """Too many cases for the fresh runs: together they are proven lost, each alone is not known."""
+    head = report([failed("a", category="ship"), failed("b", category="hours"), case("p", "p")])
+    base = report([case("a", "p", category="ship"), case("b", "p", category="hours"), case("p", "p")])
+    found = compare(head, base, "base")
+    reason = {"state": State.NOT_KNOWN, "reason": Reason.BUDGET, "suite": "evals/evals.json", "dead": True}
+    findings = [Finding(family="case", name=key, **reason) for key in "ab"]
+    if family is not None:
+        findings.append(Finding(family=family, name=name, state=State.WORSE, reason=Reason.EXACT))
+    found = replace(found, findings=tuple(findings))
+    assert {one.kind: one.cases for one in causes(head, found)} == kinds
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("uvwxyz")), min_size=1, max_size=60))

@@ -23,7 +23,7 @@ from runevals.records import (
     RunReport,
     State,
 )
-from runevals.verdict.wording import answer_pair, because, first_error, first_failure
+from runevals.verdict.wording import answer_pair, because, first_error, first_failure, is_in, worse_parts
 
 MOST_GROUPS, MOST_ROWS, MOST_EXAMPLES, MOST_NAMED = 5, 3, 2, 5
 SHARE, FEWEST = 0.8, 3  # of the cases of a label, from which on the label explains them
@@ -90,7 +90,7 @@ class _Kinds:
         findings = () if comparison is None else comparison.findings
         self._findings = {each.key: each for each in findings if each.family == "case"}
         self._compared = comparison is not None
-        self._together = comparison is not None and comparison.state is State.WORSE and not comparison.lost_cases
+        self._together = worse_parts(comparison)
 
     def __call__(self, case: CaseReport, change: Change | None) -> Iterator[CauseKind]:
         if case.unmeasured:
@@ -114,7 +114,8 @@ class _Kinds:
             yield "lost"
         elif finding is None or finding.reason not in _CLEARED:
             known = finding is None or finding.state is not State.NOT_KNOWN
-            yield "lost" if self._together else "unproven" if known else "not_known"
+            together = change.head is not None and is_in(change.head, self._together)
+            yield "lost" if together else "unproven" if known else "not_known"
 
 
 def _case(kind: CauseKind, place: int, case: CaseReport, change: Change | None) -> _Case:

@@ -19,13 +19,16 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     cases = [finding for finding in worse if finding.family == "case" and finding.reason is not Reason.REMOVED]
     removed = [finding.name for finding in worse if finding.reason is Reason.REMOVED]
     of, sure = plural(comparison.compared, "case"), comparison.lost_cases
-    groups = next((each.groups for each in causes(report, comparison) if each.kind == "lost"), ())
+    kinds = {each.kind: each for each in causes(report, comparison)}
+    groups = kinds["lost"].groups if "lost" in kinds else ()
     what = _shared(groups)
     critical = [each.name for each in cases if each.critical]
     text = []
     if sure and all(finding.name in {change.key for change in sure} for finding in cases):
-        which = what or ("" if critical else f": {short_list([change.key for change in sure])}")
-        text.append(f"{len(sure):,} of {of} regressed{_more(comparison)}{which}")
+        number = max(len(sure), sum(group.cases for group in groups))
+        which = what or ("" if critical else f"{_first([change.key for change in sure], number)}")
+        more = f", {kinds['not_known'].cases:,} more may have" if "not_known" in kinds else ""
+        text.append(f"{number:,} of {of} regressed{more}{which}")
     elif cases:
         text.append(f"{plural(len(cases), 'case')} lost: {short_list([each.name for each in cases])}")
     if critical:
@@ -62,12 +65,10 @@ def _shared(groups: Sequence[CauseGroup]) -> str:
     return ": " + ", ".join([*phrases, *([plural(others, "other")] if others else [])])
 
 
-def _more(comparison: Comparison) -> str:
-    """How many more cases that failed were not settled when the loss was proven."""
-    keys = {change.key for change in comparison.lost_cases}
-    open_ = [each for each in comparison.findings if each.family == "case" and each.state is State.NOT_KNOWN]
-    more = sum(each.name not in keys for each in open_)
-    return f", {more} more may have" if more else ""
+def _first(keys: Sequence[str], number: int) -> str:
+    """The first of so many cases."""
+    rest = number - min(len(keys), 3)
+    return f": {', '.join(one_line(key, 60) for key in keys[:3])}{f' and {rest:,} more' if rest else ''}"
 
 
 def dropped(finding: Finding) -> str:

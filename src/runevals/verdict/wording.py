@@ -320,13 +320,31 @@ def fresh_runs(comparison: Comparison, change: Change) -> str:
     return f"{base}{runs_passed(finding.head)} on fresh runs"
 
 
+def worse_parts(comparison: Comparison | None) -> frozenset[tuple[str, str | None]]:
+    """The whole and the parts that are proven worse: what failed in them is lost together."""
+    findings = () if comparison is None else comparison.findings
+    return frozenset((each.family, each.name) for each in findings if each.state is State.WORSE)
+
+
+def is_in(case: CaseReport, parts: frozenset[tuple[str, str | None]]) -> bool:
+    """Whether a case is of one of these parts."""
+    own = {("whole", ""), ("suite", case.suite), ("category", case.category), ("group", case.group)}
+    return not parts.isdisjoint(own)
+
+
 def case_notes(comparison: Comparison) -> list[str]:
     """The cases that looked lost and are not proven lost: what is not known by name, the others counted."""
+    together = worse_parts(comparison)
+    lost = {
+        (one.suite, one.key) for one in comparison.changes if one.head is not None and is_in(one.head, together)
+    }
     cases = [each for each in comparison.findings if each.family == "case" and each.state is not State.WORSE]
     notes: dict[str, list[str]] = {}
     counts: Counter[str] = Counter()
     for each in cases:
         meaning = MEANINGS[each.reason]
+        if each.key in lost and each.dead:
+            continue
         if each.state is State.NOT_KNOWN or meaning.warns:
             notes.setdefault(each.detail or meaning.sentence, []).append(f"{each.name}{_of_checks(each)}")
         else:
