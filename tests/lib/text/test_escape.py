@@ -63,6 +63,9 @@ def test_markdown_and_html_in_cells_and_headlines_are_escaped(text):
 
 def test_a_code_fence_is_longer_than_any_fence_in_its_text():
     assert fenced("a\n`````\nb", "diff") == "``````diff\na\n`````\nb\n``````"
+    assert (
+        fenced("`" * 300) == f"{'`' * 100}\n{'`' * 99}…\n{'`' * 100}"
+    )  # a parser that counts in a byte sees its end
 
 
 @pytest.mark.parametrize(

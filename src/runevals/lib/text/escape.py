@@ -30,6 +30,7 @@ _WWW = re.compile(r"(?<=www)\.", re.IGNORECASE)
 # how one begins, also of full width
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _FENCES = re.compile(r"`{3,}")
+_ENDLESS_FENCES = re.compile(r"`{100,}")  # a parser may count a fence in one byte
 _WORKFLOW_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
 _LOG_COMMAND = re.compile(r"##(?=\w*\[)")  # also within a line: of GitHub, `##vso[` of Azure, `##teamcity[`
 
@@ -85,7 +86,7 @@ def _reference(match: re.Match[str]) -> str:
 
 def fenced(text: str, language: str = "") -> str:
     """`text` as a fenced block, the fence longer than any inside."""
-    return in_fence(visible(text), language)
+    return in_fence(_ENDLESS_FENCES.sub("`" * 99 + "…", visible(text)), language)
 
 
 def in_fence(text: str, language: str = "") -> str:
