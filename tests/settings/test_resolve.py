@@ -212,9 +212,11 @@ def test_a_baseline_is_a_path_or_an_address_however_its_scheme_is_written(projec
 def test_in_ci_the_file_may_not_send_the_key_elsewhere(project):
     text = "target: {type: openai, model: m, base_url: 'https://evil.example/v1'}"
     assert project(text).target.base_url == "https://evil.example/v1"
-    with pytest.raises(InvalidSettings, match="would be sent the API key; in CI, name it in the workflow"):
-        project(text, environment={"CI": "true"})
-    trusted = {"CI": "true", "OPENAI_BASE_URL": "https://evil.example/v1"}
+    with pytest.raises(
+        InvalidSettings, match=r"name it in the workflow: OPENAI_BASE_URL=https://evil\.example/v1"
+    ):
+        project(text, environment={"CI": "true", "OPENAI_API_KEY": "key-1"})
+    trusted = {"CI": "true", "OPENAI_API_KEY": "key-1", "OPENAI_BASE_URL": "https://evil.example/v1"}
     assert project(text, environment=trusted).target.base_url == "https://evil.example/v1"
 
 

@@ -68,10 +68,13 @@ def test_so_does_an_unknown_type_in_the_file_with_its_place(settle):
 
 
 def test_a_server_meant_for_openai_does_not_get_another_providers_key(settle):
-    environment = {"OPENAI_BASE_URL": "https://elsewhere.example/v1", "CI": "true"}
+    environment = {"OPENAI_BASE_URL": "https://elsewhere.example/v1", "CI": "true", "GROQ_API_KEY": "key-2"}
     assert settle(target="groq:m", environment=environment).target.base_url == "https://api.groq.com/openai/v1"
     text = "target: {type: groq, model: m, base_url: 'https://elsewhere.example/v1'}"
-    with pytest.raises(InvalidSettings, match="would be sent the API key; in CI, name it in the workflow"):
+    with pytest.raises(
+        InvalidSettings,
+        match=r"sends GROQ_API_KEY to https://elsewhere\.example/v1 .* workflow: .*API_KEY_ENV=GROQ",
+    ):
         settle(text, environment=environment)
     assert settle(text).target.base_url == "https://elsewhere.example/v1"
 
@@ -80,7 +83,10 @@ def test_in_ci_the_file_may_not_send_a_provider_another_key(settle):
     text = "judge: {type: groq, model: m, api_key_env: OPENAI_API_KEY}"
     keys = {"OPENAI_API_KEY": "key-1", "GROQ_API_KEY": "key-2"}
     assert settle(text, environment=keys).judges[0].api_key_env == "OPENAI_API_KEY"
-    with pytest.raises(InvalidSettings, match=r"OPENAI_API_KEY stands in .* sent to https://api.groq.com"):
+    with pytest.raises(
+        InvalidSettings,
+        match=r"sends OPENAI_API_KEY to https://api.groq.com.* first, or .*: RUNEVALS_API_KEY_ENV=OPENAI_API_KEY",
+    ):
         settle(text, environment={"CI": "true", **keys})
     named = {"CI": "true", "RUNEVALS_API_KEY_ENV": "OPENAI_API_KEY", **keys}
     assert settle(text, environment=named).judges[0].api_key_env == "OPENAI_API_KEY"
@@ -141,7 +147,7 @@ def test_a_system_prompt_that_nothing_would_be_sent_is_refused(settle, target):
 
 
 def test_the_workflow_can_name_another_address_for_the_judge_than_for_the_target(settle):
-    environment = {"OPENAI_BASE_URL": "https://vllm.example/v1", "CI": "true"}
+    environment = {"OPENAI_BASE_URL": "https://vllm.example/v1", "CI": "true", "OPENAI_API_KEY": "key-1"}
     text = "target: openai:m\njudge: {model: j, base_url: 'https://judge.example/v1'}"
     with pytest.raises(InvalidSettings, match=r"RUNEVALS_JUDGE_URL=https://judge\.example"):
         settle(text, environment=environment)

@@ -105,9 +105,7 @@ def test_in_ci_a_change_may_not_send_a_key_elsewhere(tmp_path, key):
     written = f"{{type: http, url: '{URL}', {key}}}"
     in_ci = {"CI": "true", "K": KEY}
     assert settled(tmp_path, written).target.key_names == ("K",)
-    with pytest.raises(
-        InvalidSettings, match=r"would be sent K; in CI, name it .*RUNEVALS_TARGET_URL=https://agent"
-    ):
+    with pytest.raises(InvalidSettings, match=r"sends K to .* workflow: RUNEVALS_TARGET_URL=https://agent"):
         settled(tmp_path, written, environment=in_ci)
     same = {"type": "http", "url": URL, **yaml.safe_load(f"{{{key}}}")}
     assert settled(tmp_path, written, environment=in_ci, base=same).target.web.url == URL
@@ -123,7 +121,7 @@ def test_in_ci_a_change_may_not_send_a_key_elsewhere(tmp_path, key):
         {"type": "openai", "model": "m", "api_key_env": "K"},
     ]
     for other in others:
-        with pytest.raises(InvalidSettings, match="would be sent K"):
+        with pytest.raises(InvalidSettings, match="sends K to "):
             settled(tmp_path, written, environment=in_ci, base=other)
 
 
@@ -133,7 +131,7 @@ def test_what_is_merged_is_sent_where_it_says(tmp_path, event):
     written = f"{{type: http, url: '{URL}', api_key_env: K}}"
     environment = {"CI": "true", "K": KEY, "GITHUB_EVENT_NAME": event}
     assert settled(tmp_path, written, environment=environment).target.web.url == URL
-    with pytest.raises(InvalidSettings, match="would be sent K"):
+    with pytest.raises(InvalidSettings, match="sends K to "):
         settled(tmp_path, written, environment=environment, base={"type": "openai", "model": "m"})
 
 

@@ -26,7 +26,7 @@ TURN = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Hello?", thr
 
 def target(server, *, environment=None, timeout_s=5.0, attempts=3, **written):
     settings = {"type": "a2a", "url": server.url, **written}
-    web = web_settings(settings, environment or {}, from_file=False, base_target=None)
+    web = web_settings(settings, environment or {})
     throttle = Throttle(max_attempts=attempts, first_delay_s=0.01)
     return A2ATarget(web, web.header_values(environment or {}), throttle, ConversationIds(), timeout_s=timeout_s)
 

@@ -24,7 +24,7 @@ TURN = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Hello?", thr
 
 def target(server, *, environment=None, timeout_s=5.0, attempts=3, told=(), **written):
     settings = {"type": "http", "url": f"{server.url}/chat", **written}
-    web = web_settings(settings, environment or {}, from_file=False, base_target=None)
+    web = web_settings(settings, environment or {})
     throttle = Throttle(max_attempts=attempts, first_delay_s=0.01)
     endpoint = JsonEndpoint(web, web.header_values(environment or {}), throttle, timeout_s=timeout_s)
     return HttpTarget(

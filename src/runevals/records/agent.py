@@ -29,6 +29,69 @@ AGENT_PLACES: Mapping[str, tuple[str, ...]] = {
     "gemini-cli": ("GOOGLE_GEMINI_BASE_URL",),
 }
 AGENTS: tuple[str, ...] = tuple(AGENT_KEYS)
+# Options of command lines that we set, or that would undo what we set. `-c KEY` is a key of Codex's settings.
+OUR_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "claude-code": (
+        *("-p", "--print", "--input-format", "--output-format", "--setting-sources", "--settings", "--model"),
+        *(
+            "--permission-mode",
+            "--tools",
+            "--allowedTools",
+            "--allowed-tools",
+            "--mcp-config",
+            "--strict-mcp-config",
+        ),
+        *("-r", "--resume", "-c", "--continue", "--dangerously-skip-permissions"),
+        "--allow-dangerously-skip-permissions",
+    ),
+    "codex": (
+        *(
+            "--json",
+            "--skip-git-repo-check",
+            "--enable",
+            "--disable",
+            "-m",
+            "--model",
+            "-s",
+            "--sandbox",
+            "--yolo",
+        ),
+        *("-a", "--ask-for-approval", "--full-auto", "--dangerously-bypass-approvals-and-sandbox", "-c features"),
+        *(
+            "-c sandbox_mode",
+            "-c sandbox_workspace_write",
+            "-c approval_policy",
+            "-c web_search",
+            "-c mcp_servers",
+        ),
+        *("-c model", "-c model_provider", "-c model_providers", "-c openai_base_url", "-c notify"),
+    ),
+    "copilot": (
+        *("-p", "--prompt", "--output-format", "--available-tools", "--disable-builtin-mcps", "--no-auto-update"),
+        *("--allow-all", "--allow-all-tools", "--allow-all-urls", "--yolo", "--model", "--resume", "--continue"),
+        "--additional-mcp-config",
+    ),
+    "gemini-cli": (
+        *("-p", "--prompt", "-i", "--prompt-interactive", "-o", "--output-format", "--skip-trust", "-y", "--yolo"),
+        *("--approval-mode", "--allowed-tools", "--allowed-mcp-server-names", "-m", "--model", "-r", "--resume"),
+    ),
+}
+# Options whose value is only a text or a number for the model: a change may bring them.
+HARMLESS_OPTIONS: Mapping[str, frozenset[str]] = {
+    "claude-code": frozenset(
+        {
+            "--append-system-prompt",
+            "--effort",
+            "--fallback-model",
+            "--max-budget-usd",
+            "--max-turns",
+            "--system-prompt",
+        }
+    ),
+    "codex": frozenset({"-c model_reasoning_effort", "-c model_reasoning_summary", "-c model_verbosity"}),
+    "copilot": frozenset(),
+    "gemini-cli": frozenset(),
+}
 
 # The files of a skill's measurement that lie in its folder or below `evals`.
 SKILL_SUITE = "evals.json"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from runevals.lib.parsing.source import lies_inside, path_inside, read_text
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records.agent import MCP, TOOLS, AgentSettings
+from runevals.records.agent import MCP, OUR_OPTIONS, TOOLS, AgentSettings
 from runevals.records.errors import InvalidSettings
-from runevals.settings.sendable import sendable
 
 SKILL_FILE = "SKILL.md"
 DEFAULT_TIMEOUT_S = 600.0
@@ -32,9 +33,52 @@ def agent_settings(section: Mapping[str, Any], base: Path, repository: Path) -> 
         tools=tuple(_tool(tool) for tool in section.get("tools", ())),
         skills=tuple(_skill(name, base, repository) for name in section.get("skills", ())),
         servers=servers,
-        args=tuple(section.get("args", ())),
-        env=tuple(sendable(name, "target.env") for name in section.get("env", ())),
+        args=_args(section),
+        env=tuple(section.get("env", ())),
     )
+
+
+class Option(Struct, frozen=True):
+    """An option of a command line with its value, or a word that is none."""
+
+    name: str
+    value: str | None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value}"
+
+
+def options_of(args: Sequence[str]) -> Iterator[Option]:
+    """The options of `args`; `-c KEY=VALUE` is the option `-c KEY`."""
+    words = iter(args)
+    word = next(words, None)
+    while word is not None:
+        name, equals, value = word.partition("=") if word.startswith("-") else (word, "", "")
+        after = next(words, None)
+        if not equals and name.startswith("-") and after is not None and not after.startswith("-"):
+            equals, value, after = "=", after, next(words, None)
+        if name in ("-c", "--config") and equals:
+            key, equals, value = value.partition("=")
+            name = f"-c {key.strip()}"
+        yield Option(name, value if equals else None)
+        word = after
+
+
+def _args(section: Mapping[str, Any]) -> tuple[str, ...]:
+    """More options of its command line. Raises InvalidSettings for one that is ours."""
+    args, kind = tuple(section.get("args", ())), section["type"]
+    for option in options_of(args):
+        if option.name == "--" or any(_is(option, ours) for ours in OUR_OPTIONS[kind]):
+            raise InvalidSettings(
+                f"target.args: runevals itself sets {option.name} of {kind}; leave it out (`model`, `tools` and "
+                "`mcp` say what it may do)"
+            )
+    return args
+
+
+def _is(option: Option, ours: str) -> bool:
+    """Whether it is this option, or of a configuration key a part of it."""
+    return option.name == ours or option.name.startswith((f"{ours}.", f"{ours} "))
 
 
 def _tool(tool: object) -> str:

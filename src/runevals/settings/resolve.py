@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from runevals.lib.ci import in_ci
+from runevals.lib.ci import in_ci, may_be_change
 from runevals.lib.git import repository_root
 from runevals.lib.parsing.source import path_inside
 from runevals.lib.text.secrets import remember_keys
@@ -21,6 +21,15 @@ from runevals.records import Gate, GateRules, PromptTemplate, RegressionRule
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.quiet import Quiet
 from runevals.records.rules import Fetching, Limits, Selection, SuiteEntry
+from runevals.settings.capabilities import (
+    Ledger,
+    capabilities,
+    given_to_programs,
+    of_workflow,
+    require_granted,
+    require_names,
+    servers_at,
+)
 from runevals.settings.ci_shard import shard_of
 from runevals.settings.evaluators import read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
@@ -71,6 +80,8 @@ class Settings(Quiet, frozen=True, kw_only=True):
     github: GithubSettings
     evaluate_only: bool = False
     environment: Mapping[str, str] = {}
+    of_change: bool = False  # a CI system may run this for a change
+    given: tuple[str, ...] | None = None  # variables of programs under test; None: all but the job's
     origins: Mapping[str, str] = {}
     file: SettingsFile | None = None
     base_side: BaseSide | None = None
@@ -124,6 +135,7 @@ class RawSettings(Struct, frozen=True, kw_only=True):
     evaluate_only: bool = False
     base_side: BaseSide | None = None  # the base's commit and settings, which decide over a change
     of_base: bool = False  # read in a checkout of that base itself
+    of_change: bool | None = None  # a CI system runs this for a change; None: its variables say so
 
 
 def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
@@ -167,10 +179,17 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         base_side=base_side,
         base_values=base_side.values if base_side is not None else file.values if raw.of_base else {},
     )
+    endpoints = replace(endpoints, values={**values, "target": None}) if targets.several else endpoints
+    require_names(endpoints.values)
+    of_change = raw.of_change
+    if of_change is None:
+        of_change = may_be_change(raw.environment, has_base=base_side is not None)
+    granted = _granted(endpoints) if of_change else None
+    given = given_to_programs(endpoints.values["target"], granted)
     settings = Settings(
         cwd=raw.cwd,
         repository=repository,
-        target=None if targets.several else target_settings(endpoints),
+        target=None if targets.several else target_settings(endpoints, given),
         target_name=targets.name,
         targets=targets.several,
         removed_targets=targets.removed,
@@ -223,6 +242,8 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         github=_record(GithubSettings, values),
         evaluate_only=raw.evaluate_only,
         environment=raw.environment,
+        of_change=of_change,
+        given=given,
         origins=origins,
         file=file if file.exists else None,
         base_side=base_side,
@@ -232,6 +253,22 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         return settings
     templates = tuple(_templates(settings, raw, file))
     return replace(settings, load=replace(settings.load, templates=templates))
+
+
+def _granted(raw: RawEndpoint) -> Ledger:
+    """What a change may reach. Raises InvalidSettings for what it must not, and cannot reach without a key."""
+    side = raw.base_side
+    from_file = {what: raw.values[what] for what in ("target", "judge") if raw.source_of(what)[1]}
+    here = servers_at(raw.repository, raw.folder("target"))
+    at_base = (
+        here if side is None or side.file is None else servers_at(raw.repository, side.file.base, side.commit)
+    )
+    of_base = capabilities(raw.base_values, raw.environment, at_base)
+    reached = capabilities(from_file, raw.environment, here)
+    if raw.values["trust"]:
+        of_base |= reached
+    require_granted(reached, of_base, raw.environment)
+    return {**of_base, **of_workflow(raw.environment, "target")}
 
 
 def _templates(settings: Settings, raw: RawSettings, file: SettingsFile) -> Iterator[PromptTemplate]:

@@ -128,6 +128,9 @@ SETTINGS: tuple[Setting, ...] = (
                  "side only."),
     Setting("sandbox", "text", default="strict", choices=("strict", "reduced"), by=FLAG, protected=True,
             help="strict: refuse suite code that the kernel cannot isolate; reduced: run it with less isolation."),
+    Setting("trust", "yes_no", default=False, by=FLAG,
+            help="Let the settings of a change reach hosts, variables and programs that those of its base do not "
+                 "name."),
     Setting("changed_only", "yes_no", default=False,
             help="Reuse the base's result if nothing that the run depends on has changed."),
     Setting("depends_on", "texts", default=(), metavar="PATH", by=FLAG,

@@ -28,8 +28,6 @@ from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.mcp_servers import servers_under_test
 from runevals.settings.prompt_file import read_prompt_file
 from runevals.settings.retired import GITHUB_MODELS, RETIRED
-from runevals.settings.sendable import sendable
-from runevals.settings.sent_keys import AUTHORIZATION, VARIABLES, SentKeys, agent_address, require_sendable
 from runevals.settings.web_target import sends_messages, web_settings, web_words
 
 if TYPE_CHECKING:
@@ -106,13 +104,14 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
     output: AgentName | None = None  # of a command that prints an agent's events
     trace: Literal["otlp"] | None = None  # how a program exports what it does
     servers: tuple[Server, ...] = ()  # MCP servers under test, which a chat model calls
+    given: tuple[str, ...] | None = None  # variables of a program besides the harmless ones; None: all but tokens
 
     @property
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold its keys."""
         if self.agent is not None:
             return (*AGENT_KEYS[self.type], *self.agent.env)
-        return (self.api_key_env,) if self.web is None else self.web.key_names
+        return (self.api_key_env, *(self.given or ())) if self.web is None else self.web.key_names
 
     def is_deployed_as(self, other: TargetSettings) -> bool:
         """Whether both are the same deployed agent: the same address and the same requests, at any commit."""
@@ -173,8 +172,10 @@ class RawEndpoint(Struct, frozen=True, kw_only=True):
         return of_base.base if of_base is not None and self.is_of_base(what) else self.file.base
 
 
-def target_settings(raw: RawEndpoint) -> TargetSettings | None:
-    """The target, or None if none is set. Raises InvalidSettings, UsageError for its files."""
+def target_settings(raw: RawEndpoint, given: tuple[str, ...] | None = None) -> TargetSettings | None:
+    """The target, or None if none is set; `given`: the variables of its program.
+
+    Raises InvalidSettings, UsageError for its files."""
     value, from_file, base = raw.source_of("target")
     model, repository, environment = raw.values["model"], raw.repository, raw.environment
     if value is None and model is None:
@@ -188,10 +189,7 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
     path, files_of_path = _skills_or_recording(section, base, repository if from_file else None)
     files += files_of_path
     base_target = raw.base_values.get("target")
-    web = None
-    if section["type"] in ("http", "a2a"):
-        of_change = raw.base_side is not None
-        web = web_settings(section, environment, from_file=from_file, base_target=base_target, of_change=of_change)
+    web = web_settings(section, environment) if section["type"] in ("http", "a2a") else None
     agent = agent_settings(section, base, repository) if section["type"] in AGENTS else None
     if agent is not None:
         files += agent.skills
@@ -201,7 +199,7 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
     as_written = ("function", "interpreter", "plugin", "options", "reuse", "output")
     settings = TargetSettings(
         type=section["type"],
-        **_endpoint(section, environment, from_file=from_file, what="target", has_key=web is None),
+        **_endpoint(section, environment, what="target", has_key=web is None),
         **{name: section[name] for name in as_written if name in section},
         base=base if folder is None else folder.resolve(),
         system_prompt=system_prompt,
@@ -220,10 +218,9 @@ def target_settings(raw: RawEndpoint) -> TargetSettings | None:
         skills_of_suites=agent is not None and "skills" not in section,
         trace=_trace(section),
         servers=servers,
+        given=given,
     )
     _complete(settings)
-    if from_file and (settings.type in PROVIDERS or web is not None or agent is not None):
-        _require_sendable(settings, raw, "target")
     return settings
 
 
@@ -284,29 +281,6 @@ def _parameters(section: Mapping[str, Any]) -> dict[str, Any]:
     return {**section.get("parameters", {}), **tools}
 
 
-def _require_sendable(settings: TargetSettings | JudgeSettings, raw: RawEndpoint, what: str) -> None:
-    web = settings.web if isinstance(settings, TargetSettings) else None
-    if isinstance(settings, TargetSettings) and settings.agent is not None:
-        names = [(name, VARIABLES) for name in settings.agent.env]
-        sent = SentKeys(names=names, address=agent_address(settings.type))
-    elif web is not None:
-        sent = SentKeys(names=sorted(web.sent_headers), address=web.url)
-    else:
-        own = PROVIDERS[settings.type].key
-        sent = SentKeys(
-            names=[(settings.api_key_env, AUTHORIZATION)], address=_address(settings.base_url, what), default=own
-        )
-    require_sendable(sent, raw.environment, raw.base_values, what=what, of_change=raw.base_side is not None)
-
-
-def _address(base_url: str | None, what: str) -> str:
-    try:
-        origin_of(base_url or OPENAI_URL)
-    except ValueError as error:
-        raise InvalidSettings(f"{what}: the address of its model cannot be read: {error}") from None
-    return base_url or OPENAI_URL
-
-
 def skill_target(base: Path) -> TargetSettings:
     """The skills in their usual folder."""
     return TargetSettings(type="skill", base=base, path=base / SKILLS, deterministic=True, reads_other_files=True)
@@ -315,7 +289,7 @@ def skill_target(base: Path) -> TargetSettings:
 def model_target(base: Path, environment: Mapping[str, str]) -> TargetSettings:
     """The chat models that the suites themselves name."""
     section = {"type": "openai"}
-    base_url = _base_url(section, environment, from_file=False, what="target")
+    base_url = _base_url(section, environment, what="target")
     return TargetSettings(type="openai", base=base, base_url=base_url)
 
 
@@ -329,7 +303,7 @@ def judge_settings(raw: RawEndpoint) -> tuple[JudgeSettings, ...]:
         return tuple(_judge(raw, one) for one in value)
     if value is None and model is None and not raw.environment.get("AZURE_AI_OPENAI_ENDPOINT"):
         return ()
-    section = _judge_words(value) if isinstance(value, str) else dict(value or {})
+    section = judge_words(value) if isinstance(value, str) else dict(value or {})
     return (_judge(raw, section if model is None else {**section, "model": model}),)
 
 
@@ -344,10 +318,10 @@ def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
     _, from_file, base = raw.source_of("judge")
     repository, environment = raw.repository, raw.environment
     azure = environment.get("AZURE_AI_OPENAI_ENDPOINT")
-    written = _judge_words(value) if isinstance(value, str) else value
+    written = judge_words(value) if isinstance(value, str) else value
     kind: JudgeType = written.get("type", "azure" if azure and "base_url" not in written else "openai")
     section = {**written, "type": kind}
-    endpoint = _endpoint(section, environment, from_file=from_file, what="judge")
+    endpoint = _endpoint(section, environment, what="judge")
     if kind == "azure" and endpoint["model"] is None:
         endpoint["model"] = model("azure judge")
     path = file = recorded = None
@@ -364,7 +338,7 @@ def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
             raise InvalidSettings("judge.votes: a recorded judge has one judgement of each answer; leave it out")
     elif not endpoint["model"]:
         raise InvalidSettings("the judge has no model; name one with --judge-model or judge.model")
-    settings = JudgeSettings(
+    return JudgeSettings(
         type=kind,
         **endpoint,
         parameters=section.get("parameters", {}),
@@ -373,9 +347,6 @@ def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
         file=file,
         votes=section.get("votes", 1),
     )
-    if from_file and kind in PROVIDERS:
-        _require_sendable(settings, raw, "judge")
-    return settings
 
 
 def needs_key(settings: ModelSettings) -> bool:
@@ -436,7 +407,8 @@ def target_words(text: str) -> dict[str, Any]:
     return {"type": kind, **({_OPTION_OF_WORD[kind]: rest} if rest else {})}
 
 
-def _judge_words(text: str) -> dict[str, Any]:
+def judge_words(text: str) -> dict[str, Any]:
+    """A judge written as one text → its section. Raises InvalidSettings."""
     kind, colon, rest = text.partition(":")
     if kind == "recorded":
         return {"type": kind, "path": rest}
@@ -474,15 +446,15 @@ def _unknown(what: str, text: str, known: Sequence[str]) -> InvalidSettings:
 
 
 def _endpoint(
-    section: Mapping[str, Any], environment: Mapping[str, str], *, from_file: bool, what: str, has_key: bool = True
+    section: Mapping[str, Any], environment: Mapping[str, str], *, what: str, has_key: bool = True
 ) -> dict[str, Any]:
     """The fields of ModelSettings that a target and a judge read alike. Raises InvalidSettings."""
-    place = _base_url(section, environment, from_file=from_file, what=what)
+    place = _base_url(section, environment, what=what)
     base_url, azure_version = azure_address(section["type"], place, environment)
     return {
         "model": _model(section, environment),
         "base_url": base_url,
-        "api_key_env": _key_name(section, what) if has_key else "",
+        "api_key_env": _key_name(section) if has_key else "",
         "azure_api_version": azure_version,
         "auth": _auth(section, what),
         "api": section.get("api"),
@@ -508,27 +480,19 @@ def _model(section: Mapping[str, Any], environment: Mapping[str, str]) -> str | 
     return section.get("model") or azure_model or None
 
 
-def _base_url(
-    section: Mapping[str, Any], environment: Mapping[str, str], *, from_file: bool, what: str
-) -> str | None:
-    """The endpoint's address, None for OpenAI's. A settings file in CI must not redirect the job's key."""
-    url: str | None = section.get("base_url")
+def _base_url(section: Mapping[str, Any], environment: Mapping[str, str], *, what: str) -> str | None:
+    """The endpoint's address, None for OpenAI's. Raises InvalidSettings for one that cannot be called."""
     name = section["type"] if section["type"] in PROVIDERS else "openai"
-    provider = PROVIDERS[name]
-    if url is None:
-        place = address(name, environment, section.get("model"))
-        return None if place == OPENAI_URL else _http(place, provider.located_by or what)
-    by_workflow = [environment.get(provider.located_by or "", provider.url)]
-    variable, hint = "OPENAI_BASE_URL", "" if name == "openai" else " and type: openai"
-    if what == "judge":
-        variable, hint = JUDGE_URL, ""
-        by_workflow.append(environment.get(JUDGE_URL))
-    if from_file and environment.get("CI") and url not in by_workflow:
-        raise InvalidSettings(
-            f"{what}.base_url stands in the settings file, which a pull request may change, and would be sent "
-            f"the API key; in CI, name it in the workflow: {variable}={url}{hint}"
-        )
-    return _http(url, f"{what}.base_url")
+    written = section.get("base_url")
+    place = written or address(name, environment, section.get("model"))
+    if place == OPENAI_URL and not written:
+        return None
+    source = f"{what}.base_url" if written else PROVIDERS[name].located_by or what
+    try:
+        origin_of(place)
+    except ValueError as error:
+        raise InvalidSettings(f"{what}: the address of its model cannot be read: {error}") from None
+    return _http(place, source)
 
 
 def _http(address: str, name: str) -> str:
@@ -538,9 +502,9 @@ def _http(address: str, name: str) -> str:
     return address
 
 
-def _key_name(section: Mapping[str, Any], what: str) -> str:
+def _key_name(section: Mapping[str, Any]) -> str:
     own = PROVIDERS[section["type"] if section["type"] in PROVIDERS else "openai"].key
-    return sendable(section.get("api_key_env", own), f"{what}.api_key_env")
+    return str(section.get("api_key_env", own))
 
 
 def _recording(name: str | None, base: Path, repository: Path | None, what: str) -> Path:

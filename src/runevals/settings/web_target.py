@@ -8,12 +8,10 @@ from typing import Any, get_args
 from urllib.parse import SplitResult, urlsplit
 
 from runevals.lib.http.endpoint import DEFAULT_PICK, Header, Method, WebSettings
-from runevals.lib.http.origin import is_at
 from runevals.lib.parsing.json_path import Pick
 from runevals.lib.parsing.json_template import placeholders
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
-from runevals.settings.sendable import sendable
 
 URL_VARIABLE = "RUNEVALS_TARGET_URL"
 _WITHOUT_BODY = ("GET", "DELETE")
@@ -27,25 +25,10 @@ DEFAULT_BODY: Mapping[str, object] = {
 }
 
 
-_OF_ONE_COMMIT = ("push", "schedule", "workflow_dispatch")
-
-
-def web_settings(
-    section: Mapping[str, Any],
-    environment: Mapping[str, str],
-    *,
-    from_file: bool,
-    base_target: object,
-    of_change: bool = True,
-) -> WebSettings:
-    """The endpoint of an http or a2a target. `base_told` is the target in the settings that decide over a change;
-    `of_change`: there is such a base.
-
-    Raises InvalidSettings.
-    """
+def web_settings(section: Mapping[str, Any], environment: Mapping[str, str]) -> WebSettings:
+    """The endpoint of an http or a2a target. Raises InvalidSettings."""
     kind: str = section["type"]
-    url_variable = environment.get(URL_VARIABLE) or None
-    url = url_variable or section.get("url")
+    url = environment.get(URL_VARIABLE) or section.get("url")
     if not url:
         raise InvalidSettings(f"the {kind} target has no address; give target.url, {kind}:URL or {URL_VARIABLE}")
     method = section.get("method", "POST").upper()
@@ -62,20 +45,7 @@ def web_settings(
     )
     _check_placeholders("target.url", placeholders(web.url))
     _check_placeholders("target.body", placeholders(web.body))
-    trusted = not from_file or url_variable is not None or is_of_one_commit(environment, of_change=of_change)
-    if web.key_names and environment.get("CI") and not trusted and not _is_of_base(web, base_target):
-        raise InvalidSettings(
-            f"target.url stands in the settings file, which a pull request may change, and would be sent "
-            f"{', '.join(web.key_names)}; in CI, name it in the workflow "
-            f"({URL_VARIABLE}={web.display_url}) or merge it into the base branch's "
-            "settings first: until then, path and header must be the base's"
-        )
     return web
-
-
-def is_of_one_commit(environment: Mapping[str, str], *, of_change: bool) -> bool:
-    """Whether settings and workflow are of one commit, so that the author of one could write the other."""
-    return environment.get("GITHUB_EVENT_NAME") in _OF_ONE_COMMIT and not of_change
 
 
 def web_words(kind: str, rest: str) -> dict[str, Any]:
@@ -86,17 +56,6 @@ def web_words(kind: str, rest: str) -> dict[str, Any]:
 def sends_messages(web: WebSettings) -> bool:
     """Whether requests contain the whole conversation, not only its last prompt."""
     return "messages" in (*placeholders(web.url), *placeholders(web.body))
-
-
-def _is_of_base(web: WebSettings, base_target: object) -> bool:
-    """Whether the base's own settings send these keys in these headers to this address."""
-    if not isinstance(base_target, Mapping) or "url" not in base_target:
-        return False
-    base = WebSettings(url=base_target["url"], headers=_headers(base_target))
-    try:
-        return is_at(web.url, base.url) and web.sent_headers <= base.sent_headers
-    except ValueError:
-        return False
 
 
 def _checked_url(url: str, *, templated: bool) -> str:
@@ -134,7 +93,7 @@ def _header(name: str, value: Any) -> Header:
     if not _HEADER_NAME.fullmatch(name):
         raise InvalidSettings(f"target.headers: '{name}' is not a valid header name")
     if isinstance(value, Mapping):
-        return Header(text=value.get("prefix", ""), env=sendable(value["env"], f"target: the header {name}"))
+        return Header(text=value.get("prefix", ""), env=value["env"])
     if _SECRET_HEADER.search(name):
         raise InvalidSettings(f"target.headers: {name} holds a secret; name its variable instead: {{env: NAME}}")
     return Header(text=value)

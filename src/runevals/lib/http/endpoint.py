@@ -50,11 +50,6 @@ class WebSettings(Struct, frozen=True, kw_only=True):
         return tuple(header.env for header in self.headers.values() if header.env is not None)
 
     @property
-    def sent_headers(self) -> frozenset[tuple[str, str]]:
-        """The same, each with the header that it is in, in small letters."""
-        return frozenset((header.env, name.lower()) for name, header in self.headers.items() if header.env)
-
-    @property
     def origin(self) -> str:
         """Scheme, host and port."""
         return origin_of(self.url)

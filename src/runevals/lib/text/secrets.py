@@ -62,6 +62,11 @@ def remember_token(name: str, value: str) -> None:
     _extra_secrets[name] = value
 
 
+def remembered() -> Mapping[str, str]:
+    """The registered secrets: name → value."""
+    return _extra_secrets
+
+
 def remember_keys(environment: Mapping[str, str], key_names: Iterable[str]) -> None:
     """Registers the variables that hold keys by the settings, and the secrets of their environment, too."""
     _key_names.update(key_names)

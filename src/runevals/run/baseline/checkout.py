@@ -40,7 +40,7 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
         if not cwd.is_dir():
             _require_new(settings, commit)
             raise NoSuiteFound(f"the base {commit[:7]} has no folder {cwd.name}")
-        words = replace(rerooted(raw, cwd), of_base=settings.base_side is not None)
+        words = replace(rerooted(raw, cwd), of_base=settings.base_side is not None, of_change=settings.of_change)
         try:
             there = replace(base_settings(words, settings), not_from=settings.repository)
             there = with_own_packages(there, settings.repository)

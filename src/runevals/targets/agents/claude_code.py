@@ -114,13 +114,13 @@ class ClaudeCode(Agent):
         servers = settings.permitted_servers
         allowed = ",".join([*tools, *(f"mcp__{name}" for name in servers)])
         return [
+            *settings.args,
             *("-p", "--output-format", "stream-json", "--verbose", "--setting-sources=user,project"),
             *("--permission-mode", "dontAsk", f"--tools={','.join(tools)}", f"--allowedTools={allowed}"),
             f"--settings={json.dumps(self._above_the_workspace(ask))}",
             *("--strict-mcp-config", f"--mcp-config={json.dumps({'mcpServers': servers})}"),
             *(("--model", ask.model) if ask.model else ()),
             *(("--resume", ask.session) if ask.session else ()),
-            *settings.args,
             *("--", ask.prompt),
         ]
 

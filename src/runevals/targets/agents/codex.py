@@ -101,13 +101,12 @@ class Codex(Agent):
         web = "live" if settings.has("web") else "disabled"
         off = _OFF if settings.has("shell") else (*_OFF, *_SHELL)
         return [
-            *("exec", *(("resume",) if ask.session else ()), "--json", "--skip-git-repo-check"),
+            *("exec", *(("resume",) if ask.session else ()), *settings.args, "--json", "--skip-git-repo-check"),
             *(option for feature in off for option in ("--disable", feature)),
             *("-c", f'sandbox_mode="{"workspace-write" if writes else "read-only"}"', "-c", f'web_search="{web}"'),
             # Its own temporary folder is enough; in /tmp, it leaves an empty `.git` if it is killed.
             *("-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c", 'approval_policy="never"'),
             *(("-m", ask.model) if ask.model else ()),
-            *settings.args,
             *("--", *((ask.session,) if ask.session else ()), ask.prompt),
         ]
 

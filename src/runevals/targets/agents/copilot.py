@@ -93,12 +93,12 @@ class Copilot(Agent):
         settings = ask.settings
         tools = settings.names_of(_TOOLS, "skill" if ask.has_skills else None)
         return [
+            *settings.args,
             *(f"--prompt={ask.prompt}", "--output-format", "json", "--no-auto-update", "--disable-builtin-mcps"),
             *(f"--available-tools={','.join(tools or [_NONE])}", "--allow-all-tools"),
             *(("--allow-all-urls",) if settings.has("web") else ()),
             *(("--model", ask.model) if ask.model else ()),
             *((f"--resume={ask.session}",) if ask.session else ()),
-            *settings.args,
         ]
 
     def variables(self, home: Path) -> Mapping[str, str]:  # noqa: ARG002

@@ -82,11 +82,11 @@ class GeminiCli(Agent):
         """It trusts the workspace: else it would not look at its skills."""
         servers = ask.settings.permitted_servers
         return [
+            *ask.settings.args,
             *("--skip-trust", f"--prompt={ask.prompt}", "-o", "stream-json", "--yolo"),
             *(f"--allowed-mcp-server-names={name}" for name in servers or (_NO_SERVER,)),
             *(("-m", ask.model) if ask.model else ()),
             *(("--resume", ask.session) if ask.session else ()),
-            *ask.settings.args,
         ]
 
     def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002

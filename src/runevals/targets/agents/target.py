@@ -24,7 +24,7 @@ from runevals.targets.agents.agent import Agent, Ask, install
 from runevals.targets.agents.skills import installed_skills
 from runevals.targets.agents.stream import MAX_OUTPUT_BYTES, Stream
 from runevals.targets.conversation_ids import ConversationIds
-from runevals.targets.environment import bare
+from runevals.targets.environment import bare, is_token, job_tokens
 from runevals.targets.program_report import failed
 
 
@@ -222,7 +222,9 @@ def _require_possible(agent: Agent, settings: AgentSettings) -> None:
 
 
 def _environment_of(agent: Agent, settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, str]:
-    names = (*AGENT_KEYS[agent.name], *AGENT_PLACES[agent.name], *settings.env)
+    tokens = job_tokens(environment)
+    env = [name for name in settings.env if not is_token(environment.get(name, ""), tokens)]
+    names = (*AGENT_KEYS[agent.name], *AGENT_PLACES[agent.name], *env)
     return {**bare(environment), **{name: environment[name] for name in names if environment.get(name)}}
 
 
