@@ -225,7 +225,7 @@ def reaches(settings):
     """What the resolved settings would do: what is started with which variables, and where keys go."""
     target = settings.target
     sends = target.type in PROVIDERS or target.web is not None or target.agent is not None
-    names = settings.key_names if sends else settings.given or ()
+    names = settings.key_names if sends else settings.program_variables or ()
     yield from (("variable", name) for name in names if name in KEYS)
     for endpoint in (target, *settings.judges):
         if endpoint.type in PROVIDERS:

@@ -31,3 +31,13 @@ def test_a_file_that_git_tracks_sets_none_of_our_settings(repository, capsys, pl
     repository.git("add", "-Af")
     assert environment(repository.path, name, {}) == {"GREETING": "hello"}
     assert "RUNEVALS_REPEAT not used: git tracks the file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name", ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "HTTPS_PROXY", "https_proxy", "SSL_CERT_FILE"]
+)
+def test_a_file_that_git_tracks_leads_no_key_elsewhere(repository, capsys, name):
+    repository.write(".env.local", f"{name}=x\nGREETING=hello\n")
+    repository.git("add", "-Af")
+    assert environment(repository.path, None, {}) == {"GREETING": "hello"}
+    assert f"{name} not used" in capsys.readouterr().err

@@ -28,6 +28,7 @@ EACH = [
     pytest.param(name, marks=pytest.mark.needs(program), id=name) for name, program in agent_rig.PROGRAM_OF.items()
 ]
 WRITES = ("shell", "write")
+ARGS = {"claude-code": ("--effort", "low"), "codex": ("-c", "model_reasoning_effort=low")}
 
 
 class Rig:
@@ -70,7 +71,7 @@ def test_two_turns_and_a_tool_call_that_writes_a_file(rig, agent):
         *agent_rig.runs(agent, "write it", "printf 'hi\\n' > made.txt", "Written."),
         agent_rig.says("and again", "Again."),
     ]
-    made = rig(agent, replies, tools=WRITES)
+    made = rig(agent, replies, tools=WRITES, args=ARGS.get(agent, ()))
     first = made.ask("write it", of=2)
     assert (first.problem, first.text, first.turns) == (None, "Written.", 2)
     [call] = first.tool_calls

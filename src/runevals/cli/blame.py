@@ -36,6 +36,7 @@ from runevals.run.blame.search import blamed, lost_cases, lower_scores
 from runevals.run.load import suites_of
 from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest
+from runevals.run.trust import require_trusted
 from runevals.run.world.budget import Budget, Stop
 from runevals.settings.resolve import resolve
 
@@ -130,6 +131,7 @@ def require_local(words: RawSettings, command: str, how: str = "") -> None:
 def _request(words: RawSettings, base: str | None, *, quiet: bool) -> RunRequest:
     side = protected_side(words, change_event(words), base)
     settings = resolve(replace(words, base_side=side))
+    require_trusted(settings)
     return RunRequest(
         settings=settings.repeated(settings.measure.repeat),
         suites=suites_of(settings),

@@ -61,6 +61,11 @@ def say(text: str = "", *, err: bool = False, colour: str | None = None, bold: b
         os.close(nowhere)
 
 
+def confirmed(question: str) -> bool:
+    """Whether the user says yes; without an answer, no."""
+    return click.confirm(terminal_text(question), default=False, err=True)
+
+
 def notice(text: str) -> None:
     """Prints a notice to stderr."""
     say(text, err=True)

@@ -229,7 +229,7 @@ def _sections(
 
 def of_workflow(environment: Mapping[str, str], what: str) -> Ledger:
     """What the workflow grants the target or judge: each provider's key at its address, and what it names."""
-    named = environment.get(API_KEY_ENV, "").replace(",", " ").split()
+    names = environment.get(API_KEY_ENV, "").replace(",", " ").split()
     places: list[tuple[str, str, tuple[str, ...]]] = []  # (address, header, variables)
     for name, provider in PROVIDERS.items():
         for model in (None, "anthropic."):  # Bedrock has another address for Claude
@@ -243,8 +243,8 @@ def of_workflow(environment: Mapping[str, str], what: str) -> Ledger:
     ledger: dict[Reach, str] = {}
     for place, header, own in places:
         with suppress(ValueError):
-            ledger |= {Reach("key", name, _plain(place), header): "the workflow" for name in (*own, *named)}
-    return ledger | {Reach("variable", name, PROGRAMS): "the workflow" for name in named}
+            ledger |= {Reach("key", name, _plain(place), header): "the workflow" for name in (*own, *names)}
+    return ledger | {Reach("variable", name, PROGRAMS): "the workflow" for name in names}
 
 
 def beyond(reached: Ledger, granted: Ledger) -> Ledger:
@@ -274,21 +274,21 @@ def _or_workflow(reach: Reach, setting: str, environment: Mapping[str, str]) -> 
         words[_NAMED_BY[setting]] = reach.place
     if reach.kind == "key" and not reach.is_in(of_workflow({**environment, **words}, what)):
         words[API_KEY_ENV] = reach.name
-    named = ", ".join(f"{variable}={value}" for variable, value in words.items())
-    helps = named and reach.is_in(of_workflow({**environment, **words}, what))
-    return f", or name it in the workflow: {named}" if helps else ""
+    text = ", ".join(f"{variable}={value}" for variable, value in words.items())
+    helps = text and reach.is_in(of_workflow({**environment, **words}, what))
+    return f", or name it in the workflow: {text}" if helps else ""
 
 
-def given_to_programs(section: object, granted: Ledger | None) -> tuple[str, ...] | None:
+def program_variables(section: object, granted: Ledger | None) -> tuple[str, ...] | None:
     """The variables that a program under test is given beside the harmless ones; None: all that are not the job's.
 
     They are those that `env` of the target names. `granted` is what a change may reach; None: this is no change.
     """
-    listed = section.get("env") if isinstance(section, Mapping) else None
+    names_here = section.get("env") if isinstance(section, Mapping) else None
     if granted is None:
-        return None if listed is None else tuple(listed)
+        return None if names_here is None else tuple(names_here)
     names = [reach.name for reach in granted if (reach.kind, reach.place) == ("variable", PROGRAMS)]
-    return tuple(name for name in names if listed is None or name in listed)
+    return tuple(name for name in names if names_here is None or name in names_here)
 
 
 def require_names(values: Mapping[str, Any]) -> None:
@@ -299,8 +299,8 @@ def require_names(values: Mapping[str, Any]) -> None:
     for what, section in _sections(values, {}):
         headers = [value["env"] for value in section.get("headers", {}).values() if isinstance(value, Mapping)]
         key = [section["api_key_env"]] if "api_key_env" in section else []
-        named = {"api_key_env": key, "headers": headers, "env": section.get("env", ())}
-        for setting, name in ((setting, name) for setting, names in named.items() for name in names):
+        by_setting = {"api_key_env": key, "headers": headers, "env": section.get("env", ())}
+        for setting, name in ((setting, name) for setting, names in by_setting.items() for name in names):
             if not _NAME.fullmatch(name):
                 raise InvalidSettings(f"{what}.{setting}: {one_line(name, 60)!r} is not the name of a variable")
             if name in JOB_TOKENS or name.startswith(_THE_JOBS):

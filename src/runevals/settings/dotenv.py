@@ -6,10 +6,20 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.ci import in_ci
 from runevals.lib.git import may_be_committed, repository_root, why_unavailable
 from runevals.lib.terminal import notice
+from runevals.records.agent import AGENT_PLACES
 from runevals.records.errors import InvalidSettings
+
+# By which a key would go to another host, or be read on its way.
+_WAYS = frozenset({
+    *(provider.located_by for provider in PROVIDERS.values() if provider.located_by),
+    *(name for names in AGENT_PLACES.values() for name in names),
+    "AWS_DEFAULT_REGION", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_TLS_REJECT_UNAUTHORIZED",
+})  # fmt: skip
 
 
 def environment(cwd: Path, name: str | None, process: Mapping[str, str]) -> dict[str, str]:
@@ -42,8 +52,8 @@ def environment(cwd: Path, name: str | None, process: Mapping[str, str]) -> dict
 
 
 def _without_settings(values: Mapping[str, str], file: Path) -> Mapping[str, str]:
-    """The variables of a dotenv file; if git tracks it, without those that are settings of ours."""
-    settings = sorted(name for name in values if name.startswith("RUNEVALS_"))
+    """The variables of a dotenv file; if git tracks it, without our settings, addresses and proxies."""
+    settings = sorted(name for name in values if name.startswith("RUNEVALS_") or name.upper() in _WAYS)
     repository = repository_root(file.parent)
     if not settings or why_unavailable(repository) is not None or not may_be_committed(repository, file):
         return values

@@ -24,8 +24,8 @@ from runevals.records.rules import Fetching, Limits, Selection, SuiteEntry
 from runevals.settings.capabilities import (
     Ledger,
     capabilities,
-    given_to_programs,
     of_workflow,
+    program_variables,
     require_granted,
     require_names,
     servers_at,
@@ -81,7 +81,7 @@ class Settings(Quiet, frozen=True, kw_only=True):
     evaluate_only: bool = False
     environment: Mapping[str, str] = {}
     of_change: bool = False  # a CI system may run this for a change
-    given: tuple[str, ...] | None = None  # variables of programs under test; None: all but the job's
+    program_variables: tuple[str, ...] | None = None  # variables of programs under test; None: all but the job's
     origins: Mapping[str, str] = {}
     file: SettingsFile | None = None
     base_side: BaseSide | None = None
@@ -185,11 +185,11 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     if of_change is None:
         of_change = may_be_change(raw.environment, has_base=base_side is not None)
     granted = _granted(endpoints) if of_change else None
-    given = given_to_programs(endpoints.values["target"], granted)
+    variables = program_variables(endpoints.values["target"], granted)
     settings = Settings(
         cwd=raw.cwd,
         repository=repository,
-        target=None if targets.several else target_settings(endpoints, given),
+        target=None if targets.several else target_settings(endpoints, variables),
         target_name=targets.name,
         targets=targets.several,
         removed_targets=targets.removed,
@@ -243,7 +243,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         evaluate_only=raw.evaluate_only,
         environment=raw.environment,
         of_change=of_change,
-        given=given,
+        program_variables=variables,
         origins=origins,
         file=file if file.exists else None,
         base_side=base_side,

@@ -41,6 +41,7 @@ class MeasureSettings(Struct, frozen=True, kw_only=True):
     cache_target: bool
     prices: Prices
     limits: Limits
+    trust: bool  # what the settings reach beyond those of the base
 
 
 class CompareSettings(Struct, frozen=True, kw_only=True):

@@ -104,14 +104,14 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
     output: AgentName | None = None  # of a command that prints an agent's events
     trace: Literal["otlp"] | None = None  # how a program exports what it does
     servers: tuple[Server, ...] = ()  # MCP servers under test, which a chat model calls
-    given: tuple[str, ...] | None = None  # variables of a program besides the harmless ones; None: all but tokens
+    variables: tuple[str, ...] | None = None  # of a program, besides the harmless ones; None: all but tokens
 
     @property
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold its keys."""
         if self.agent is not None:
             return (*AGENT_KEYS[self.type], *self.agent.env)
-        return (self.api_key_env, *(self.given or ())) if self.web is None else self.web.key_names
+        return (self.api_key_env, *(self.variables or ())) if self.web is None else self.web.key_names
 
     def is_deployed_as(self, other: TargetSettings) -> bool:
         """Whether both are the same deployed agent: the same address and the same requests, at any commit."""
@@ -172,8 +172,8 @@ class RawEndpoint(Struct, frozen=True, kw_only=True):
         return of_base.base if of_base is not None and self.is_of_base(what) else self.file.base
 
 
-def target_settings(raw: RawEndpoint, given: tuple[str, ...] | None = None) -> TargetSettings | None:
-    """The target, or None if none is set; `given`: the variables of its program.
+def target_settings(raw: RawEndpoint, variables: tuple[str, ...] | None = None) -> TargetSettings | None:
+    """The target, or None if none is set; `variables`: the variables of its program.
 
     Raises InvalidSettings, UsageError for its files."""
     value, from_file, base = raw.source_of("target")
@@ -218,7 +218,7 @@ def target_settings(raw: RawEndpoint, given: tuple[str, ...] | None = None) -> T
         skills_of_suites=agent is not None and "skills" not in section,
         trace=_trace(section),
         servers=servers,
-        given=given,
+        variables=variables,
     )
     _complete(settings)
     return settings

@@ -23,3 +23,12 @@ def test_a_prompt_is_never_an_option(agent, prompt):
 
 # Options of its own that happen to be one of these prompts.
 _OWN = {("claude-code", "-p"), ("codex", "resume")}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_our_own_options_come_after_those_of_the_settings(agent):
+    """Of two values of an option, these command lines take the last."""
+    ask = Ask(prompt="p", model="m", settings=AgentSettings(args=("--theirs", "x")), session="s-1")
+    arguments = AGENTS[agent].arguments(ask)
+    before = arguments[: arguments.index("--theirs")]
+    assert set(before) <= {"exec", "resume"}  # the subcommand

@@ -26,6 +26,7 @@ from runevals.run.cluster.setup import cluster_target, on_cluster, recipe_of
 from runevals.run.project_folders import way_to_projects
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.journal import Journal, JournalledJudge, JournalledTarget
+from runevals.run.trust import require_trusted
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.workspaces.target import WorkspaceTarget
 from runevals.run.world import World
@@ -78,6 +79,7 @@ def real_world(
 
     Raises InvalidSettings, InvalidSuite, ExternalError where the target is asked from a cluster that is not there.
     """
+    require_trusted(settings)
     budget = budget or Budget(Limits(), Stop())
     stop = budget.stop
     throttles = Throttles(stopped=lambda: stop.problem is not None)

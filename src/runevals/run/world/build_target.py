@@ -80,7 +80,7 @@ def _untraced(
             return wrapper_of(settings.output or "")(
                 settings.command,
                 cwd=settings.base,
-                env=cleaned(environment, settings.given),
+                env=cleaned(environment, settings.variables),
                 timeout_s=settings.timeout_s,
                 deterministic=settings.deterministic,
                 request={"model": settings.model, "system": settings.system_prompt},
@@ -107,7 +107,7 @@ def _untraced(
             return PythonTarget(
                 settings.function or "",
                 cwd=settings.base,
-                env=cleaned(environment, settings.given),
+                env=cleaned(environment, settings.variables),
                 timeout_s=settings.timeout_s,
                 deterministic=settings.deterministic,
                 not_from=recipe.not_from,
