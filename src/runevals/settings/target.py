@@ -491,7 +491,7 @@ def _base_url(section: Mapping[str, Any], environment: Mapping[str, str], *, wha
     try:
         origin_of(place)
     except ValueError as error:
-        raise InvalidSettings(f"{what}: the address of its model cannot be read: {error}") from None
+        raise InvalidSettings(f"{source}: the address of a model cannot be read: {error}") from None
     return _http(place, source)
 
 
