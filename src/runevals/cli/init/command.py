@@ -23,7 +23,8 @@ from runevals.lib.terminal import say
     "--gate",
     "tool",
     type=click.Choice(list(GATED)),
-    help="Only write a workflow that gates a tool's results.",
+    metavar="TOOL",
+    help=f"Only write a workflow that gates the results of {', '.join(GATED)}.",
 )
 @click.option("-y", "--yes", is_flag=True, help="Ask no questions.")
 @click.pass_context
@@ -46,7 +47,6 @@ def command(
     Examples:
       runevals init
       runevals init --yes --target python:agent.py:answer --github
-      runevals init --prompt-file prompts/support.md
       runevals init --gate promptfoo
     """
     if tool is not None:

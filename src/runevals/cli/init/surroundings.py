@@ -39,8 +39,8 @@ _NOT_IN = frozenset({"node_modules", ".venv", "venv", ".git", ".evals"})
 def installs(folder: Path, target_type: str) -> tuple[str, ...]:
     """The commands by which a job installs the packages of a program under test."""
     kinds = _PACKAGES[: _RUNS_CODE.get(target_type, 0)]
-    found = (next((line for name, line in kind.items() if (folder / name).is_file()), None) for kind in kinds)
-    return tuple(line for line in found if line is not None)
+    lines = (next((line for name, line in kind.items() if (folder / name).is_file()), None) for kind in kinds)
+    return tuple(line for line in lines if line is not None)
 
 
 def judge_for(target: str | None) -> str | None:
@@ -62,10 +62,10 @@ def likely_target(environment: Mapping[str, str], *, has_skill: bool) -> str | N
 
 def other_tools(folder: Path) -> Iterator[str]:
     """A line for the suite of each other tool: what it is, and the command that brings it here."""
-    seen: set[str] = set()
+    tools: set[str] = set()
     for pattern, (tool, command) in _OTHERS.items():
         names = (path.relative_to(folder) for path in sorted(folder.glob(pattern)))
         name = next((name for name in names if not _NOT_IN & set(name.parts)), None)
-        if name is not None and tool not in seen:
-            seen.add(tool)
+        if name is not None and tool not in tools:
+            tools.add(tool)
             yield f"{name.as_posix()} is of {tool}: {command.format(name.as_posix())}"
