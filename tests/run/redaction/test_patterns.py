@@ -196,7 +196,8 @@ def test_a_pattern_that_cannot_be_used_stops_the_run_and_nothing_is_written(told
 def test_a_text_on_which_a_pattern_comes_to_no_end_is_taken_away_whole(
     told, project, runevals, monkeypatch, pattern, text
 ):
-    monkeypatch.setattr("runevals.run.redaction.patterns.LIMIT_S", 1.0)
+    for limit in ("LIMIT_S", "ALONE_S"):
+        monkeypatch.setattr(f"runevals.run.redaction.patterns.{limit}", 1.0)
     outputs = told(pattern)
     project.write("agent.py", f"def answer(prompt): return {text!r} if 'mine' in prompt else 'none'\n")
     code, _, err = runevals(*outputs)
