@@ -119,7 +119,7 @@ def test_refund(evals, served, number):
 """
 
 
-XDIST = ("-p", "xdist", "-n", "2")
+XDIST = ("-p", "xdist", "-n", "1")
 ERROR = 'raise RuntimeError("no server")'
 
 
