@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import html
 import json
+import zlib
 from unicodedata import normalize
 from urllib.parse import quote, quote_plus
 
@@ -76,19 +78,100 @@ FORMS = {
     "with characters of no width": "\u200b".join,
     "with soft hyphens": "\u00ad".join,
     "in upper case": str.upper,
+    "reversed": lambda secret: secret[::-1],
+    "hexadecimal in fours": lambda secret: secret.encode().hex(" ", 2),
+    "hexadecimal in eights": lambda secret: secret.encode().hex(" ", 4),
+    "hexadecimal in lines": lambda secret: wrapped(secret.encode().hex(), 32),
+    "hexadecimal of UTF-16": lambda secret: secret.encode("utf-16-be").hex(),
+    "numbers of characters": lambda secret: " ".join(f"U+{ord(sign):04X}" for sign in secret),
+    "octal": lambda secret: " ".join(f"{byte:03o}" for byte in secret.encode()),
+    "octal of C": lambda secret: "".join(f"\\{byte:03o}" for byte in secret.encode()),
+    "binary": lambda secret: " ".join(f"{byte:08b}" for byte in secret.encode()),
+    "base32": lambda secret: base64.b32encode(secret.encode()).decode(),
+    "base32 between others": lambda secret: base64.b32encode(b"a=" + secret.encode() + b"&b").decode(),
+    "base32 of hexadecimal digits": lambda secret: base64.b32hexencode(secret.encode()).decode(),
+    "base64, twice": lambda secret: BASE64(BASE64(secret.encode())).decode(),
+    "base64 of UTF-16": lambda secret: BASE64(secret.encode("utf-16-le")).decode(),
+    "base64 of UTF-16, the other way": lambda secret: BASE64(secret.encode("utf-16-be")).decode(),
+    "base64 of hexadecimal": lambda secret: BASE64(secret.encode().hex().encode()).decode(),
+    "base64 of an address": lambda secret: BASE64(quote(secret, safe="").encode()).decode(),
+    "base64 of JSON": lambda secret: BASE64(json.dumps({"key": secret}).encode()).decode(),
+    "hexadecimal of base64": lambda secret: BASE64(secret.encode()).hex(),
+    "base32 of base64": lambda secret: base64.b32encode(BASE64(secret.encode())).decode(),
+    "by number in JSON": lambda secret: json.dumps({str(n): sign for n, sign in enumerate(secret)}),
+}
+# In another alphabet, these are no bytes of the secret as it is sent.
+OF_UTF_16 = {
+    "hexadecimal of UTF-16",
+    "base64 of UTF-16",
+    "base64 of UTF-16, the other way",
+    "numbers of characters",
+}
+NOT_BY_LETTERS = {"with umlauts": OF_UTF_16, "of ideographs": OF_UTF_16 | {"by number in JSON", "reversed"}}
+MISSED = {
+    "base85": lambda secret: base64.b85encode(secret.encode()).decode(),
+    "rot13": lambda secret: codecs.encode(secret, "rot13"),
+    "compressed": lambda secret: BASE64(zlib.compress(secret.encode())).decode(),
 }
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+def dump(secret, line):
+    """As `line` shows each sixteen bytes of it."""
+    raw = b"key " + secret.encode() + b"\n"
+    return "\n".join(line(at, raw[at : at + 16]) for at in range(0, len(raw), 16))
+
+
+def shown(part):
+    return "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+
+
+DUMPS = {
+    "xxd": lambda at, part: f"{at:08x}: {part.hex(' ', -2):<39}  {shown(part)}",
+    "hexdump -C": lambda at, part: f"{at:08x}  {part[:8].hex(' ')}  {part[8:].hex(' ')}  |{shown(part)}|",
+    "hexdump": lambda at, part: f"{at:07x} {b''.join(swapped(part)).hex(' ', -2)}",
+    "od -b": lambda at, part: f"{at:07o} " + " ".join(f"{byte:03o}" for byte in part),
+    "od -c": lambda at, part: f"{at:07o}  " + " ".join(f"{chr(byte) if byte > 31 else '.':>3}" for byte in part),
+    "od -t d1": lambda at, part: f"{at:07o} " + " ".join(f"{byte:4d}" for byte in part),
+    "od -A x -t x1z": lambda at, part: f"{at:06x} {part.hex(' ')}  >{shown(part)}<",
+}
+
+
+def swapped(part):
+    return [part[at : at + 2][::-1].rjust(2, b"\0") for at in range(0, len(part), 2)]
+
+
+@pytest.mark.parametrize(
+    ("secret", "form"),
+    [
+        pytest.param(secret, form, id=f"{kind}-{name}")
+        for kind, secret in SECRETS.items()
+        for name, form in FORMS.items()
+        if name not in NOT_BY_LETTERS.get(kind, ())
+    ],
+)
 def test_a_secret_in_any_form_is_replaced(secret, form):
     told = f"The key you asked for: <<{form(secret)}>>, that is all."
     found = redactor({"AGENT_KEY": secret})(told)
-    assert "[redacted " in found
+    assert "[redacted " in found, told
     assert found.startswith("The key you asked for: <<")
     assert found.endswith(">>, that is all.")
     assert len(found) < len("The key you asked for: <<[redacted AGENT_KEY]>>, that is all.") + 26, found
     assert redactor({"AGENT_KEY": "another-secret-1"})(told).count("AGENT_KEY") == 0
+
+
+@pytest.mark.parametrize("escaped", [str, json.dumps], ids=["plain", "in json"])
+@pytest.mark.parametrize("line", DUMPS.values(), ids=DUMPS)
+@pytest.mark.parametrize("secret", ["ghs_16C7e42F292c6912E7710c838347Ae178B4a", "sk-key-of-the-target"])
+def test_a_secret_in_a_dump_is_replaced_up_to_the_end_of_its_last_line(secret, line, escaped):
+    found = redactor({"AGENT_KEY": secret})(escaped(dump(secret, line)))
+    assert "[redacted AGENT_KEY]" in found
+    assert secret[-8:] not in found
+    assert len(found) < 90, found
+
+
+@pytest.mark.parametrize("form", MISSED.values(), ids=MISSED)
+def test_some_forms_are_not_known_and_security_md_says_so(form):
+    assert "[redacted " not in redactor({"AGENT_KEY": SECRETS["of an app"]})(form(SECRETS["of an app"]))
 
 
 ORDINARY = (
@@ -186,3 +269,30 @@ def test_several_secrets_in_one_text_go_by_their_names():
     told = f"{b'second-secret-2'.hex()} and {BASE64(b'first-secret-1').decode()} and second-secret-2"
     found = redact(told)
     assert [part.split("]")[0] for part in found.split("[redacted ")[1:]] == ["B_KEY", "A_KEY", "B_KEY"]
+
+
+COMMITS = """
+import os, subprocess
+def answer(prompt):
+    with open("seen.txt", "w") as file:
+        file.write(os.environ["LATER"])
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
+    subprocess.run([*git, "add", "seen.txt"], check=False)
+    subprocess.run([*git, "commit", "-qm", "x"], check=False)
+    return " and ".join([os.environ["LATER"], os.environ["SUITE_ID"], os.environ["SOURCE"]])
+"""
+
+
+def test_words_and_commits_of_the_repository_stay_but_none_that_a_program_of_the_run_adds(
+    repository, runevals, monkeypatch
+):
+    repository.write("agent.py", COMMITS)
+    repository.write("workflow.yaml", "env: {SUITE_ID: refunds-2026-11-a}\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "change")
+    commit = repository.git("rev-parse", "HEAD")
+    for name, value in (("LATER", KEY), ("SUITE_ID", "refunds-2026-11-a"), ("SOURCE", commit)):
+        monkeypatch.setenv(name, value)
+    runevals("evals.json", "--target", "python:agent.py:answer", "--no-judge", "-o", "out.json")
+    outputs = {turn["output"] for case in repository.document()["cases"] for turn in case["attempts"][0]["turns"]}
+    assert outputs == {f"[redacted LATER] and refunds-2026-11-a and {commit}"}

@@ -192,7 +192,7 @@ def test_a_journal_that_a_change_brings_along_is_not_believed(job):
 @pytest.mark.parametrize(
     ("environment", "told"),
     [
-        ({"OPENAI_API_KEY": ""}, "no secret (*_KEY, *_TOKEN, *_SECRET, *_PASSWORD) could sign it"),
+        ({"OPENAI_API_KEY": ""}, "*_PAT) could sign it"),
         ({"OPENAI_API_KEY": "short"}, "no secret"),
         ({"RUNEVALS_REDACT": "hashes"}, "`redact` keeps answers out of files"),
     ],

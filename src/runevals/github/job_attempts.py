@@ -11,7 +11,7 @@ from runevals.github.comments import slug
 from runevals.github.job import JobContext
 from runevals.github.stored import NotStored, UnreadableResult, results_text
 from runevals.lib.storage.files import require_no_link
-from runevals.lib.text.secrets import SECRET_NAMES, SHORTEST
+from runevals.lib.text.secret_variables import SECRET_NAMES, SHORTEST
 from runevals.records import Conclusion
 from runevals.records.errors import InvalidDocument
 from runevals.reports import results_document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runevals.lib.text.secrets import SECRET_NAMES
+from runevals.lib.text.secret_variables import SECRET_NAMES
 from runevals.records import Conclusion
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.checkout import base_checkout

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -33,6 +33,7 @@ _QUIET = (
 TIMEOUT_S = 120.0
 GIT = "git"  # how suites call a commit's files
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SIGN = re.compile(r"[^A-Za-z0-9]")
 _SHORT_SHA = re.compile(r"[0-9a-f]{4,39}")
 _SUFFIX = re.compile(r"[\^~:]|@\{")  # the end of a ref's name in a revision
 # What git and its helpers for a network need of our environment: no key of a target, no token of a job.
@@ -417,6 +418,25 @@ def matches_in(repository: Path, commit: str, patterns: Iterable[str], files: It
     words = ("grep", "-I", "-h", "-o", "-E", "-f", "-", commit, "--", *files)
     output = git_output(repository, words, stdin=os.fsencode(f"{lines}\n"))
     return frozenset(os.fsdecode(output or b"").split("\n")) - {""}
+
+
+def words_at_head(repository: Path) -> Callable[[Iterable[str]], frozenset[str]]:
+    """Which of some words the files of the current commit contain, or are commits, even if HEAD moves later.
+
+    They may be secrets, so that git is told their first characters only.
+    """
+    head = commit_of(repository, "HEAD")
+
+    def contained(words: Iterable[str]) -> frozenset[str]:
+        beginnings = {f"{_SIGN.sub('.', word[:3])}[^[:space:]]*" for word in words}
+        texts = matches_in(repository, head, sorted(beginnings), ()) if head else frozenset()
+        return frozenset(
+            word
+            for word in words
+            if any(word in text for text in texts) or (_SHA.fullmatch(word) and commit_of(repository, word))
+        )
+
+    return contained
 
 
 def files_of(repository: Path, *, tracked: bool = True) -> list[str] | None:

@@ -21,7 +21,7 @@ from runevals.lib import git
 from runevals.lib.chat.providers import PROVIDERS, address
 from runevals.lib.http.origin import is_at, origin_of
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.secrets import JOB_TOKENS
+from runevals.lib.text.secret_variables import JOB_TOKENS
 from runevals.records.agent import AGENT_KEYS, AGENTS, HARMLESS_OPTIONS, MCP
 from runevals.records.errors import InvalidSettings
 from runevals.settings.agent import options_of, servers_by_name

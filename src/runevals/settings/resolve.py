@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from runevals.lib.ci import in_ci, may_be_change
-from runevals.lib.git import repository_root
+from runevals.lib.git import repository_root, words_at_head
 from runevals.lib.parsing.source import path_inside
 from runevals.lib.text.secrets import remember_keys
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
@@ -248,7 +248,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         file=file if file.exists else None,
         base_side=base_side,
     )
-    remember_keys(settings.environment, settings.key_names)
+    remember_keys(settings.environment, settings.key_names, words_at_head(settings.repository))
     if not settings.targets:
         return settings
     templates = tuple(_templates(settings, raw, file))

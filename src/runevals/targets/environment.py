@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from runevals.lib.text.secrets import JOB_TOKENS, remembered
+from runevals.lib.text.secret_variables import JOB_TOKENS
+from runevals.lib.text.secrets import remembered
 
 _OURS_OR_THE_RUNNERS = ("INPUT_", "ACTIONS_", "RUNEVALS_")
 _TOKENS = JOB_TOKENS | {"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}

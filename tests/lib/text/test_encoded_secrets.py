@@ -1,14 +1,14 @@
-"""The forms of a secret that are looked for, and where they are found."""
+"""Where secrets are found in other forms, and how much of the text is replaced."""
 
 from __future__ import annotations
 
 import pytest
 
-from runevals.lib.text.encoded_secrets import forms_of, without_encoded
+from runevals.lib.text.encoded_secrets import EncodedSecrets
 
 
 def found(text: str, secret: str = "sk-A1/b2+c3=d4") -> str:
-    return without_encoded(text, dict.fromkeys(forms_of(secret), "A_KEY"), {})
+    return EncodedSecrets([(secret, "A_KEY")]).removed_from(text)
 
 
 @pytest.mark.parametrize(

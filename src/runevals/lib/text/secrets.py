@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from functools import cache, lru_cache
@@ -17,21 +17,12 @@ from urllib.parse import quote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.text.encoded_secrets import forms_of, letters_of, without_encoded
+from runevals.lib.text.encoded_secrets import EncodedSecrets
+from runevals.lib.text.secret_variables import OF_CI, secrets_of
 
 T = TypeVar("T")
 
-SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-# Tokens that a CI system makes for a job, or that we use there; no program under test gets them.
-JOB_TOKENS = frozenset(
-    {"GITHUB_TOKEN", "GH_TOKEN"}
-    | {"GITLAB_TOKEN", "CI_JOB_TOKEN", "CI_BUILD_TOKEN", "CI_JOB_JWT", "CI_JOB_JWT_V1", "CI_JOB_JWT_V2"}
-    | {"CI_REPOSITORY_URL", "CI_REGISTRY_PASSWORD", "CI_DEPENDENCY_PROXY_PASSWORD", "CI_DEPLOY_PASSWORD"}
-    | {"SYSTEM_ACCESSTOKEN", "BITBUCKET_STEP_OIDC_TOKEN", "CIRCLE_OIDC_TOKEN", "CIRCLE_OIDC_TOKEN_V2"}
-    | {"BUILDKITE_AGENT_ACCESS_TOKEN", "BUILDKITE_AGENT_JOB_API_TOKEN"}
-)
 NAME = 64  # characters, at most
-SHORTEST = 8  # shorter values would eat ordinary words
 KEY_SHAPES = (
     r"\b(?:sk-[A-Za-z0-9_-]{16,}|gh[opusr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}"
     r"|xox[abprs]-[\w-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{30,}|ABSK[A-Za-z0-9+/]{60,}={0,2}"
@@ -48,6 +39,7 @@ _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'
 _MARGIN = 10_000  # characters beside an excerpt in which secrets are looked for
 _extra_secrets: dict[str, str] = {}  # secrets that are not, or no longer, in the environment: name → value
 _key_names: set[str] = set()  # variables that hold keys, whatever their names
+_public: list[Callable[[Iterable[str]], frozenset[str]]] = []  # which of these texts the repository contains
 
 
 def remember(variables: Mapping[str, str]) -> None:
@@ -55,6 +47,9 @@ def remember(variables: Mapping[str, str]) -> None:
     _extra_secrets.clear()
     _extra_secrets.update(variables)
     _key_names.clear()
+    _public.clear()
+    _in_repository.cache_clear()
+    _redactor.cache_clear()
 
 
 def remember_token(name: str, value: str) -> None:
@@ -67,26 +62,58 @@ def remembered() -> Mapping[str, str]:
     return _extra_secrets
 
 
-def remember_keys(environment: Mapping[str, str], key_names: Iterable[str]) -> None:
-    """Registers the variables that hold keys by the settings, and the secrets of their environment, too."""
+def remember_keys(
+    environment: Mapping[str, str],
+    key_names: Iterable[str],
+    public: Callable[[Iterable[str]], frozenset[str]],
+) -> None:
+    """Registers the variables that hold keys by the settings, and the secrets of their environment, too.
+
+    `public`: which of these texts the repository contains. The first counts: it is made before programs run.
+    """
     _key_names.update(key_names)
-    _extra_secrets.update({name: value for name, value in environment.items() if _is_secret(name, _key_names)})
+    for name, value in environment.items():
+        if any(secrets_of(name, value, is_key=name in _key_names)):
+            _extra_secrets[name] = value
+    if not _public:
+        _public.append(public)
 
 
 def secret_values(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> dict[str, str]:
-    """Value → name of each variable that is named like a secret, or named in `more_names`; line by line."""
-    secret_names = {*more_names, *_key_names}
-    values_: dict[str, str] = {}
-    for name, value in sorted({**_extra_secrets, **environment}.items()):
-        if _is_secret(name, secret_names):
-            for line in map(str.strip, value.splitlines()):
-                if len(line) >= SHORTEST:
-                    values_[line] = name
-    return values_
+    """Value → name of each secret in the variables, and in those registered; none that the repository contains."""
+    values, guesses = _secrets(environment, more_names)
+    public = _in_repository(guesses)
+    return {value: name for value, name in values if value not in public}
 
 
-def _is_secret(name: str, secret_names: Collection[str]) -> bool:
-    return name in secret_names or name in JOB_TOKENS or name.upper().endswith(SECRET_NAMES)
+def _secrets(
+    environment: Mapping[str, str], more_names: Iterable[str]
+) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
+    return _secret_texts(
+        frozenset({**_extra_secrets, **environment}.items()), frozenset({*more_names, *_key_names})
+    )
+
+
+@lru_cache(16)
+def _secret_texts(
+    variables: frozenset[tuple[str, str]], key_names: frozenset[str]
+) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
+    """(value, name) of every secret, and the values that only look like one."""
+    names, certain = dict[str, str](), set[str]()
+    for name, value in sorted(variables):
+        for text, sure in secrets_of(name, value, is_key=name in key_names):
+            if sure or text not in certain:
+                names[text] = name
+            if sure:
+                certain.add(text)
+    of_ci = [value for name, value in variables if name.startswith(OF_CI) and not any(secrets_of(name, value))]
+    guesses = {text for text in names.keys() - certain if not any(text in value for value in of_ci)}
+    return tuple(pair for pair in names.items() if pair[0] in certain or pair[0] in guesses), frozenset(guesses)
+
+
+@cache
+def _in_repository(guesses: frozenset[str]) -> frozenset[str]:
+    return _public[0](guesses) if guesses and _public else frozenset()
 
 
 def beginning(text: str, most: int) -> str:
@@ -101,21 +128,25 @@ def ending(text: str, most: int) -> str:
 
 def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> Callable[[str], str]:
     """A function that replaces secrets in a text: the values above by their names, other keys by their shape."""
-    return _redactor(frozenset(secret_values(environment, more_names).items()))
+    return _redactor(*_secrets(environment, more_names))
 
 
 @lru_cache(16)
-def _redactor(secrets: frozenset[tuple[str, str]]) -> Callable[[str], str]:
+def _redactor(secrets: tuple[tuple[str, str], ...], guesses: frozenset[str]) -> Callable[[str], str]:
     values = {form: name for value, name in sorted(secrets) for form in _escaped_forms(value)}
-    encoded = {form: name for value, name in sorted(secrets) for form in forms_of(value)}
-    letters = {form: name for value, name in sorted(secrets) for form in letters_of(value)}
     pattern = re.compile("|".join([*map(re.escape, sorted(values, key=len, reverse=True)), KEY_SHAPES]))
     beginnings = (*values, *KEY_BEGINNINGS)
+    encoded = EncodedSecrets(sorted(secrets))
 
     def replacement(text: str) -> str:
+        plain = text
         if any(map(text.__contains__, beginnings)):  # far quicker than the pattern
-            text = pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
-        return without_encoded(text, encoded, letters)
+            plain = pattern.sub(lambda match: f"[redacted {values.get(match[0], 'key')}]", text)
+        plain = encoded.removed_from(plain)
+        if plain == text or not (public := _in_repository(guesses)):  # asked only once something is found
+            return plain
+        rest = tuple((value, name) for value, name in secrets if value not in public)
+        return _redactor(rest, frozenset())(text)
 
     often = lru_cache(1024)(replacement)  # names and reasons, most of them
     return lambda text: often(text) if len(text) <= NAME else replacement(text)
