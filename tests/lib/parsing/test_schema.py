@@ -65,6 +65,33 @@ def test_half_of_a_character_is_text_as_any_other():
     assert said(document, CASES) == ["/items/1/? unknown key '?'"]
 
 
+@pytest.mark.parametrize(
+    ("document", "last"),
+    [
+        ({"items": [[]] * 5000}, "has more than 1,000 problems: what follows is not looked at"),
+        (
+            {"items": [{"prompt": "a", "turns": [1] * 30_000}]},
+            "at /items/0, which has more than 20,000 values: what",
+        ),
+        ([[]] * 5000, "must be an object, but is a list"),
+    ],
+)
+def test_a_document_with_very_many_problems_is_refused_with_the_first_of_them(document, last):
+    lines = said(document, CASES)
+    assert len(lines) < 1100
+    assert last in lines[-1]
+
+
+def test_problems_far_down_a_long_list_have_their_place_and_those_of_the_whole_are_said_once():
+    items = [{"prompt": "a"}] * 25 + [{"prompt": 7, "x": 1}]
+    assert said({"items": items, "other": 1}, CASES) == [
+        "/ 'schemaVersion' is missing",
+        "/other unknown key 'other'",
+        "/items/25/x unknown key 'x'",
+        "/items/25/prompt must be text, but is a number",
+    ]
+
+
 def test_depth_is_no_violation():
     value: object = 1
     for _ in range(450):

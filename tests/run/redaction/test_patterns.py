@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from runevals.lib.parsing.limits import Limits
 from runevals.lib.sandbox import Sandbox
 from runevals.run.redaction.patterns import PatternRedactor
 from tests.ending import ended
@@ -210,6 +211,29 @@ def test_a_text_on_which_a_pattern_comes_to_no_end_is_taken_away_whole(
     assert "do not come to an end on 1 of this run's texts" in notice
     for name in REPORTS:
         assert text[:100] not in (project.path / name).read_text(), name
+
+
+def test_patterns_that_come_to_no_end_again_and_again_are_given_up_and_no_text_stays(monkeypatch):
+    monkeypatch.setattr("runevals.run.redaction.patterns.LIMITS", Limits(patterns_s=2.5))
+
+    class Calls:
+        """The sandbox, and how often it was called."""
+
+        count = 0
+
+        def run(self, call):
+            self.count += 1
+            return opened.run(call)
+
+    with Sandbox(workers=1) as opened:
+        calls = Calls()
+        redact = PatternRedactor([r"(b+)+$", r"\d{6}"], calls)
+        redact.require_apart([("suite", "a-123456"), ("suite", "xy")])
+        for number in range(3):
+            assert redact("b" * 2000 + f"c{number}") == "[redacted]"
+        calls.count = 0
+        assert [redact("d"), redact("a-123456"), redact("xy")] == ["[redacted]", "a-[redacted]", "xy"]
+        assert calls.count == 0
 
 
 def test_the_patterns_of_the_documentation_come_to_an_end(sandbox):

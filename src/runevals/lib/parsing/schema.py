@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from msgspec import Struct
 
+from runevals.lib.parsing.limits import LIMITS
 from runevals.lib.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
 
 MOST_KNOWN_KEYS = 8  # known keys
+AT_ONCE = 10  # entries of a list that are looked at together: a problem takes time by the size of all of them
 
 JsonPath = tuple[str | int, ...]
 T = TypeVar("T")
@@ -73,17 +75,70 @@ def fits(
 
 
 def complaints(package: str, name: str, document: object) -> Iterator[Complaint]:
-    """Everything the schema has against `document`, in the order of the document."""
+    """Everything the schema has against `document`, in the order of the document, up to a limit that it names."""
     rules: Any = schema(package, name)
     validator = _validator(package, name)
-    errors = _ask(lambda document: list(validator.iter_errors(document)), document)
-    for error in sorted(errors, key=_place):
-        yield from _words(error, reduce(getitem, error.schema_path[:-1], rules), rules.get("properties", {}))
+    violations: list[tuple[JsonPath, ValidationError]] = []
+    refusals, end = 0, ""
+    for under, first, part in () if _ask(validator.is_valid, document) else _parts(document):
+        if end or _ask(validator.is_valid, part):
+            continue
+        if _has_more_values(part, LIMITS.values_with_problems):
+            at = f"/{'/'.join(map(str, (*under, first)))}"
+            most = f"{LIMITS.values_with_problems:,}"
+            end = f"is not what the format allows at {at}, which has more than {most} values"
+            continue
+        for error in _ask(lambda part: list(validator.iter_errors(part)), part):
+            of_whole = [*_in_whole(error, under, first)]
+            violations += of_whole
+            refusals += len(of_whole) * (error.kind.name != "additionalProperties")
+        if refusals > LIMITS.problems:
+            end = f"has more than {LIMITS.problems:,} problems"
+    for json_path, error in sorted(violations, key=_place):
+        rule = reduce(getitem, error.schema_path[:-1], rules)
+        yield from _words(json_path, error, rule, rules.get("properties", {}))
+    if end:
+        yield Complaint(json_path=(), message=f"{end}: what follows is not looked at")
 
 
-def _place(error: ValidationError) -> tuple[list[tuple[str, str | int]], bool]:
+def _in_whole(error: ValidationError, under: JsonPath, first: int) -> Iterator[tuple[JsonPath, ValidationError]]:
+    """An error of a part, with its place in the document; one of what all parts have is of the first."""
+    json_path = tuple(error.instance_path)
+    index = json_path[len(under)] if json_path[: len(under)] == under and len(json_path) > len(under) else None
+    if isinstance(index, int):
+        yield (*under, first + index, *json_path[len(under) + 1 :]), error
+    elif first == 0:
+        yield json_path, error
+
+
+def _parts(document: object) -> Iterator[tuple[JsonPath, int, object]]:
+    """The document with some entries at a time of its longest list: where it is, the first of them, and this."""
+    lists: list[tuple[JsonPath, list[object]]] = [((), document)] if isinstance(document, list) else []
+    if isinstance(document, dict):
+        lists = [((key,), value) for key, value in document.items() if isinstance(value, list)]
+    under, entries = max(lists, key=lambda each: len(each[1]), default=((), []))
+    for first in range(0, len(entries) or 1, AT_ONCE):
+        some = entries[first : first + AT_ONCE]
+        if isinstance(document, dict) and under:
+            yield under, first, {**document, under[0]: some}
+        else:
+            yield under, first, some if lists else document
+
+
+def _has_more_values(value: object, most: int) -> bool:
+    stack, count = [value], 0
+    while stack and count <= most:
+        each = stack.pop()
+        if isinstance(each, (dict, list)):
+            count += len(each)
+            stack += each.values() if isinstance(each, dict) else each
+    return count > most
+
+
+def _place(violation: tuple[JsonPath, ValidationError]) -> tuple[list[tuple[str, str | int]], bool]:
     """Of a place, what is unknown comes last: the nearest right word may be what is missing."""
-    return [(str(type(step)), step) for step in error.instance_path], error.kind.name == "additionalProperties"
+    json_path, error = violation
+    return [(str(type(step)), step) for step in json_path], error.kind.name == "additionalProperties"
 
 
 def _ask(validator: Callable[[object], T], document: object) -> T:
@@ -94,9 +149,9 @@ def _ask(validator: Callable[[object], T], document: object) -> T:
         return validator(json.loads(json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")))
 
 
-def _words(error: Any, rules: Any, top: Mapping[str, Any]) -> Iterator[Complaint]:
+def _words(json_path: JsonPath, error: Any, rules: Any, top: Mapping[str, Any]) -> Iterator[Complaint]:
     """`rules` is the part of the schema that `error` is of, `top` has the keys of the document itself."""
-    json_path, keyword = tuple(error.instance_path), error.schema_path[-1]
+    keyword = error.schema_path[-1]
     if keyword == "additionalProperties":
         properties = rules.get("properties", {})
         for name in error.kind.unexpected:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.parsing.limits import LIMITS
 from runevals.lib.parsing.schema import complaints
-from runevals.lib.parsing.strict_json import refuse_constant
+from runevals.lib.parsing.strict_json import refuse_constant, require_few_values
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite, UsageError
@@ -198,6 +199,10 @@ def read_json(text: str, display_path: str) -> Source:
     """JSON text → Source. Raises InvalidSuite, with the place, for anything RFC 8259 does not allow."""
     if not text.strip():
         raise _stop(Location(file=display_path, line=1, column=1), "the file is empty")
+    try:
+        require_few_values(text, LIMITS.document_values)
+    except ValueError as error:
+        raise _stop(Location(file=display_path), f"is not read: {error}; split it") from None
     has_duplicates = False
 
     def fields(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isinf
 
-MOST_VALUES = 30_000_000  # of one JSON text, roughly: each takes up to 30 times the memory of its text
+from runevals.lib.parsing.limits import LIMITS
 
 
 def refuse_constant(name: str) -> float:
@@ -20,7 +20,7 @@ def finite(text: str) -> float:
     return number
 
 
-def require_few_values(text: str) -> None:
+def require_few_values(text: str, most: int = LIMITS.long_document_values) -> None:
     """Raises ValueError for JSON of more values than fit in memory."""
-    if len(text) > MOST_VALUES and sum(map(text.count, "[{,")) > MOST_VALUES:
-        raise ValueError(f"it has more than {MOST_VALUES // 10**6} million values")
+    if len(text) > most and sum(map(text.count, "[{,")) > most:
+        raise ValueError(f"it has more than {most // 10**6} million values")

@@ -6,10 +6,10 @@ from xml.parsers import expat
 
 from msgspec import Struct
 
+from runevals.lib.parsing.limits import LIMITS
 from runevals.records.errors import InvalidDocument
 
 MOST_DEEP = 100
-MOST_ELEMENTS = 2_000_000
 LONGEST_TEXT = 100_000  # characters of one element's own text; the rest is left out
 
 
@@ -49,8 +49,9 @@ class _Builder:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         element = XmlElement(name.rpartition(":")[2], attributes, self.parser.CurrentLineNumber)
         self._elements += 1
-        if len(self._open) >= MOST_DEEP or self._elements > MOST_ELEMENTS:
-            raise self.refused("has more elements, or nests them deeper, than we read")
+        if len(self._open) >= MOST_DEEP or self._elements > LIMITS.xml_elements:
+            most = f"{LIMITS.xml_elements:,} elements, or nests them deeper than {MOST_DEEP}"
+            raise self.refused(f"has more than {most}, the most we read")
         if self._open:
             self._open[-1].children.append(element)
         self.root = self.root or element

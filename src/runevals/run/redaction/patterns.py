@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
 
+from runevals.lib.parsing.limits import LIMITS
 from runevals.lib.text.secrets import redacted
 from runevals.records import ERROR_CODES, LONGEST_NAME, CaseReport, RunReport, cut_name, one_line
 from runevals.records.errors import InvalidSettings
@@ -16,22 +18,25 @@ from runevals.records.script import Call, ScriptRunner
 T = TypeVar("T")
 
 AT_ONCE = 256 * 1024  # characters of text in one call
-LIMIT_S = 5.0  # of such a call: ordinary patterns take some milliseconds
-ALONE_S = 2.0  # of a single text
+LIMIT_S = 3.0  # of such a call: ordinary patterns take some milliseconds
+ALONE_S = 1.0  # of a single text
 MARK = "[redacted]"
+_spent_s = defaultdict[tuple[str, ...], float](float)  # on texts on which these patterns did not come to an end
 
 
 class PatternRedactor:
     """Replaces what any of the patterns matches by `[redacted]`.
 
-    A text on which they do not come to an end is replaced as a whole. Raises InvalidSettings for a pattern that
-    cannot be used.
+    A text on which they do not come to an end is replaced as a whole; after some seconds of that they are given
+    up for this run, and so is every text but the names that they were tried on before. Raises InvalidSettings for
+    a pattern that cannot be used.
     """
 
     def __init__(self, patterns: Sequence[str], sandbox: ScriptRunner) -> None:
         self._patterns = tuple(patterns)
         self._sandbox = sandbox
         self._endless: set[str] = set()  # texts that were replaced as a whole
+        self._names: dict[str, str] = {}  # short texts, and what they are without the patterns
 
     def require_usable(self) -> None:
         """Checks that no pattern matches the empty text."""
@@ -98,6 +103,7 @@ class PatternRedactor:
             if replaced is None:  # then not all together, but one by one
                 replaced = [self._alone(text) for text in some]
             replacements |= {old: new for old, new in zip(some, replaced, strict=True) if new is not None}
+            self._names |= {old: replacements.get(old, old) for old in some if len(old) <= LONGEST_NAME}
         return replacements
 
     def _alone(self, text: str) -> str | None:
@@ -105,16 +111,21 @@ class PatternRedactor:
         if replaced is not None:
             return replaced[0]
         self._endless.add(text)
-        return MARK
+        return self._names.get(text, MARK)
 
     def _replace(self, texts: Sequence[str]) -> list[str | None] | None:
         """The replacement of each text, None if it is unchanged; None for all if the patterns take too long."""
         limit_s = ALONE_S if len(texts) == 1 and len(texts[0]) <= AT_ONCE else LIMIT_S
+        if _spent_s[self._patterns] >= LIMITS.patterns_s:
+            return None
         code = json.dumps(self._patterns)
         answer = self._sandbox.run(Call(kind="redact", code=code, arguments={"texts": texts}, timeout_s=limit_s))
         if answer.error == "evaluator_syntax":
             raise InvalidSettings(f"redact.patterns: {answer.reason}")
-        return answer.value if answer.error is None and isinstance(answer.value, list) else None
+        if answer.error is None and isinstance(answer.value, list):
+            return answer.value
+        _spent_s[self._patterns] += limit_s
+        return None
 
     def _notice(self) -> str:
         return (
