@@ -4,9 +4,13 @@ FROM ${BASE_IMAGE} AS build
 COPY requirements-image.lock /build/
 RUN python3 -m venv /opt/runevals \
  && /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r /build/requirements-image.lock
+# What builds our wheel is named by hash too: it could write into the wheel.
+COPY requirements-build.lock /build/
+RUN python3 -m venv /opt/backend \
+ && /opt/backend/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r /build/requirements-build.lock
 COPY pyproject.toml README.md LICENSE /build/
 COPY src /build/src
-RUN /opt/runevals/bin/pip wheel --no-cache-dir --disable-pip-version-check --no-deps --wheel-dir /wheel /build \
+RUN /opt/backend/bin/pip wheel --no-cache-dir --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir /wheel /build \
  && /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --no-deps /wheel/*.whl \
  && /opt/runevals/bin/pip uninstall -q -y pip setuptools \
  && /opt/runevals/bin/python3 -m compileall -q -j 0 /opt/runevals

@@ -26,7 +26,7 @@ prices:
 
 
 def script(name):
-    return next(step["run"] for step in STEPS["change-model"]["steps"] if step.get("name") == name)
+    return next(step["run"] for step in STEPS[name]["steps"] if step.get("name") == name)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_it_proposes_the_model_only_if_it_is_not_worse(
             "OPENAI_API_KEY": "k",
             "CANDIDATE": candidate,
             "GH_LOG": str(log),
-            **{name: str(elsewhere / name) for name in ("GITHUB_ENV", "GITHUB_STEP_SUMMARY")},
+            **{name: str(elsewhere / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")},
         }
         for name in ("measure", "propose"):
             text = script(name).replace("--repeat 3", "--repeat 1 -q")
             words = ["bash", "-e", "-c", text]
             ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
             assert ran.returncode == 0, ran.stdout + ran.stderr
-            environment.update(dict(line.split("=", 1) for line in (elsewhere / "GITHUB_ENV").read_text().split()))
+            environment.update(dict(line.split("=", 1) for line in (elsewhere / "GITHUB_OUTPUT").read_text().split()))
     assert (environment["CURRENT"], environment["CANDIDATE"]) == ("gpt-5-mini", model)
     branches = repository.git("ls-remote", "origin")
     asked = log.read_text() if log.exists() else ""
