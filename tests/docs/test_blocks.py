@@ -40,8 +40,11 @@ def fault_of_a_workflow(value: object) -> str | None:
             action = ours.get(step.get("uses", "").partition("@")[0])
             given = step.get("with", {}) if action else {}
             told += [f"there is no input {name}" for name in given if name not in action["inputs"]]
-    used = re.findall(r"steps\.\w+\.outputs\.(\w+)", json.dumps(value))
-    told += [f"there is no output {name}" for name in used if name not in ACTION["outputs"]]
+    scripts = {step.get("id") for job in value["jobs"].values() for step in job.get("steps", ()) if "run" in step}
+    used = re.findall(r"steps\.(\w+)\.outputs\.(\w+)", json.dumps(value))
+    told += [
+        f"there is no output {name}" for of, name in used if name not in ACTION["outputs"] and of not in scripts
+    ]
     return "; ".join(told) or None
 
 

@@ -74,7 +74,9 @@ def test_it_proposes_the_model_only_if_it_is_not_worse(
             words = ["bash", "-e", "-c", text]
             ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
             assert ran.returncode == 0, ran.stdout + ran.stderr
-            environment.update(dict(line.split("=", 1) for line in (elsewhere / "GITHUB_OUTPUT").read_text().split()))
+            environment.update(
+                dict(line.split("=", 1) for line in (elsewhere / "GITHUB_OUTPUT").read_text().split())
+            )
     assert (environment["CURRENT"], environment["CANDIDATE"]) == ("gpt-5-mini", model)
     branches = repository.git("ls-remote", "origin")
     asked = log.read_text() if log.exists() else ""
