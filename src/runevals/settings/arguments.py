@@ -35,6 +35,7 @@ class SettingsArguments(TypedDict, total=False):
     base: Literal["stored", "run"]
     base_setup: str | Sequence[str]
     rerun: str | Sequence[str]
+    columns: str | Sequence[str]
     share: str | Sequence[str]
     verify: Literal["auto", "interleaved", "off"]
     verify_repeats: int
@@ -50,6 +51,7 @@ class SettingsArguments(TypedDict, total=False):
     quarantine: str
     accept_label: str
     sandbox: Literal["strict", "reduced"]
+    trust: bool
     changed_only: bool
     depends_on: str | Sequence[str]
     min_pass_rate: float
