@@ -38,3 +38,10 @@ def test_letters_of_other_alphabets_are_separators_too(separator):
 
 def test_a_long_value_of_letters_is_searched_in_pieces():
     assert found(" ".join("correcthorsebattery"), "correcthorsebattery") == "[redacted A_KEY]"
+
+
+@pytest.mark.parametrize(
+    "text", ["1" * 40, "0" * 70, "8" * 13, "A" * 13, "0x" * 20, "'" * 40, "%\\&" * 9, "0000\n0000000 "]
+)
+def test_a_text_that_only_begins_like_an_encoding_stays(text):
+    assert found(text) == text

@@ -240,7 +240,7 @@ def _codec(
     numerals = bytes.maketrans(digits, b"0123456789abcdefghijklmnopqrstuv"[: 2**bits].ljust(len(digits)))
 
     def by_number(text: bytes) -> bytes:
-        return int(text.translate(numerals), 2**bits).to_bytes(len(text) * bits // 8, "big")
+        return int(b"0" + text.translate(numerals), 2**bits).to_bytes(len(text) * bits // 8, "big")
 
     others = bytes(set(range(256)) - set(every))
     return Codec(every, others, bytes.maketrans(*also), 8 // gcd(8, bits), bits, decode or by_number)
