@@ -94,6 +94,8 @@ def complaints(package: str, name: str, document: object) -> Iterator[Complaint]
             refusals += len(of_whole) * (error.kind.name != "additionalProperties")
         if refusals > LIMITS.problems:
             end = f"has more than {LIMITS.problems:,} problems"
+    if not (violations or end or _ask(validator.is_valid, document)):  # every part is right, and the whole is not
+        violations = [(tuple(error.instance_path), error) for error in validator.iter_errors(document)]
     for json_path, error in sorted(violations, key=_place):
         rule = reduce(getitem, error.schema_path[:-1], rules)
         yield from _words(json_path, error, rule, rules.get("properties", {}))
