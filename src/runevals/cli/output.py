@@ -15,7 +15,7 @@ from msgspec import Struct
 from runevals.cli import finish
 from runevals.cli.options import kept_folder
 from runevals.cli.terminal import tell
-from runevals.lib.storage.files import created, remove, require_no_link
+from runevals.lib.storage.files import created, keep_out_of_git, remove, require_no_link
 from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
@@ -116,8 +116,9 @@ def kept_results(began: datetime) -> list[Path]:
 
 
 def keep(conclusion: Conclusion, files: Sequence[Path]) -> list[Path]:
-    """Writes the results under unused names. Raises CannotWrite."""
+    """Writes the results under unused names, in a folder that git ignores. Raises CannotWrite."""
     with free_names(files) as free:
+        keep_out_of_git(kept_folder().parent)
         publish(conclusion, free)
     return free
 

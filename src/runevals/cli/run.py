@@ -231,7 +231,7 @@ def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | N
         if not outputs:
             return keep(conclusion, default_files)
         folders = {path.resolve().parent for path in outputs}
-        if not settings.environment.get("CI") and default_files[0].parent.resolve() not in folders:
+        if not settings.in_ci and default_files[0].parent.resolve() not in folders:
             with suppress(CannotWrite, InvalidSettings):  # the user named other files
                 require_kept_results()
                 keep(conclusion, default_files[:1])
@@ -254,7 +254,7 @@ def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | N
 
 def _where(settings: Settings, options: Mapping[str, Any], outputs: Sequence[Path]) -> Where | None:
     """Where a reader types: here; one of a log in CI elsewhere, with the job's document if it has one."""
-    document = document_of(outputs, options["form"]) if settings.environment.get("CI") else ""
+    document = document_of(outputs, options["form"]) if settings.in_ci else ""
     if document is None:
         return None
     folder = os.path.relpath(settings.cwd.resolve(), settings.repository.resolve())

@@ -13,13 +13,12 @@ from msgspec.structs import replace
 from runevals.cli.answers import show_answers
 from runevals.cli.output import free_names, kept_results, require_kept_results
 from runevals.cli.terminal import tell, warn
-from runevals.lib.storage.files import write_whole
+from runevals.lib.storage.files import STANDARD_STREAM, write_whole
 from runevals.lib.terminal import fitted, say, terminal_text
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.reports import html, is_packed_name, results, side_by_side, suffix_of, summary
 from runevals.reports.publish import check_outputs, publish
-from runevals.reports.results_document import STANDARD_STREAM
 from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.from_files import is_remote
 from runevals.run.export_suite import separated

@@ -10,9 +10,9 @@ from typing import Protocol, cast, runtime_checkable
 from msgspec import Struct
 
 from runevals.lib.plugins import guarded, package_of, plugins, require, unusable_plugin
+from runevals.lib.storage.files import STANDARD_STREAM
 from runevals.records import Conclusion
 from runevals.reports import assistant, html, junit, results, skill_results, summary, table
-from runevals.reports.results_document import STANDARD_STREAM
 
 __all__ = ["REPORTERS", "Reporter", "is_packed_name", "reporter_for", "reporters", "suffix_of", "text_of"]
 

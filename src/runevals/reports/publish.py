@@ -8,13 +8,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from runevals.lib.storage.bucket import PACKAGES
-from runevals.lib.storage.files import require_no_link, write_whole
+from runevals.lib.storage.files import STANDARD_STREAM, require_no_link, write_whole
 from runevals.lib.storage.packed import pack
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.reports import html, is_packed_name, reporter_for, reporters, suffix_of, text_of
 from runevals.reports.page_cases import without_commands
-from runevals.reports.results_document import STANDARD_STREAM
 
 
 def publish(

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from runevals.lib.parsing.record_json import WrongRecord, from_json, json_text
 from runevals.lib.parsing.source import read_lines, read_text
 from runevals.lib.parsing.strict_json import require_few_values
+from runevals.lib.storage.files import STANDARD_STREAM
 from runevals.lib.storage.packed import is_packed, unpacked, unpacked_lines
 from runevals.lib.storage.store import Store
 from runevals.lib.text.escape import one_line
@@ -53,7 +54,6 @@ from runevals.verdict.causes import causes
 from runevals.verdict.score import contradiction
 
 FORMAT_VERSION = 1
-STANDARD_STREAM = Path("-")  # a document that is written to standard output or read from standard input
 SUFFIXES = (".json", ".json.gz")
 MAX_BYTES = 1024**3  # a hundred thousand answers of some pages
 MAX_UNPACKED = MAX_BYTES // 2  # of a packed one
@@ -291,7 +291,7 @@ def _head(report: RunReport) -> Head:
         format_version=1,
         tool=Tool(name="runevals", version=report.tool_version),
         complete=report.complete,
-        run=replace(report.run, started_at=_to_seconds(report.run.started_at)),
+        run=replace(report.run, started_at=report.run.started_at.astimezone(UTC)),
         totals=totals,
         agreement=report.agreement,
         coverage=report.coverage,
@@ -301,10 +301,6 @@ def _head(report: RunReport) -> Head:
 def _words(record: Struct) -> dict[str, Any]:
     """Its fields, for a record that has these and more."""
     return {name: getattr(record, name) for name in record.__struct_fields__}
-
-
-def _to_seconds(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(microsecond=0)
 
 
 def _require_sound(cases: Sequence[CaseReport], run: RunInfo) -> None:

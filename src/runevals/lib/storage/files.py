@@ -17,6 +17,7 @@ from pathlib import Path
 
 from runevals.records.errors import CannotWrite, InvalidSettings
 
+STANDARD_STREAM = Path("-")  # what is written to standard output or read from standard input
 IGNORE = ".gitignore"
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
