@@ -279,6 +279,7 @@ def base_repository(tmp_path_factory):
     _git(folder, "init", "-q", "-b", "main")
     for example in (folder / ".git" / "hooks").glob("*.sample"):
         example.unlink()
+    _git(folder, "config", "user.email", "a@example.com")
     _git(folder, "config", "maintenance.auto", "false")  # no test has so many commits
     for name, content in (
         ("evals.json", json.dumps(SUITE, indent=1)),

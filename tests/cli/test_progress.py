@@ -96,7 +96,7 @@ def test_a_jobs_log_folds_the_progress_away(two, runevals, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     _, out, err = runevals(*two)
     of = " · evals.json · python agent.py:answer"
-    assert err == f"::group::2 trials{of}\n2 of 2 trials done, 1 passed, 1 failed{of}\n::endgroup::\n"
+    assert err == f"::group::6 trials{of}\n6 of 6 trials done, 3 passed, 3 failed{of}\n::endgroup::\n"
     assert "::" not in out
     assert runevals("--quiet", *two)[2] == ""
 

@@ -21,7 +21,8 @@ def stored(repository, runevals):
     repository.write(".gitignore", "*.json\n!evals.json\n!.mcp.json\n")
     repository.git("add", "-A")
     repository.git("commit", "-qm", "declared")
-    assert runevals("-q", "--baseline", "none", "-o", "base.json")[0] == 0
+    code, out, err = runevals("-q", "--baseline", "none", "-o", "base.json")
+    assert code == 0, out + err
     return repository
 
 
@@ -66,7 +67,8 @@ def test_a_changed_system_prompt_of_a_program_is_run(stored, runevals):
     stored.write("system.md", "Be kind.")
     stored.git("add", "-A")
     stored.git("commit", "-qm", "a program")
-    assert runevals("-q", "--baseline", "none", "--changed-only", "-o", "base.json")[0] == 0
+    code, out, err = runevals("-q", "--baseline", "none", "--changed-only", "-o", "base.json")
+    assert code == 0, out + err
     assert "nothing was run" in runevals("-q", "-o", "out.json")[1]
     stored.write("system.md", "Be brief.")
     _, out, _ = runevals("-q", "-o", "out.json")
@@ -152,7 +154,8 @@ def test_the_result_of_another_version_of_the_agent_does_not_stand_for_this_run(
         monkeypatch.setenv(name, value)
     stored.write("runevals.yaml", re.sub("target: .*", "target: {type: claude-code, skills: []}", DECLARED))
     stored.git("commit", "-qam", "an agent")
-    assert runevals("-q", "--baseline", "none", "-o", "base.json")[0] == 0
+    code, out, err = runevals("-q", "--baseline", "none", "-o", "base.json")
+    assert code == 0, out + err
     assert "No relevant changes since" in runevals("-q", "-o", "out.json")[1]
     manifest = folder / "node_modules/@anthropic-ai/claude-code/package.json"
     manifest.write_text(manifest.read_text(encoding="utf-8").replace("9.8.7", "9.9.0"), encoding="utf-8")
@@ -163,7 +166,8 @@ def test_the_result_of_another_version_of_the_agent_does_not_stand_for_this_run(
 
 def test_a_result_made_with_uncommitted_edits_does_not_stand_for_this_run(stored, runevals):
     stored.write("agent.py", AGENT + "\n")
-    assert runevals("-q", "--baseline", "none", "-o", "base.json")[0] == 0
+    code, out, err = runevals("-q", "--baseline", "none", "-o", "base.json")
+    assert code == 0, out + err
     stored.git("checkout", "agent.py")
     _, out, _ = runevals("-q", "-o", "out.json")
     assert "run in full: the base's result was made with changes that are in no commit" in out

@@ -39,7 +39,7 @@ def test_an_unchanged_agent_is_green_after_one_round_and_a_worse_one_red(project
     project.write("agent.py", AGENT.replace("SEED", "3").replace("RATE", "0.65"))
     code, out, _ = runevals(*RUN, "--baseline", "base.json")
     assert code == 1, out
-    assert re.search(r"✗ The pass rate of 60 cases fell by \d\d\.\d points \(p < 0.0001\)", out), out
+    assert re.search(r"✗ The pass rate of 60 cases fell by \d\d\.\d points\n", out), out
     assert attempts(project) in ({1}, {2}, {3})
 
 
@@ -139,7 +139,7 @@ def test_a_filtered_red_that_cannot_be_verified_stands_too(drifting, runevals):
 
 @pytest.mark.parametrize(
     ("deterministic", "told"),
-    [("true", "6 cases lost: k0, k1, k2 and 3 more"), ("false", "the score of 6 cases fell by 75.0 points")],
+    [("true", "6 cases lost: k0, k1, k2 and 3 more"), ("false", "6 cases lost: k0, k1, k2 and 3 more")],
 )
 def test_checks_that_failing_cases_lose_are_a_loss(repository, runevals, deterministic, told):
     repository.git("checkout", "-q", "main")

@@ -37,5 +37,5 @@ def test_a_change_cannot_send_the_key_to_a_host_of_its_own(repository, runevals)
         on_main(repository, "runevals.yaml", settings(server.url))
         repository.write("runevals.yaml", settings(other.url))
         code, _, err = runevals("--base", "main", "-q")
-    ended(code, 2, err, "would be sent AGENT_KEY")
+    ended(code, 2, err, "and sends AGENT_KEY to")
     assert server.requests == other.requests == []
