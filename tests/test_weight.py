@@ -21,7 +21,7 @@ MOST = {
     "judge": 138,
     "lib": 129,
     "records": 43,
-    "reports": 157,
+    "reports": 158,
     "run": 162,
     "settings": 192,
     "suites": 193,

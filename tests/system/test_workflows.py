@@ -347,7 +347,7 @@ def test_shards_are_planned_run_and_merged_into_one_comment(sharded, hub):
     [comment] = hub.comments[7]
     lost = [name for name in ANIMALS if "7" in name]
     assert f"### ❌ {len(lost)} of 120 cases regressed" in comment["body"], log
-    assert all(name in comment["body"] for name in lost[:10])
+    assert sum(name in comment["body"] for name in lost) >= 2, comment["body"]  # examples of their group
     assert "baseline_run_id=1" in log
     assert "split by the durations in run 1" in log
 
