@@ -10,7 +10,7 @@ from urllib.parse import quote
 import click
 
 from runevals.cli.browser import open_in_browser
-from runevals.cli.options import kept_folder
+from runevals.cli.options import kept_folder, or_kept
 from runevals.github.stored_history import api_here, stored_history
 from runevals.lib import git
 from runevals.lib.storage.files import write_whole
@@ -99,7 +99,7 @@ def _of_artifacts(last: int) -> list[PastRun]:
 
 def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[PastRun]:
     """The runs in the order of time. Raises InvalidSettings if there are none."""
-    paths = documents or ((kept_folder(),) if kept_folder().is_dir() else ())
+    paths = or_kept(documents)
     files = dict.fromkeys(path for path in paths if not path.is_dir())
     past = dict(readable(files))
     for path in paths:

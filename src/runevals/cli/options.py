@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, TypeVar
@@ -173,3 +173,15 @@ def _one_or_several(
 def kept_folder() -> Path:
     """Where the runs of the project here are kept."""
     return results_folder(Path.cwd())
+
+
+def or_kept(documents: Sequence[Path]) -> Sequence[Path]:
+    """These results, or the folder in which runs are kept if there is one."""
+    return documents or ((kept_folder(),) if kept_folder().is_dir() else ())
+
+
+def results_option(what: str) -> Callable[[F], F]:
+    """`--results`: documents and folders of them, for `or_kept`."""
+    text = f"{what}; repeatable. [default: {KEPT_RESULTS.as_posix()}]"
+    kind = click.Path(path_type=Path, exists=True)
+    return click.option("--results", multiple=True, type=kind, metavar="DOC", help=text)

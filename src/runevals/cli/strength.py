@@ -11,7 +11,7 @@ import click
 
 from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import KEPT_RESULTS, environment_option, kept_folder, resolved_settings, settings_options
+from runevals.cli.options import environment_option, or_kept, resolved_settings, results_option, settings_options
 from runevals.cli.progress import progress
 from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.files import write_whole
@@ -30,14 +30,7 @@ MOST_RESULTS = 5  # of a folder, the newest
 
 @click.command("strength", cls=GroupedCommand)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option(
-    "--results",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True),
-    metavar="DOC",
-    help="A results document with right answers, or a folder of them; repeatable. "
-    f"[default: {KEPT_RESULTS.as_posix()}]",
-)
+@results_option("A results document with right answers, or a folder of them")
 @click.option("--ask-judge", is_flag=True, help="Also ask the judge about what no code notices.")
 @click.option("--min", "least", type=click.FloatRange(0, 1), metavar="SHARE", help="Exit with 1 if it is lower.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Also write it as JSON.")
@@ -66,7 +59,7 @@ def command(
     require_usable_plugins()
     settings = resolved_settings(options, paths=paths)
     plan = plan_of(suites_of(settings), settings)
-    past = reports_in(results or ([kept_folder()] if kept_folder().is_dir() else []), MOST_RESULTS)
+    past = reports_in(or_kept(results), MOST_RESULTS)
     with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
         strength = measured(plan, settings, sandbox, past, programs=True)
     if ask_judge and strength.to_judge:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runevals.cli import finish
-from runevals.cli.options import KEPT_RESULTS, kept_folder, resolved_settings, settings_options
+from runevals.cli.options import or_kept, resolved_settings, results_option, settings_options
 from runevals.lib.text.numbers import plural
 from runevals.run.load import accepted_file, load_request, plan_of
 from runevals.suites import accepted
@@ -31,14 +31,7 @@ MOST_RESULTS = 20  # of a folder, the newest
 @settings_options("config", "all", "evaluators")
 @click.option("--evaluate-only", is_flag=True, help="Also require a response on every item and turn.")
 @click.option("--health", is_flag=True, help="Also suggest improvements; the exit code does not change.")
-@click.option(
-    "--results",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True),
-    metavar="DOC",
-    help="For --health: a past results document, or a folder of them; repeatable. "
-    f"[default: {KEPT_RESULTS.as_posix()}]",
-)
+@results_option("For --health: a past results document, or a folder of them")
 @click.option(
     "--format",
     "form",
@@ -115,7 +108,7 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
         from runevals.run.strength.suite import measured
         from runevals.suites.health import findings
 
-        reports = reports_in(past or ([kept_folder()] if kept_folder().is_dir() else []), MOST_RESULTS)
+        reports = reports_in(or_kept(past), MOST_RESULTS)
         strength = measured(plan, settings, sandbox, reports, programs=False)
         return loaded, [*strength.weak, *findings(plan, reports, _server_tools(settings))]
 

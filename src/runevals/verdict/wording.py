@@ -39,7 +39,6 @@ from runevals.verdict.reasons import MEANINGS
 
 MOST_TIMES = 50  # as many runs: beyond, nobody makes them
 MOST_NAMED = 10  # cases of which one sentence is said
-WORSE_P = 0.01  # of a loss against another target, from which on it is called worse
 NOTICEABLE_DROP = 0.05  # that a sentence on no loss must mention
 NOTICEABLE_S, NOTICEABLE_RISE = 0.05, 0.05  # of latency: seconds, and the share of what it was
 

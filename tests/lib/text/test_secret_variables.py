@@ -30,7 +30,7 @@ VALUES = {
 }
 HARMLESS = {
     "PATH": "/usr/local/bin1:/usr/bin/x86_64-linux",
-    "PWD": "/home/runner/work/project-2026",
+    "PWD": "/srv/evals/project-2026",
     "GITHUB_SHA": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
     "HEAD_SHA": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
     "RELEASE_TAG": "v1.2.3-beta.4+linux",
