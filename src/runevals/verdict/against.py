@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.non_inferiority import non_inferiority_p_value
 from runevals.records import AgainstComparison, CaseReport, MetricName, Outcome, RunReport, State
+from runevals.verdict.causes import FEWEST, SHARE
 from runevals.verdict.matching import Pair
 from runevals.verdict.parts import metric_test, metrics_of
 from runevals.verdict.secondary_metrics import costs
@@ -23,7 +24,11 @@ HALF = 0.5  # of its runs: a case that loses as many is lost
 
 def against_other(head: RunReport, other: RunReport, name: str) -> AgainstComparison | None:
     """The score if a judge graded, else the pass rate; None if no case was measured on both sides."""
-    pairs = Sides.of(head, other).measured
+    return _against(Sides.of(head, other), head, other, name)
+
+
+def _against(sides: Sides, head: RunReport, other: RunReport, name: str) -> AgainstComparison | None:
+    pairs = sides.measured
     metric = metrics_of(pairs)[-1]
     test = metric_test(pairs, metric)
     if test is None:
@@ -54,13 +59,13 @@ def against_target(
     What could not be measured counts against the target: as failed here, and as passed on the reference. Of two
     deterministic targets every difference is real: nothing is tested, and the bound is the drop itself.
     """
-    compared, losses, sides = {}, {}, {}
-    for name, report in reports.items():
-        comparison = against_other(report, reports[reference], reference) if name != reference else None
-        if comparison is not None:
-            compared[name] = comparison
-            sides[name] = Sides.of(report, reports[reference])
-            losses[name] = _losses(sides[name].due)
+    report_there = reports[reference]
+    sides = {name: Sides.of(report, report_there) for name, report in reports.items() if name != reference}
+    comparisons = {
+        name: _against(of_both, reports[name], report_there, reference) for name, of_both in sides.items()
+    }
+    compared = {name: comparison for name, comparison in comparisons.items() if comparison is not None}
+    losses = {name: _losses(sides[name].due) for name in compared}
 
     tested = [name for name, comparison in compared.items() if not comparison.deterministic]
 
@@ -86,7 +91,9 @@ def _with_state(comparison: AgainstComparison, pairs: Sequence[Pair], level: flo
     tests = [test for metric in metrics_of(pairs) if (test := metric_test(pairs, metric)) is not None]
     certain = comparison.deterministic
     worse = any(test.drop > margin + ROUNDING and (certain or test.p_value <= level) for test in tests)
-    lost = [pair for pair in pairs if _mean(pair.before.outcomes) - _mean(pair.now.outcomes) >= HALF]
+    lost = [
+        pair for pair in pairs if pair.before.passes / pair.before.runs - pair.now.passes / pair.now.runs >= HALF
+    ]
     state = State.WORSE if worse else State.NOT_KNOWN
     drop = max(test.drop for test in tests)
     to_show = margin - drop if drop < margin else drop  # the distance that the uncertainty must fit into
@@ -99,15 +106,11 @@ def _with_state(comparison: AgainstComparison, pairs: Sequence[Pair], level: flo
     )
 
 
-def _mean(outcomes: Sequence[float]) -> float:
-    return fsum(outcomes) / len(outcomes)
-
-
 def _lost_categories(pairs: Sequence[Pair], lost: Sequence[Pair]) -> Iterator[str]:
-    """Categories of which at least four cases in five are lost, and at least three."""
+    """Categories that explain their losses, as in the groups of a report."""
     cases = Counter(pair.base.category for pair in pairs)
     for category, number in Counter(pair.base.category for pair in lost).items():
-        if category is not None and number >= max(3, 0.8 * cases[category]):
+        if category is not None and number >= max(FEWEST, SHARE * cases[category]):
             yield category
 
 
