@@ -1,4 +1,4 @@
-"""Which facts of src/runevals/lib/facts.json this repository uses, and which of them end.
+"""Which facts of src/runevals/models/facts.json this repository uses, and which of them end.
 
 `python .ci/facts.py [YYYY-MM-DD]`: a line for each that ends within 45 days; exit 1 if one is past.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from runevals.lib.facts import Fact, facts, used
+from runevals.models.facts import Fact, facts, used
 
 ROOT = Path(__file__).parents[1]
 WARNING = timedelta(days=45)

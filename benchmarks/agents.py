@@ -20,10 +20,10 @@ from pathlib import Path
 from runevals.evaluators.kinds import Subject
 from runevals.evaluators.workspace.file_contains import FileContains
 from runevals.evaluators.workspace.only_touches import OnlyTouches
-from runevals.lib.chat.prices import Prices
-from runevals.lib.fresh_copy import copy_folder
+from runevals.models.chat.prices import Prices
 from runevals.records import Conversation, FileProbe, Verdict, Workspace
 from runevals.records.agent import AgentSettings
+from runevals.repository.fresh_copy import copy_folder
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.workspaces.target import WorkspaceTarget
 from runevals.targets.agents import AGENTS

@@ -185,7 +185,7 @@ def seeds(kind: str) -> tuple[tuple[str, bytes], ...]:
             ("tests/suites/dialects", "settings/*.yaml"),
         ],
         "document": [("tests/reports/documents", "*.json"), ("tests/reports/golden", "*.results.json")],
-        "imported": [("tests/suites/importing", "**/*.yaml"), ("tests/suites/importing", "**/*.json")],
+        "imported": [("tests/imports", "**/*.yaml"), ("tests/imports", "**/*.json")],
     }[kind]
     paths = {path for folder, pattern in folders for path in (REPOSITORY / folder).glob(pattern) if path.is_file()}
     known = (".json", ".jsonl", ".yaml", ".yml", ".csv", ".md")

@@ -10,8 +10,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from runevals.lib.sandbox import Answer, Sandbox
 from runevals.records.script import Language
+from runevals.sandbox import Answer, Sandbox
 
 SOURCES: dict[Language, str] = {
     "javascript": "const _ = require('lodash');\nmodule.exports = async (i, o) => ({passed: _.size(o) > NUMBER})",

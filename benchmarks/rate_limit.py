@@ -24,8 +24,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from runevals.lib.chat.chat import Chat, ChatFailed, Endpoint
-from runevals.lib.http.throttle import Throttle
+from runevals.models.chat.chat import Chat, ChatFailed, Endpoint
+from runevals.models.http.throttle import Throttle
 
 BODY = (
     b'{"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0, "message": '

@@ -18,7 +18,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from runevals.evaluators.kinds import leaves
-from runevals.lib.sandbox import Sandbox
 from runevals.records import Case, EvaluatorSpec, Location, Response, Suite, Turn, Workspace
 from runevals.records.errors import RunevalsError
 from runevals.records.rules import Selection, SuiteEntry
@@ -26,6 +25,7 @@ from runevals.run.strength.answers import untouched
 from runevals.run.strength.edits import edited, harmful, harmless
 from runevals.run.strength.measure import Strength, strength_of
 from runevals.run.workspaces.folders import Workspaces
+from runevals.sandbox import Sandbox
 from runevals.suites.load import LoadRequest, load_suites
 from runevals.suites.plan import RunPlan, asks_judge, checks_of, make_plan
 

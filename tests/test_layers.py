@@ -13,21 +13,28 @@ from tests.sources import nodes
 SRC = Path(__file__).parents[1] / "src" / "runevals"
 
 STAGES = {"suites", "judge", "targets", "verdict", "reports"}
+BELOW = {"records", "lib", "models"}  # what every stage may use
+MACHINE = {"programs", "repository", "sandbox"}  # what touches the machine
 MAY_IMPORT: Mapping[str, set[str]] = {
     "version": set(),
     "records": set(),
     "lib": {"records"},
+    "models": {"records", "lib"},
+    "programs": {"records", "lib", "models"},
+    "repository": {"records", "lib", "programs"},
+    "sandbox": {"records", "lib", "programs"},
     "evaluators": {"records", "lib"},
-    "settings": {"records", "lib", "evaluators"},
-    "suites": {"records", "lib", "evaluators"},
-    "judge": {"records", "lib", "evaluators"},
-    "targets": {"records", "lib"},
+    "settings": {*BELOW, "programs", "repository", "evaluators"},
+    "suites": {*BELOW, "programs", "repository", "evaluators"},
+    "imports": {"records", "lib", "programs", "repository", "evaluators", "suites"},
+    "judge": {*BELOW, "evaluators"},
+    "targets": {*BELOW, "programs", "repository"},
     "verdict": {"records", "lib"},
-    "reports": {"records", "lib", "verdict"},
-    "run": {"records", "lib", "evaluators", "settings", *STAGES},
-    "github": {"records", "lib", "evaluators", "settings", *STAGES, "run"},
+    "reports": {*BELOW, "verdict"},
+    "run": {*BELOW, *MACHINE, "evaluators", "settings", "imports", *STAGES},
+    "github": {*BELOW, *MACHINE, "evaluators", "settings", *STAGES, "run"},
     "gitlab": {"records"},
-    "cli": {"records", "lib", "evaluators", "settings", *STAGES, "run", "github", "gitlab"},
+    "cli": {*BELOW, *MACHINE, "evaluators", "settings", "imports", *STAGES, "run", "github", "gitlab"},
     "__init__": {"lib", "records", "reports", "run", "verdict"},  # the public names
     "__main__": {"cli"},
     "pytest_plugin": {"records", "lib", "run", "__init__"},
@@ -40,8 +47,8 @@ ONLY_IN: Mapping[str, tuple[set[str], set[str]]] = {
     "HTTP": (
         {"requests", "urllib3", "httpx", "openai", "http.client", "urllib.request", "gitlab"},
         {
-            "lib/http",
-            "lib/chat",
+            "models/http",
+            "models/chat",
             "targets/json_endpoint",
             "targets/a2a_client",
             "github/api",
@@ -53,22 +60,23 @@ ONLY_IN: Mapping[str, tuple[set[str], set[str]]] = {
     "processes": (
         {"subprocess", "multiprocessing"},
         {
-            "lib/exchange",
-            "lib/line_process",
-            "lib/mcp_stdio",
-            "lib/programs",
-            "lib/git",
+            "programs/exchange",
+            "programs/line_process",
+            "programs/mcp_stdio",
+            "programs/processes",
+            "repository/git",
         },
     ),
 }
 PURE = {"verdict", "evaluators"}
 IMPURE = {"os", "sys", "subprocess", "socket", "pathlib", "time", "random", "threading", "tempfile"}
-IMPURE_SHELVES = ("lib/http/", "lib/chat/", "lib/storage/", "lib/sandbox/", "lib/git", "lib/terminal")
+IMPURE_SHELVES = ("models/http/", "models/chat/", "lib/storage/", "sandbox/", "repository/git", "lib/terminal")
 EVENT = "GITHUB_EVENT_PATH"
 EVENT_READER = "github/job"
-# What `lib` may import, and of the others: a place in a file, and what is wrong there.
+# What libraries may import of the records, and of the others: a place in a file, and what is wrong there.
 OF_RECORDS = {"records/errors", "records/script", "records/quiet"}
 PLACES = {"Location", "FileProblem"}
+LIBRARIES = {"lib", "models", *MACHINE}
 NOT_IN_LIB = {"suite", "judge", "evaluator", "gate", "baseline"}  # nor in a name that is defined there
 
 # What today's code breaks, and why. An entry leaves this table when the code no longer needs it; none is added.
@@ -156,9 +164,9 @@ def is_pure(place: str, outside: set[str]) -> bool:
 
 
 def wrong_records_in_lib() -> Iterator[str]:
-    """`lib` knows nothing of ours but errors, scripts and places in files."""
+    """A library knows nothing of ours but errors, scripts and places in files."""
     for place in modules():
-        taken = imported(place) if package_of(place) == "lib" else ()
+        taken = imported(place) if package_of(place) in LIBRARIES else ()
         if any(
             package_of(one) == "records" and one not in OF_RECORDS and name not in PLACES for one, name in taken
         ):
@@ -169,7 +177,7 @@ def wrong_words_in_lib() -> Iterator[str]:
     """A library defines no name that speaks of suites or judges."""
     for place, syntax in modules().items():
         words = {word.rstrip("s") for name in defined(syntax) for word in name.lower().split("_")}
-        if package_of(place) == "lib" and words & NOT_IN_LIB:
+        if package_of(place) in LIBRARIES and words & NOT_IN_LIB:
             yield f"{place}: words in lib"
 
 

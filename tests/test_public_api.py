@@ -22,7 +22,7 @@ PUBLIC = {
         *("UsageError", "case_blocked_test", "decide", "evaluate", "load_suites", "read_results", "run_suites"),
     ],
     "runevals.evaluators": ["Check", "Composite", "Judged", "Scripted", "Subject", "Verdict", "evaluator"],
-    "runevals.lib.sandbox": ["Answer", "Sandbox"],
+    "runevals.sandbox": ["Answer", "Sandbox"],
 }
 PROTOCOLS = {
     "runevals.targets": ("Target", ["answer", "close", "identity"]),

@@ -31,16 +31,16 @@ def test_programs_are_started_by_one_module():
         return of in ("subprocess", "os") and called.attr in starters
 
     found = {str(path.relative_to(SRC)) for path in modules() if any(map(starts, nodes(path)))}
-    assert found == {"lib/programs.py", "lib/git.py", "lib/sandbox/zygote.py"}
+    assert found == {"programs/processes.py", "repository/git.py", "sandbox/zygote.py"}
 
 
 # Who writes to the disk by paths, and why no link of a change can be on them.
 WRITERS = {
     "lib/storage/files.py": "it is what follows none",
     "lib/storage/bucket.py": "in a temporary folder of its caller",
-    "lib/fresh_copy.py": "a copy that it has just made, and each step of a path opened by itself",
-    "lib/programs.py": "folders that it has just made",
-    "lib/worktree.py": "in a temporary folder of its own",
+    "repository/fresh_copy.py": "a copy that it has just made, and each step of a path opened by itself",
+    "programs/processes.py": "folders that it has just made",
+    "repository/worktree.py": "in a temporary folder of its own",
     "run/cluster/repository_archive.py": "in memory",
     "run/workspaces/folders.py": "in a temporary folder of its own",
 }

@@ -229,7 +229,7 @@ def test_the_probes_reach_what_root_reaches(tmp_path):
 
 READER = """\
 import json, os, subprocess, sys
-from runevals.lib import programs
+from runevals.programs import processes
 
 def read(pid):
     try:
@@ -239,8 +239,8 @@ def read(pid):
         return False
 
 def seen(hidden):
-    hide = "programs.hide()" if hidden else "None"
-    victim = f"from runevals.lib import programs; {hide}; print(flush=True); input()"
+    hide = "processes.hide()" if hidden else "None"
+    victim = f"from runevals.programs import processes; {hide}; print(flush=True); input()"
     words = [sys.executable, "-c", victim]
     env = {**os.environ, "GITHUB_TOKEN": "ghs_token-of-the-job"}
     with subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

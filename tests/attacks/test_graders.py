@@ -8,8 +8,8 @@ import secrets
 
 import pytest
 
-from runevals.lib.sandbox import Sandbox
-from runevals.lib.sandbox.lock import _CALLS
+from runevals.sandbox import Sandbox
+from runevals.sandbox.lock import _CALLS
 from tests.attacks.graders import SEARCH_MEMORY, SYSTEM_CALLS
 
 REACH = "import collections\nwrite = collections._sys.modules['posix'].write\n"

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from runevals.judge.cached import CachedJudge
 from runevals.judge.model import ModelJudge
 from runevals.judge.user import ModelUser
-from runevals.lib.chat.chat import Chat, Endpoint
-from runevals.lib.http.throttle import Throttle
 from runevals.lib.storage.cache import FILENAME
+from runevals.models.chat.chat import Chat, Endpoint
+from runevals.models.http.throttle import Throttle
 from runevals.records import Message, SimulatedUser
 from tests.chat_server import Reply, chat_server
 from tests.judge.replies import QUESTION, nonce_of, verdict

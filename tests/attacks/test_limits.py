@@ -9,9 +9,9 @@ import tracemalloc
 
 import pytest
 
-from runevals.lib.chat.prices import Prices
 from runevals.lib.parsing.source import unique_keys
 from runevals.lib.text.secrets import redactor
+from runevals.models.chat.prices import Prices
 from runevals.suites.urls.fetch import page_text
 from tests.attacks.conftest import CASES, SUITE, commit, stock
 

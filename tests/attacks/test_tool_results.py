@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from runevals.imports.results import parse_results
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.reports.results_document import parse, write
 from runevals.run.tool_results import report_of
-from runevals.suites.importing.results import parse_results
 from runevals.verdict.outcome import decide
 from tests.attacks.changed_values import places, put
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.lib.facts import facts
+from runevals.models.facts import facts
 
 
 @pytest.mark.parametrize("flags", [(), ("--replacement",)])

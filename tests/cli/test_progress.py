@@ -8,7 +8,7 @@ import time
 import pytest
 
 from runevals.cli.progress import Tally, lines
-from runevals.lib.http.throttle import Throttles
+from runevals.models.http.throttle import Throttles
 from runevals.records import CheckResult, Outcome, Problem, Response, Trace, TurnTrace
 from runevals.run.evaluate import Evaluation
 from tests.sample_suites import AGENT, SUITE

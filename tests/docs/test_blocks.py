@@ -12,9 +12,9 @@ from jsonschema import Draft7Validator
 
 from runevals.lib.parsing.schema import complaints, schema
 from runevals.lib.parsing.source import parse_source
-from runevals.lib.sandbox import Sandbox
 from runevals.records import EvaluatorSpec
 from runevals.records.errors import UnrecognisedSuite
+from runevals.sandbox import Sandbox
 from runevals.suites.dialects import LoadOptions, load
 from tests.docs.pages import ACTION, CONTAINER, PAGES, ROOT, Block, blocks, spans
 

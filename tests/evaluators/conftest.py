@@ -1,6 +1,6 @@
 import pytest
 
-from runevals.lib.sandbox import Sandbox
+from runevals.sandbox import Sandbox
 
 
 @pytest.fixture(scope="session")

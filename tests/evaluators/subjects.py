@@ -8,10 +8,10 @@ import pytest
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Check, Evaluator, Scripted, Subject
-from runevals.lib.sandbox import Sandbox
 from runevals.records import Citation, EvaluatorSpec, Message, Problem, Response, ToolCall, Verdict
 from runevals.records.errors import InvalidOptions
 from runevals.records.script import Answer
+from runevals.sandbox import Sandbox
 
 # The answer of a target that does not report its tool calls.
 NOT_REPORTED = Subject(prompt="A question?", response=Response(text="OK"))

@@ -9,7 +9,7 @@ import pytest
 
 from runevals.cli.action import execute
 from runevals.github.api import Api
-from runevals.lib.http.throttle import Throttle
+from runevals.models.http.throttle import Throttle
 from runevals.reports.results_document import parse
 from tests.github.emulator import REPOSITORY_ID, TOKEN
 from tests.github.exchanged_files import NAME, read_as_the_runner_does

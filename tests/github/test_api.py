@@ -7,7 +7,7 @@ import time
 import pytest
 
 from runevals.github.api import Api, GitHubRefused
-from runevals.lib.http.throttle import Throttle
+from runevals.models.http.throttle import Throttle
 from tests.github.emulator import TOKEN, Fault, github
 from tests.json_server import Answer, json_server
 

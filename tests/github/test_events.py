@@ -185,7 +185,7 @@ def test_a_comment_needs_a_run_to_show():
 
 
 def test_a_shallow_merge_commit_tells_its_parents(repository, tmp_path_factory):
-    from runevals.lib.git import git, head_and_parents
+    from runevals.repository.git import git, head_and_parents
 
     repository.git("commit", "-q", "--allow-empty", "-m", "parent of nothing\n\nparent 123")
     repository.git("checkout", "-q", "main")
@@ -200,7 +200,7 @@ def test_a_shallow_merge_commit_tells_its_parents(repository, tmp_path_factory):
 
 
 def test_no_checkout_has_no_commit(tmp_path):
-    from runevals.lib.git import head_and_parents
+    from runevals.repository.git import head_and_parents
 
     assert head_and_parents(tmp_path) == (None, ())
 

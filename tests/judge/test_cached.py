@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from runevals.judge.cached import CachedJudge
 from runevals.judge.model import ModelJudge
-from runevals.lib.chat.chat import Chat, Endpoint
-from runevals.lib.http.throttle import Throttle
+from runevals.models.chat.chat import Chat, Endpoint
+from runevals.models.http.throttle import Throttle
 from tests.chat_server import Reply, chat_server
 from tests.judge.replies import QUESTION, verdict
 

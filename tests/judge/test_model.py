@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from runevals.judge.model import ModelJudge, RecordedJudge, read_reply
-from runevals.lib.chat.chat import Chat, Endpoint
-from runevals.lib.chat.reply import ChatReply
-from runevals.lib.http.throttle import Throttle
+from runevals.models.chat.chat import Chat, Endpoint
+from runevals.models.chat.reply import ChatReply
+from runevals.models.http.throttle import Throttle
 from runevals.records.errors import InvalidSuite, JudgeRefused
 from tests.chat_server import Reply, chat_server
 from tests.judge.replies import QUESTION, nonce_of, verdict

@@ -6,9 +6,9 @@ import pytest
 
 from runevals.judge.model import ModelJudge
 from runevals.judge.panel import Panel
-from runevals.lib.chat.chat import Chat, Endpoint
-from runevals.lib.chat.prices import Price, Prices
-from runevals.lib.http.throttle import Throttle
+from runevals.models.chat.chat import Chat, Endpoint
+from runevals.models.chat.prices import Price, Prices
+from runevals.models.http.throttle import Throttle
 from tests.chat_server import Reply, chat_server
 from tests.judge.replies import QUESTION, verdict
 

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from runevals.judge.model import read_reply
-from runevals.lib.chat.reply import read_completion
-from runevals.lib.http.throttle import CallFailed
+from runevals.models.chat.reply import read_completion
+from runevals.models.http.throttle import CallFailed
 from tests.judge.replies import QUESTION
 
 NONCE = "0123456789abcdef" * 2

@@ -8,9 +8,9 @@ import pytest
 
 from runevals.judge.model import ModelJudge
 from runevals.judge.user import MOST_CHARACTERS, ModelUser, read_message
-from runevals.lib.chat.chat import Chat, Endpoint
-from runevals.lib.chat.reply import ChatReply
-from runevals.lib.http.throttle import Throttle
+from runevals.models.chat.chat import Chat, Endpoint
+from runevals.models.chat.reply import ChatReply
+from runevals.models.http.throttle import Throttle
 from runevals.records import Message, SimulatedUser
 from runevals.records.errors import JudgeRefused
 from tests.chat_server import Reply, chat_server

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import pytest
 
 from runevals.lib.parsing.source import read_json
-from runevals.lib.sandbox import Sandbox
 from runevals.records import ModelIdentity, Outcome, Problem, Response
 from runevals.records.errors import JudgeRefused, TargetRefused
 from runevals.records.judgement import Judgement
@@ -21,6 +20,7 @@ from runevals.run.evaluate import evaluate
 from runevals.run.world import World
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.limited import BoundedJudge
+from runevals.sandbox import Sandbox
 from runevals.suites.dialects import LoadOptions, eval_samples
 from runevals.suites.plan import make_plan
 from tests.judge.replies import QUESTION

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from runevals.evaluators.text.regex import regex_call
-from runevals.lib.sandbox import Sandbox
 from runevals.records.script import Call
 from runevals.run.matched_patterns import FEWEST, with_matches
+from runevals.sandbox import Sandbox
 
 PLAIN = [regex_call(rf"answer\s+{number}\b", "i", "It is Answer  7.") for number in range(FEWEST)]
 OTHERS = [

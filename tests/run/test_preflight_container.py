@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.lib.container import VARIABLE
+from runevals.programs.container import VARIABLE
 from runevals.records.errors import InvalidSettings
 from runevals.run.preflight_container import require_reachable
 from runevals.settings.resolve import RawSettings, resolve

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from runevals.lib.http.throttle import MOST_UNANSWERED
+from runevals.models.http.throttle import MOST_UNANSWERED
 from tests.chat_server import Reply, chat_server
 from tests.judge.replies import verdict
 

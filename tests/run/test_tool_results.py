@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from runevals import decide
+from runevals.imports.results import read_results
 from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument
 from runevals.run.tool_results import parse_report, read_report, report_of
-from runevals.suites.importing.results import read_results
 from tests.ending import ended
 
 RESULTS = Path(__file__).parents[1] / "suites" / "importing" / "results"

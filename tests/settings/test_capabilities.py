@@ -9,7 +9,7 @@ from importlib.resources import files
 import msgspec
 import pytest
 
-from runevals.lib.chat.providers import PROVIDERS
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records.agent import AGENT_KEYS, AGENTS
 from runevals.records.errors import InvalidSettings, UsageError
 from runevals.settings.agent import options_of

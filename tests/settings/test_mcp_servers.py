@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from runevals.lib.mcp_servers import HttpServer, StdioServer
+from runevals.programs.mcp_servers import HttpServer, StdioServer
 from runevals.records.errors import InvalidSettings, UsageError
 from runevals.settings.mcp_servers import servers_under_test
 

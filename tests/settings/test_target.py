@@ -7,8 +7,8 @@ from typing import get_args
 
 import pytest
 
-from runevals.lib.chat.providers import PROVIDERS, ProviderName
 from runevals.lib.parsing.schema import schema
+from runevals.models.chat.providers import PROVIDERS, ProviderName
 from runevals.records.errors import InvalidSettings, InvalidSuite, UsageError
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.settings.target import JudgeType, TargetType

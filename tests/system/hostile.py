@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from runevals.lib.sandbox import Sandbox
+from runevals.sandbox import Sandbox
 
 REFUSED = ("evaluator_forbidden", "evaluator_crashed", "evaluator_missing_module", "evaluator_memory")
 LATE = ("evaluator_timeout",)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from runevals.lib.chat.prices import Prices
+from runevals.models.chat.prices import Prices
 from runevals.records import Response, Workspace
 from runevals.records.agent import AgentSettings
 from runevals.run.workspaces.folders import Workspaces

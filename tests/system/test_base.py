@@ -10,8 +10,8 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from runevals.lib.git import merge_base
 from runevals.records.errors import InvalidSettings
+from runevals.repository.git import merge_base
 from runevals.run.baseline.from_files import read_baseline
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, resolve

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from runevals.lib import git
 from runevals.lib.parsing.schema import schema
+from runevals.repository import git
 from runevals.settings.file import BaseSide, base_settings_file
 from runevals.settings.protected import PROTECTED
 from runevals.settings.resolve import RawSettings, resolve

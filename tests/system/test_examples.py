@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from a2a.helpers.proto_helpers import new_text_message
 
-from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.schema import schema
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records.agent import AGENTS
 from runevals.suites.dialects import DIALECTS
 from tests.a2a_server import a2a_server

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runevals.lib.sandbox import Sandbox
+from runevals.sandbox import Sandbox
 from tests.conftest import docker
 from tests.system import hostile
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from runevals.lib.sandbox import Sandbox
 from runevals.records.errors import SandboxUnavailable
 from runevals.records.script import Call
+from runevals.sandbox import Sandbox
 
 
 def regex(pattern: str, text: str = "", **more) -> Call:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runevals.lib.chat.chat import Chat, Endpoint
-from runevals.lib.http.throttle import Throttle
+from runevals.models.chat.chat import Chat, Endpoint
+from runevals.models.http.throttle import Throttle
 from runevals.records import Conversation
 from runevals.targets.openai import OpenAITarget
 

@@ -12,7 +12,7 @@ from a2a.helpers.proto_helpers import new_data_message, new_message, new_text_me
 from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
 from msgspec.structs import replace
 
-from runevals.lib.http.throttle import Throttle
+from runevals.models.http.throttle import Throttle
 from runevals.records import Citation, Conversation
 from runevals.records.errors import TargetRefused
 from runevals.settings.web_target import web_settings

@@ -8,8 +8,8 @@ from contextlib import closing
 import pytest
 from msgspec.structs import replace
 
-from runevals.lib.chat.chat import Chat, Endpoint
-from runevals.lib.http.throttle import Throttle
+from runevals.models.chat.chat import Chat, Endpoint
+from runevals.models.http.throttle import Throttle
 from runevals.records import Conversation, Message
 from runevals.targets.cached import CachedTarget
 from runevals.targets.openai import OpenAITarget

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from runevals.lib.chat.prices import Price, Prices
-from runevals.lib.otlp_spans import Span
+from runevals.models.chat.prices import Price, Prices
+from runevals.programs.otlp_spans import Span
 from runevals.records import ToolCall
 from runevals.targets.genai_spans import Evidence, evidence
 

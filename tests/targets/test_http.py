@@ -9,8 +9,8 @@ import time
 import pytest
 from msgspec.structs import replace
 
-from runevals.lib.chat.prices import Price, Prices
-from runevals.lib.http.throttle import Throttle
+from runevals.models.chat.prices import Price, Prices
+from runevals.models.http.throttle import Throttle
 from runevals.records import Citation, Conversation, Message, ToolCall
 from runevals.records.errors import TargetRefused
 from runevals.settings.web_target import web_settings

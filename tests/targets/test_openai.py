@@ -10,11 +10,11 @@ import openai
 import pytest
 from msgspec.structs import replace
 
-from runevals.lib.chat.chat import Endpoint
-from runevals.lib.chat.transport import ChatClient
-from runevals.lib.http.key import FixedKey
-from runevals.lib.http.throttle import Throttle
 from runevals.lib.parsing.record_json import from_json, json_text
+from runevals.models.chat.chat import Endpoint
+from runevals.models.chat.transport import ChatClient
+from runevals.models.http.key import FixedKey
+from runevals.models.http.throttle import Throttle
 from runevals.records import Delivery, Message, Response
 from runevals.records.errors import TargetRefused
 from tests.chat_server import Reply, chat_server

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from runevals.lib.chat.prices import Price, Prices
+from runevals.models.chat.prices import Price, Prices
 from runevals.records import Conversation
 from runevals.records.errors import InvalidSettings
 from runevals.targets.command import CommandTarget

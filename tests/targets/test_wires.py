@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from runevals.judge.model import ModelJudge
-from runevals.lib.chat.chat import Chat, Endpoint
-from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.http.throttle import Throttle, Throttles
+from runevals.models.chat.chat import Chat, Endpoint
+from runevals.models.chat.providers import PROVIDERS
+from runevals.models.http.throttle import Throttle, Throttles
 from runevals.records import Conversation
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.run.world.build_target import chat_of

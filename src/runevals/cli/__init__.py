@@ -124,14 +124,14 @@ def main(arguments: Sequence[str]) -> NoReturn:
     At once: calls still under way are not waited for, and nothing is freed object by object, which would take
     a tenth of a second.
     """
-    from runevals.lib import programs
+    from runevals.programs import processes
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     threading.excepthook = _thread_failed
     gc.set_threshold(1_000_000, 20, 20)  # what is loaded stays: there is nothing to be found in it
-    programs.adopt()
+    processes.adopt()
     code = call(arguments)
-    programs.end_all(for_good=True)
+    processes.end_all(for_good=True)
     with suppress(OSError, ValueError, AttributeError):  # closed or missing
         sys.stdout.flush()
         sys.stderr.flush()

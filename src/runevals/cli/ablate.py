@@ -13,7 +13,6 @@ from runevals.cli.blame import require_local
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, raw_settings, settings_options
 from runevals.cli.progress import progress
-from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say, terminal_text
 from runevals.records.errors import INTERRUPTED, PASSED
@@ -24,6 +23,7 @@ from runevals.run.request import RunRequest
 from runevals.run.strength.suite import headline, measured
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build import may_be_reduced
+from runevals.sandbox import Sandbox
 from runevals.settings.resolve import resolve
 
 

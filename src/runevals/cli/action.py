@@ -48,8 +48,8 @@ from runevals.github.job_tokens import without_tokens
 from runevals.github.stored_baseline import stored_base
 from runevals.github.stored_mark import stored_mark
 from runevals.github.without_secrets import not_measured
-from runevals.lib import programs
 from runevals.lib.terminal import notice, say
+from runevals.programs import processes
 from runevals.records.errors import (
     PASSED,
     CannotWrite,
@@ -92,7 +92,7 @@ _WHERE_TO_REPORT = frozenset({"comment", "comment_id", "baseline_artifact", "ann
 @click.command("action", hidden=True)
 def command() -> None:
     """Run as a step of a GitHub workflow."""
-    programs.hide()
+    processes.hide()
     finish(execute(without_tokens(os.environ), Path.cwd()))
 
 
@@ -103,14 +103,14 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
     """
     runner = Runner(environment, FileCommands(environment))
     try:
-        return _execute(runner, workspace, programs.separate(workspace))
+        return _execute(runner, workspace, processes.separate(workspace))
     except Exception as error:  # noqa: BLE001 - without a report an older verdict would remain
         code = explained(error)
         report_error(error, environment)
         runner.commands.add_outputs({"verdict": "unmeasured", "exit_code": str(code)})
         return code
     finally:
-        programs.end_all()
+        processes.end_all()
         runner.commands.write()
 
 

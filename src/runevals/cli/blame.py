@@ -24,12 +24,12 @@ from runevals.cli.options import (
 from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
 from runevals.lib.ci import in_ci
-from runevals.lib.git import common_ancestor, merge_base
 from runevals.lib.terminal import say, terminal_text
 from runevals.lib.text.numbers import short_list
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.reports.blame import plain
 from runevals.reports.publish import check_outputs, publish
+from runevals.repository.git import common_ancestor, merge_base
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.blame.coverage import after_coverage, coverage_plan, covered
 from runevals.run.blame.search import blamed, lost_cases, lower_scores

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runevals.cli.options import kept_folder
-from runevals.lib.git import commit_of, default_branch, names
 from runevals.lib.text.escape import one_line
 from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import newest_results
 from runevals.reports.results_document import read_conclusion
+from runevals.repository.git import commit_of, default_branch, names
 
 if TYPE_CHECKING:
     from runevals.records import Conclusion, RunInfo

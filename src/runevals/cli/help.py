@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import click
 
-from runevals.lib.facts import with_models
+from runevals.models.facts import with_models
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Suites": (

@@ -12,7 +12,6 @@ import click
 from runevals.cli.browser import open_in_browser
 from runevals.cli.options import kept_folder, or_kept
 from runevals.github.stored_history import api_here, stored_history
-from runevals.lib import git
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import notice, say
 from runevals.lib.text.escape import one_line
@@ -22,6 +21,7 @@ from runevals.reports import badge
 from runevals.reports.console import MARKS
 from runevals.reports.history import PastRun, name_of, of_like, render
 from runevals.reports.past_results import newest_results, readable
+from runevals.repository import git
 
 BARS = "▁▂▃▄▅▆▇█"
 PAGE = "history.html"  # beside the folder of results

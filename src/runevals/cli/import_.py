@@ -15,7 +15,13 @@ from msgspec import Struct
 
 from runevals.cli import finish
 from runevals.cli.options import resolved_settings, settings_options
-from runevals.lib.git import repository_root
+from runevals.imports import openai_evals
+from runevals.imports.files import Files
+from runevals.imports.logs import NAMES, read_log
+from runevals.imports.logs.cases import as_document
+from runevals.imports.promptfoo import convert
+from runevals.imports.remarks import remark_lines
+from runevals.lib.checkout import repository_root
 from runevals.lib.parsing.source import read_source, read_yaml
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
@@ -23,16 +29,10 @@ from runevals.lib.text.numbers import plural
 from runevals.records.errors import USAGE_ERROR, InvalidSettings, UsageError
 from runevals.run.redaction.redactors import without_either
 from runevals.settings.resolve import Settings
-from runevals.suites.importing import openai_evals
-from runevals.suites.importing.files import Files
-from runevals.suites.importing.logs import NAMES, read_log
-from runevals.suites.importing.logs.cases import as_document
-from runevals.suites.importing.promptfoo import convert
-from runevals.suites.importing.remarks import remark_lines
 
 if TYPE_CHECKING:
-    from runevals.suites.importing.promptfoo import ConvertedConfig
-    from runevals.suites.importing.prompts import Prompt
+    from runevals.imports.promptfoo import ConvertedConfig
+    from runevals.imports.prompts import Prompt
 
 PROMPTFOO = "promptfoo"
 CONFIGURATIONS = (PROMPTFOO, openai_evals.NAME)

@@ -8,8 +8,8 @@ import click
 
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, resolved_settings, settings_options
-from runevals.lib.facts import end_of_model
 from runevals.lib.terminal import say
+from runevals.models.facts import end_of_model
 from runevals.run.provenance import endpoints
 
 

@@ -7,9 +7,9 @@ from contextlib import suppress
 from importlib import import_module
 from threading import Thread
 
-from runevals.lib.chat import prices
-from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.chat.wire import WIRES
+from runevals.models.chat import prices
+from runevals.models.chat.providers import PROVIDERS
+from runevals.models.chat.wire import WIRES
 from runevals.settings.resolve import Settings
 
 

@@ -25,7 +25,7 @@ from runevals.verdict.score import status_of, without_answer
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from runevals.lib.http.throttle import Throttles
+    from runevals.models.http.throttle import Throttles
     from runevals.run.evaluate import Evaluation
     from runevals.run.measurement import Measurement, Watch
     from runevals.suites.plan import Trial

@@ -9,8 +9,8 @@ import click
 
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import MODELS, environment_option, resolved_settings, settings_options
-from runevals.lib.http.origin import without_credentials
 from runevals.lib.terminal import say
+from runevals.models.http.origin import without_credentials
 from runevals.records.rules import SuiteEntry
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS

@@ -13,7 +13,6 @@ from runevals.cli import finish
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, or_kept, resolved_settings, results_option, settings_options
 from runevals.cli.progress import progress
-from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say, terminal_text
 from runevals.lib.text.numbers import plural
@@ -24,6 +23,7 @@ from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.strength.suite import described, judged, measured, plain, within_calls
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build import may_be_reduced, require_judge
+from runevals.sandbox import Sandbox
 
 MOST_RESULTS = 5  # of a folder, the newest
 

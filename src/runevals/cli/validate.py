@@ -88,7 +88,7 @@ def command(
 
 def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuites, list[Hint]]:
     """The suites, and with `past` suggested improvements. Raises InvalidSuite."""
-    from runevals.lib.sandbox import Sandbox
+    from runevals.sandbox import Sandbox
     from runevals.suites.load import read_suites, require_evaluators, require_suites, unusable_evaluators
 
     request = load_request(settings)
@@ -134,7 +134,7 @@ def _problems_of_lists(settings: Settings, read: LoadedSuites) -> Iterator[FileP
 
 def _server_tools(settings: Settings) -> ServerTools | None:
     """The tools of the MCP servers under test, which are started for this. Raises what they raise."""
-    from runevals.lib.programs import in_use
+    from runevals.programs.processes import in_use
     from runevals.records import Location
     from runevals.run.world.build_target import server_tools_of
     from runevals.suites.health.server_tools import ServerTools

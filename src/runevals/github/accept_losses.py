@@ -11,10 +11,10 @@ from runevals.github.api import github_shape_errors
 from runevals.github.approval import LabelEvent, NotApproved, PullRequest, approver
 from runevals.github.comments import READS
 from runevals.github.job import JobContext, payload_of
-from runevals.lib import git
 from runevals.lib.text.escape import one_line
 from runevals.records import Acceptance, AcceptedLoss, Conclusion
 from runevals.records.errors import RunevalsError
+from runevals.repository import git
 from runevals.run.acceptance import ACCEPTABLE, entries_of_change, matching, with_acceptance, with_caveat
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import FILENAME

@@ -9,9 +9,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from runevals.lib.http import network
-from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
-from runevals.lib.http.throttle import Throttle, TryAgain, retry_after_s
+from runevals.models.http import network
+from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
+from runevals.models.http.throttle import Throttle, TryAgain, retry_after_s
 from runevals.records.errors import ExternalError
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from runevals.lib import git
 from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
 from runevals.records.errors import ExternalError
 from runevals.reports.results_document import documents_in, read
+from runevals.repository import git
 from runevals.run.provenance import commit_here
 from runevals.settings.resolve import Settings
 

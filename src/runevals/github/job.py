@@ -26,12 +26,12 @@ from runevals.github.events import (
 )
 from runevals.github.job_id import automatic_id, leg_and_step
 from runevals.github.stored import RESULTS, merge_base
-from runevals.lib import git
-from runevals.lib.git import repository_root
-from runevals.lib.http.identity import REQUEST_TOKEN, REQUEST_URL
+from runevals.lib.checkout import repository_root
+from runevals.models.http.identity import REQUEST_TOKEN, REQUEST_URL
 from runevals.records import Links
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Shard
+from runevals.repository import git
 from runevals.run.baseline.protected_side import ChangeEvent
 from runevals.run.tool_results import ResultsRequest
 from runevals.settings.resolve import RawSettings, input_of

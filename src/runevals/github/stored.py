@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.archive import MOST_BYTES, UnsafeArchive, check_digest, members
-from runevals.lib import git
+from runevals.repository import git
 
 READ_RUNS, READ_COMMITS = "actions: read", "contents: read"
 RESULTS = "results.json"

@@ -27,11 +27,11 @@ from runevals.github.stored import (
     tip_of,
     unfinished,
 )
-from runevals.lib import git
 from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument, RunevalsError
 from runevals.reports import results_document as document
+from runevals.repository import git
 from runevals.run.baseline.checkout import base_settings
 from runevals.run.baseline.dependencies import other_models
 from runevals.run.baseline.from_files import narrowed, require_whole

@@ -17,10 +17,10 @@ from runevals.github.stored import (
     require_of_run,
     results_text,
 )
-from runevals.lib import git
 from runevals.records import Mark
 from runevals.records.errors import InvalidDocument
 from runevals.reports import results_document as document
+from runevals.repository import git
 from runevals.run.baseline.from_files import require_whole
 from runevals.run.baseline.marks import Candidate, Key, MarkFound, chosen_mark
 from runevals.settings.resolve import Settings

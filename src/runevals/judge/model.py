@@ -13,13 +13,13 @@ from msgspec import to_builtins
 
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
-from runevals.lib.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
-from runevals.lib.chat.prices import Prices
-from runevals.lib.chat.reply import ChatReply
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.source import read_line, unique_keys
 from runevals.lib.text.escape import one_line, revealed
 from runevals.lib.text.secrets import beginning
+from runevals.models.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
+from runevals.models.chat.prices import Prices
+from runevals.models.chat.reply import ChatReply
 from runevals.records import FileProblem, Location, ModelIdentity, Problem
 from runevals.records.errors import InvalidSuite, JudgeRefused
 from runevals.records.judgement import Judgement, Question

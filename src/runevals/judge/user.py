@@ -9,9 +9,9 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from runevals.judge.model import ModelJudge, between_markers, objects_with, schema_format
-from runevals.lib.chat.chat import ChatFailed
-from runevals.lib.chat.reply import ChatReply
 from runevals.lib.parsing.canonical import fingerprint
+from runevals.models.chat.chat import ChatFailed
+from runevals.models.chat.reply import ChatReply
 from runevals.records import Message, Problem, SimulatedUser
 from runevals.records.errors import JudgeRefused
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from runevals.lib.git import repository_root
+from runevals.lib.checkout import repository_root
 from runevals.records.errors import RunevalsError, UnusablePlugin
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.lib.facts import NOTICE, ending
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
+from runevals.models.facts import NOTICE, ending
 from runevals.records import AND, ModelIdentity, RunInfo, Suite, SuiteInfo
 
 LONGEST = 120

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from runevals.lib import git
 from runevals.lib.text.numbers import short_list
 from runevals.records import (
     Acceptance,
@@ -18,6 +17,7 @@ from runevals.records import (
 )
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, RunevalsError
 from runevals.records.rules import CATEGORY_GATES
+from runevals.repository import git
 from runevals.run.load import accepted_file
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import content_of, read_entries

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.nullable import mean
 from runevals.lib.text.numbers import money
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records import RunReport, TurnReport
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.reports.past_results import newest

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from runevals.lib import git
 from runevals.records import Comparison, Conclusion, RunReport
 from runevals.records.errors import InvalidSettings
 from runevals.reports.identity import target_name
+from runevals.repository import git
 from runevals.run.baseline.dependencies import lacking_files
 from runevals.run.baseline.from_files import why_not_alike
 from runevals.run.measurement import Measurement, OtherSide, measure

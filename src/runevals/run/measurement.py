@@ -10,9 +10,9 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.http.throttle import Throttles
 from runevals.lib.storage.store import Store
 from runevals.lib.text.secrets import redactor, without_secrets
+from runevals.models.http.throttle import Throttles
 from runevals.records import (
     AttemptReport,
     Case,

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.lib import git
 from runevals.records import Comparison, Conclusion, RunReport
 from runevals.records.errors import ExternalError
 from runevals.reports.results_document import read
+from runevals.repository import git
 from runevals.run.against import compared_with, other_side, require_other_side
 from runevals.run.baseline.choose import known_base, remarked, settled_base
 from runevals.run.baseline.from_files import read_baseline, require_whole

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from runevals.evaluators import catalogue
-from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import GateRules

@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
-from runevals.lib import git
-from runevals.lib.git import repository_root
+from runevals.lib.checkout import repository_root
 from runevals.lib.text.numbers import short_list
 from runevals.records.errors import ExternalError, InvalidSettings
+from runevals.repository import git
 
 NAMES = ("runevals.yaml", "runevals.yml")  # the first of a folder is its settings file
 MOST_PROJECTS = 40  # in one comment, and in one artifact

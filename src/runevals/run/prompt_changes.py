@@ -10,13 +10,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.lib.git import file_at
-from runevals.lib.git_changes import changed_files
-from runevals.lib.sandbox import Sandbox
-from runevals.lib.trees import CannotFollow, CommitTree, files_below, matching
 from runevals.records import Conclusion, TextChange
 from runevals.records.errors import ExternalError
+from runevals.repository.git import file_at
+from runevals.repository.git_changes import changed_files
+from runevals.repository.trees import CannotFollow, CommitTree, files_below, matching
 from runevals.run.redaction.redactors import text_redactor
+from runevals.sandbox import Sandbox
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
 from runevals.suites.skill_suites import SKILL

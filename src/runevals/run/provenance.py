@@ -11,14 +11,14 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from runevals.lib.chat.prices import is_deprecated
-from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.facts import end_of_model, ending
-from runevals.lib.git import branch_of, commit_of, names
-from runevals.lib.git_changes import State, state_of
 from runevals.lib.parsing.canonical import digest, fingerprint
 from runevals.lib.text.numbers import short_list
+from runevals.models.chat.prices import is_deprecated
+from runevals.models.chat.providers import PROVIDERS
+from runevals.models.facts import end_of_model, ending
 from runevals.records import Provenance, RunInfo
+from runevals.repository.git import branch_of, commit_of, names
+from runevals.repository.git_changes import State, state_of
 from runevals.run.baseline.dependencies import may_differ, settings_paths, workspace_commits
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runevals.lib import git
 from runevals.records import Case, CaseReport, FileProblem, Weakening
 from runevals.records.errors import InvalidSuite
+from runevals.repository import git
 from runevals.settings.resolve import Settings
 from runevals.suites import quarantine
 from runevals.suites.load import LoadedSuites

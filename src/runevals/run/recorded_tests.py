@@ -9,6 +9,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from runevals.imports.results.records import (
+    ImportedAttempt,
+    ImportedCase,
+    ImportedRun,
+    check_result,
+    joined,
+    unanswered,
+)
 from runevals.lib.storage.files import remove_files
 from runevals.records import ToolCall, TurnReport
 from runevals.reports.publish import publish
@@ -17,14 +25,6 @@ from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import report_without_either
 from runevals.run.tool_results import report_of
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.suites.importing.results.records import (
-    ImportedAttempt,
-    ImportedCase,
-    ImportedRun,
-    check_result,
-    joined,
-    unanswered,
-)
 from runevals.verdict.outcome import decision
 
 TOOL = "pytest"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.lib import git
 from runevals.lib.parsing.source import lies_inside
 from runevals.lib.text.numbers import plural
 from runevals.records import Case
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
+from runevals.repository import git
 from runevals.run.baseline.checkout import base_checkout, base_suites, require_in_base
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.unmeasured import require_measured

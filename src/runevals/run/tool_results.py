@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib import git
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.text.numbers import plural
 from runevals.records import (
@@ -32,13 +31,14 @@ from runevals.records import (
 )
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, InvalidSuite
 from runevals.reports import results_document
+from runevals.repository import git
 from runevals.run.provenance import of_this_checkout
 from runevals.settings.resolve import Settings
 from runevals.verdict.outcome import Baseline
 from runevals.verdict.score import case_report, over_attempts, over_turns, run_report
 
 if TYPE_CHECKING:
-    from runevals.suites.importing.results.records import ImportedAttempt, ImportedCase, ImportedRun
+    from runevals.imports.results.records import ImportedAttempt, ImportedCase, ImportedRun
 
 
 class ResultsRequest(Struct, frozen=True, kw_only=True):
@@ -68,7 +68,7 @@ def report_of_files(
     paths: Sequence[Path], *, parameters_are_attempts: bool = False, columns: Sequence[str] = ()
 ) -> RunReport:
     """The results in these files and folders. Raises InvalidDocument, which names what cannot be read."""
-    from runevals.suites.importing.results import read_results
+    from runevals.imports.results import read_results
 
     imported = read_results(paths, parameters_are_attempts=parameters_are_attempts, columns=columns)
     return report_of(imported, written_at=_newest(paths))
@@ -97,8 +97,8 @@ def read_report(path: Path, name: str = "", columns: Sequence[str] = ()) -> RunR
     try:
         return results_document.read_conclusion(path, name).report
     except (InvalidDocument, InvalidSuite):
-        from runevals.suites.importing.results import parse_results
-        from runevals.suites.importing.results.opened import MAX_BYTES
+        from runevals.imports.results import parse_results
+        from runevals.imports.results.opened import MAX_BYTES
 
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             raise
@@ -114,7 +114,7 @@ def parse_report(content: bytes, display_path: str, columns: Sequence[str] = ())
             results_document.content_of(content, display_path).decode(errors="replace"), display_path
         ).report
     except InvalidDocument:
-        from runevals.suites.importing.results import parse_results
+        from runevals.imports.results import parse_results
 
         if (imported := parse_results(content, Path(display_path), display_path, columns)) is None:
             raise
@@ -245,8 +245,8 @@ def _scores(attempt: AttemptReport) -> Mapping[str, CheckResult]:
 
 
 def _with_lost_scores(case: CaseReport, scored: Mapping[str, CheckResult]) -> CaseReport:
-    from runevals.suites.importing.results.field_map import NO_SCORE
-    from runevals.suites.importing.results.records import errored
+    from runevals.imports.results.field_map import NO_SCORE
+    from runevals.imports.results.records import errored
 
     attempts = []
     for attempt in case.attempts:
@@ -268,7 +268,7 @@ def in_suites_of(report: RunReport, other: RunReport) -> RunReport:
     own, there = ({case.suite: None for case in one.cases} for one in (report, other))
     if own.keys() <= there.keys():
         return report
-    from runevals.suites.importing.results import suite_of  # most comparisons need no format of another tool
+    from runevals.imports.results import suite_of  # most comparisons need no format of another tool
 
     model, of_other = report.run.target.model, other.run.target.model
     names = {suite: suite_of(suite, model) for suite in own if model}
@@ -286,7 +286,7 @@ def with_promise(report: RunReport, deterministic: bool | None) -> RunReport:  #
     JUnit XML in which no test has two outcomes shows nothing random.
     """
     if deterministic is None:
-        from runevals.suites.importing.results import junit
+        from runevals.imports.results import junit
 
         steady = all(len({run.status for run in case.runs}) == 1 for case in report.cases if case.runs)
         deterministic = report.run.target.type == junit.NAME and steady

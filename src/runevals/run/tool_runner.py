@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from runevals.lib.programs import make_for_programs
 from runevals.lib.text.numbers import plural
+from runevals.programs.processes import make_for_programs
 from runevals.records import AttemptReport, Conclusion, Finding, RunReport
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.checkout import base_checkout
@@ -145,7 +145,7 @@ class ToolRunner(Struct, kw_only=True):
         return {key: attempt for key, attempt in attempts.items() if attempt is not None}
 
     def _attempt(self, side: RunSide, pair: Pair) -> AttemptReport | None:
-        from runevals.suites.importing.results import read_results
+        from runevals.imports.results import read_results
 
         settings = self.request.settings if side == "head" else self._base_settings
         assert settings is not None  # noqa: S101 - the base was opened

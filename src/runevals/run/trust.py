@@ -9,10 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from runevals.lib import git
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import at_terminal, confirmed, notice
 from runevals.records.errors import InvalidSettings, InvalidSuite
+from runevals.repository import git
 from runevals.settings.capabilities import Ledger, beyond, capabilities, of_workflow, servers_at
 from runevals.settings.file import base_settings_file
 from runevals.settings.resolve import Settings

@@ -10,14 +10,14 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib import git
-from runevals.lib.sandbox import Sandbox
 from runevals.lib.text.escape import one_line
-from runevals.lib.worktree import worktree
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.script import Call, ScriptRunner
+from runevals.repository import git
+from runevals.repository.worktree import worktree
 from runevals.run.baseline.relocate import rerooted
+from runevals.sandbox import Sandbox
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.load import display_path

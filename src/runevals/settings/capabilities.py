@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from runevals.lib import git
-from runevals.lib.chat.providers import PROVIDERS, address
-from runevals.lib.http.origin import is_at, origin_of
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secret_variables import JOB_TOKENS
+from runevals.models.chat.providers import PROVIDERS, address
+from runevals.models.http.origin import is_at, origin_of
 from runevals.records.agent import AGENT_KEYS, AGENTS, HARMLESS_OPTIONS, MCP
 from runevals.records.errors import InvalidSettings
+from runevals.repository import git
 from runevals.settings.agent import options_of, servers_by_name
 from runevals.settings.target import JUDGE_URL, judge_words, target_words
 from runevals.settings.web_target import URL_VARIABLE

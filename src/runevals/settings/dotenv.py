@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from runevals.lib.chat.providers import PROVIDERS
+from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci
-from runevals.lib.git import may_be_committed, repository_root, why_unavailable
 from runevals.lib.terminal import notice
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records.agent import AGENT_PLACES
 from runevals.records.errors import InvalidSettings
+from runevals.repository.git import may_be_committed, why_unavailable
 
 # By which a key would go to another host, or be read on its way.
 _WAYS = frozenset({

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.git import repository_root
+from runevals.lib.checkout import repository_root
 from runevals.lib.parsing.source import JsonPath, Source, is_of_git, parse_source, read_source, resolved_path
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import FileProblem, Location

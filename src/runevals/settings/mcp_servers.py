@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runevals.lib.chat.providers import PROVIDERS
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records.agent import AGENTS
 from runevals.records.errors import InvalidSettings
 from runevals.settings.agent import servers_by_name
 
 if TYPE_CHECKING:
-    from runevals.lib.mcp_servers import Server
+    from runevals.programs.mcp_servers import Server
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
@@ -37,7 +37,7 @@ def _numbered(source: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any
 
 
 def _server(name: str, server: Mapping[str, Any], base: Path) -> Server:
-    from runevals.lib.mcp_servers import HttpServer, StdioServer
+    from runevals.programs.mcp_servers import HttpServer, StdioServer
 
     if "url" in server:
         return HttpServer(name=name, url=_address(name, server), headers=_texts(name, server, "headers"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from runevals.lib.chat.prices import Price, Prices
+from runevals.models.chat.prices import Price, Prices
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci, may_be_change
-from runevals.lib.git import repository_root, words_at_head
 from runevals.lib.parsing.source import path_inside
 from runevals.lib.text.secrets import remember_keys
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
@@ -21,6 +21,7 @@ from runevals.records import Gate, GateRules, PromptTemplate, RegressionRule
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.quiet import Quiet
 from runevals.records.rules import Fetching, Limits, Selection, SuiteEntry
+from runevals.repository.git import words_at_head
 from runevals.settings.capabilities import (
     Ledger,
     capabilities,

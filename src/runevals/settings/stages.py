@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runevals.lib.chat.prices import Prices
+from runevals.models.chat.prices import Prices
 from runevals.records import PromptTemplate
 from runevals.records.rules import Content, Fetching, Limits, Mark, SuiteEntry
 from runevals.settings.evaluators import Definitions

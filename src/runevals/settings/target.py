@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib import git
-from runevals.lib.chat.providers import PROVIDERS, Api, ProviderName, address, azure_address
-from runevals.lib.chat.wire import api_of
-from runevals.lib.facts import model
-from runevals.lib.http.endpoint import WebSettings
-from runevals.lib.http.exchanges import EXCHANGES
-from runevals.lib.http.origin import OPENAI_URL, origin_of
 from runevals.lib.parsing.source import decoded, lies_inside, path_inside, read_text, resolved_path
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
+from runevals.models.chat.providers import PROVIDERS, Api, ProviderName, address, azure_address
+from runevals.models.chat.wire import api_of
+from runevals.models.facts import model
+from runevals.models.http.endpoint import WebSettings
+from runevals.models.http.exchanges import EXCHANGES
+from runevals.models.http.origin import OPENAI_URL, origin_of
 from runevals.records import PromptTemplate
 from runevals.records.agent import AGENT_KEYS, AGENTS, AgentName, AgentSettings
 from runevals.records.errors import InvalidSettings
+from runevals.repository import git
 from runevals.settings.agent import agent_settings
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.mcp_servers import servers_under_test
@@ -31,7 +31,7 @@ from runevals.settings.retired import GITHUB_MODELS, RETIRED
 from runevals.settings.web_target import sends_messages, web_settings, web_words
 
 if TYPE_CHECKING:
-    from runevals.lib.mcp_servers import Server
+    from runevals.programs.mcp_servers import Server
 
 DEFAULT_TIMEOUT_S = 120.0
 SKILLS = "skills"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import JsonPath
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records.agent import AGENTS
 
 WITHOUT_SKILL = "without-skill"

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 from urllib.parse import SplitResult, urlsplit
 
-from runevals.lib.http.endpoint import DEFAULT_PICK, Header, Method, WebSettings
 from runevals.lib.parsing.json_path import Pick
 from runevals.lib.parsing.json_template import placeholders
 from runevals.lib.text.suggest import did_you_mean
+from runevals.models.http.endpoint import DEFAULT_PICK, Header, Method, WebSettings
 from runevals.records.errors import InvalidSettings
 
 URL_VARIABLE = "RUNEVALS_TARGET_URL"

@@ -8,9 +8,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from runevals.lib.text.suggest import did_you_mean
-from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records.agent import SKILL_RESULTS
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
+from runevals.repository.trees import CannotFollow, FolderTree, matching
 from runevals.suites.dialects import read, skill_cases
 from runevals.suites.skill_suites import SKILL, is_trigger_file, skill_folders, skill_patterns, skill_suites
 

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import PRESETS
 from runevals.evaluators.kinds import Scripted
-from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import first_of, plural
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records import Case, EvaluatorSpec, FileProblem, Location, Problem, PromptTemplate, Suite, Turn
 from runevals.records.agent import AGENTS
 from runevals.records.errors import (

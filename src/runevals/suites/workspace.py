@@ -10,10 +10,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.fresh_copy import CannotCopy, content_hash
-from runevals.lib.git import GIT
 from runevals.lib.parsing.source import is_of_git
 from runevals.records import Case, Suite, Workspace
+from runevals.repository.fresh_copy import CannotCopy, content_hash
+from runevals.repository.git import GIT
 
 
 class Places(Struct, frozen=True, kw_only=True):

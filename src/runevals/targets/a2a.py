@@ -8,8 +8,8 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from runevals.lib.http.endpoint import WebSettings
-from runevals.lib.http.throttle import CallFailed, Throttle, final_failure
+from runevals.models.http.endpoint import WebSettings
+from runevals.models.http.throttle import CallFailed, Throttle, final_failure
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.targets.conversation_ids import ConversationIds

@@ -17,11 +17,11 @@ from a2a.utils.constants import TransportProtocol
 from a2a.utils.errors import A2AError
 from google.protobuf.json_format import Error as NoProtocol
 
-from runevals.lib.exchange import MAX_OUTPUT_BYTES
-from runevals.lib.http.endpoint import WebSettings
-from runevals.lib.http.origin import origin_of
-from runevals.lib.http.throttle import CallFailed, TryAgain, failure_of_status
 from runevals.lib.text.secrets import beginning
+from runevals.models.http.endpoint import WebSettings
+from runevals.models.http.origin import origin_of
+from runevals.models.http.throttle import CallFailed, TryAgain, failure_of_status
+from runevals.programs.exchange import MAX_OUTPUT_BYTES
 from runevals.targets.a2a_reply import AgentReply, of_message, of_task
 from runevals.targets.event_loop import LoopThread
 from runevals.targets.json_endpoint import MOST_REASON, excerpt

@@ -10,7 +10,7 @@ from a2a.types.a2a_pb2 import Message, Role, Task, TaskState
 from google.protobuf.json_format import MessageToDict
 from msgspec import Struct
 
-from runevals.lib.http.throttle import CallFailed
+from runevals.models.http.throttle import CallFailed
 from runevals.records import Citation
 from runevals.targets.program_report import citations, shallow
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runevals.lib.container import what_to_use
-from runevals.lib.exchange import MAX_OUTPUT_BYTES, Exchange
+from runevals.programs.container import what_to_use
+from runevals.programs.exchange import MAX_OUTPUT_BYTES, Exchange
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.program_report import failed, is_report, response_from

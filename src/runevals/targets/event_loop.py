@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
-from runevals.lib.http.throttle import CallFailed
+from runevals.models.http.throttle import CallFailed
 
 T = TypeVar("T")
 

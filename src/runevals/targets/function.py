@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from runevals.lib.http.throttle import CallFailed
+from runevals.models.http.throttle import CallFailed
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.targets.command import request_of
 from runevals.targets.event_loop import LoopThread

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from runevals.lib.chat.prices import Prices
 from runevals.lib.nullable import total, whole_total
-from runevals.lib.otlp_spans import Span
+from runevals.models.chat.prices import Prices
+from runevals.programs.otlp_spans import Span
 from runevals.records import ToolCall
 from runevals.targets.program_report import LARGEST, arguments, shallow
 

@@ -7,11 +7,11 @@ import json
 import threading
 from collections.abc import Mapping
 
-from runevals.lib.chat.prices import Prices
-from runevals.lib.http.endpoint import DEFAULT_PICK
-from runevals.lib.http.throttle import CallFailed
 from runevals.lib.parsing.json_path import Pick
 from runevals.lib.parsing.strict_json import refuse_constant
+from runevals.models.chat.prices import Prices
+from runevals.models.http.endpoint import DEFAULT_PICK
+from runevals.models.http.throttle import CallFailed
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.command import request_of

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from runevals.lib.exchange import MAX_OUTPUT_BYTES
-from runevals.lib.http import network
-from runevals.lib.http.endpoint import WebSettings
-from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
-from runevals.lib.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
 from runevals.lib.parsing.json_template import fill, fill_text
 from runevals.lib.text.secrets import beginning
+from runevals.models.http import network
+from runevals.models.http.endpoint import WebSettings
+from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
+from runevals.models.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
+from runevals.programs.exchange import MAX_OUTPUT_BYTES
 
 if TYPE_CHECKING:
     import requests

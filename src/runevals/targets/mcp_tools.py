@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from runevals.lib.mcp_servers import NotInstalled, RunningServer, RunningServers, Server, ServerFailed
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
+from runevals.programs.mcp_servers import NotInstalled, RunningServer, RunningServers, Server, ServerFailed
 from runevals.records import ToolCall
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.targets.program_report import shallow

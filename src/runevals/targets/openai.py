@@ -10,11 +10,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from runevals.lib.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
-from runevals.lib.chat.prices import Prices
-from runevals.lib.chat.reply import ChatReply
-from runevals.lib.mcp_servers import ServerFailed
 from runevals.lib.nullable import whole_total
+from runevals.models.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
+from runevals.models.chat.prices import Prices
+from runevals.models.chat.reply import ChatReply
+from runevals.programs.mcp_servers import ServerFailed
 from runevals.records import AND, Conversation, Delivery, ModelIdentity, Response, ToolCall
 from runevals.records.errors import TargetRefused
 from runevals.targets.mcp_tools import McpTools

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from runevals.lib.container import what_to_use
-from runevals.lib.exchange import MAX_OUTPUT_BYTES
-from runevals.lib.line_process import AnswerTooLarge, LineProcess, ProcessDied
+from runevals.programs.container import what_to_use
+from runevals.programs.exchange import MAX_OUTPUT_BYTES
+from runevals.programs.line_process import AnswerTooLarge, LineProcess, ProcessDied
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.targets.command import request_of

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from runevals.lib.chat.prices import Prices
-from runevals.lib.otlp_receiver import TOKEN_HEADER, OtlpReceiver, Recording
-from runevals.lib.otlp_spans import require_library
+from runevals.models.chat.prices import Prices
+from runevals.programs.otlp_receiver import TOKEN_HEADER, OtlpReceiver, Recording
+from runevals.programs.otlp_spans import require_library
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import InvalidSettings
 from runevals.targets import Target

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from runevals.cli.init.templates import GATED, workflow
-from runevals.lib.facts import model
+from runevals.models.facts import model
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
 from tests.sample_suites import AGENT, SUITE

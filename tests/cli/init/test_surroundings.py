@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.cli.init.surroundings import installs, judge_for, likely_target, other_tools
-from runevals.lib.facts import model
+from runevals.models.facts import model
 
 CONFIG = "promptfooconfig.yaml"
 

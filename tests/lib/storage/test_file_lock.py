@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from runevals.lib import worktree
 from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
+from runevals.repository import worktree
 
 pytestmark = pytest.mark.needs("linux")
 
@@ -57,7 +57,7 @@ def test_the_next_run_removes_the_worktree_of_a_killed_process_only(repository, 
     (tmp_path / "tmp").mkdir()
     commit = repository.git("rev-parse", "HEAD").strip()
     program = HOLD.format(
-        "lib.worktree import worktree; at = worktree(pathlib.Path.cwd(), sys.argv[1]); at.__enter__()"
+        "repository.worktree import worktree; at = worktree(pathlib.Path.cwd(), sys.argv[1]); at.__enter__()"
     )
     killed, living = (holding(program, commit, cwd=repository.path) for _ in range(2))
     killed.kill()

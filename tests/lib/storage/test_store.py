@@ -16,13 +16,13 @@ import pytest
 from msgspec.structs import replace
 
 from runevals.lib.parsing.record_json import json_text
-from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.store import IN_MEMORY, Store, StoredRecords, StoredSequence
 from runevals.records import CaseReport, Conclusion, Provenance, Response, ToolCall, TurnReport
 from runevals.reports import REPORTERS, console
 from runevals.reports import results_document as document
 from runevals.run.measurement import Measurement
 from runevals.run.world import World
+from runevals.sandbox import Sandbox
 from runevals.settings.resolve import RawSettings, resolve
 from tests.chat_server import Reply, chat_server
 from tests.open_files import open_below

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from runevals import __version__
-from runevals.lib.chat.prices import Prices
+from runevals.models.chat.prices import Prices
 from runevals.records import Conversation
 from runevals.run.cluster.node import Node, NodeSpec
 from runevals.run.cluster.repository_archive import packed

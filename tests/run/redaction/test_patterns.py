@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from runevals.lib.parsing.limits import Limits
-from runevals.lib.sandbox import Sandbox
 from runevals.run.redaction.patterns import PatternRedactor
+from runevals.sandbox import Sandbox
 from tests.ending import ended
 
 CARD = "4111 1111 1111 1111"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from runevals.evaluators.catalogue import build
-from runevals.lib.sandbox import Sandbox
 from runevals.records import EvaluatorSpec
 from runevals.run.strength.idle import NeverFails
+from runevals.sandbox import Sandbox
 
 
 def spec(name, *children, threshold=None, **options):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from runevals.lib.sandbox import Sandbox
 from runevals.records import FileFound, Response, ToolCall, WorkspaceChanges
 from runevals.run.strength.measure import strength_of, unnoticed_hints
+from runevals.sandbox import Sandbox
 from tests.sample_suites import plan_of
 
 WARRANTY = "How long is the warranty?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from runevals.lib.chat.prices import Price, Prices
+from runevals.models.chat.prices import Price, Prices
 from runevals.records import Conversation
 from runevals.records.agent import AgentSettings
 from runevals.targets.agents import AGENTS

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from runevals.cli.doctor.connectivity import address_of, answers_of, shutdowns_of
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
-from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.facts import model
-from runevals.lib.http.origin import origin_of
-from runevals.lib.http.reachable import unreachable
 from runevals.lib.text.numbers import first_of, plural
+from runevals.models.chat.providers import PROVIDERS
+from runevals.models.facts import model
+from runevals.models.http.origin import origin_of
+from runevals.models.http.reachable import unreachable
 from runevals.records.agent import AGENT_KEYS
 from runevals.records.errors import (
     COULD_NOT_MEASURE,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from runevals.lib.chat.chat import ChatFailed
-from runevals.lib.http.origin import OPENAI_URL
-from runevals.lib.http.throttle import Throttles
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, seconds
+from runevals.models.chat.chat import ChatFailed
+from runevals.models.http.origin import OPENAI_URL
+from runevals.models.http.throttle import Throttles
 from runevals.records import Conversation
 from runevals.records.errors import ExternalError, RunevalsError
 from runevals.records.judgement import Question

@@ -17,8 +17,6 @@ from runevals.evaluators.scripted.code import Code
 from runevals.evaluators.scripted.custom import Custom
 from runevals.github.job import change_event
 from runevals.github.permissions import read_only, token_name
-from runevals.lib.sandbox import Sandbox
-from runevals.lib.sandbox.lock import landlock_version
 from runevals.lib.storage.files import require_no_link
 from runevals.records.errors import COULD_NOT_MEASURE, PASSED, InvalidSettings, RunevalsError, SandboxUnavailable
 from runevals.reports.publish import unwritable
@@ -27,6 +25,8 @@ from runevals.run.baseline.protected_side import protected_side
 from runevals.run.resume.unfinished import OPTIONS, RUNS
 from runevals.run.world.build import may_be_reduced
 from runevals.run.world.build_cache import require_cache
+from runevals.sandbox import Sandbox
+from runevals.sandbox.lock import landlock_version
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.plan import RunPlan
 from runevals.version import __version__

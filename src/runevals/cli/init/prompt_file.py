@@ -10,11 +10,11 @@ from typing import Any
 import click
 from msgspec import Struct
 
-from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.parsing.source import path_inside, read_text
 from runevals.lib.terminal import say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.variables import VARIABLE
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records.agent import AGENTS
 from runevals.settings.resolve import Settings
 from runevals.settings.target import target_words

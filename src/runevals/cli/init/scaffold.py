@@ -18,15 +18,15 @@ from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file
 from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.init.surroundings import installs, judge_for, likely_target, other_tools
 from runevals.cli.options import resolved_settings
-from runevals.lib import git
-from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.facts import model
 from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.variables import variables_in
+from runevals.models.chat.providers import PROVIDERS
+from runevals.models.facts import model
 from runevals.records.agent import AGENT_KEYS, AGENT_PLACES, SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.repository import git
 from runevals.run.default_target import with_target
 from runevals.run.load import plan_of, suites_of
 from runevals.run.world.build import require_judge

@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.facts import model
+from runevals.models.chat.providers import PROVIDERS
+from runevals.models.facts import model
 from runevals.records.agent import AGENT_KEYS
 
 # The files that say what a program needs, and how a job installs it; of each language, the first that is there.

@@ -11,7 +11,6 @@ from statistics import fmean
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.git import commit_of
 from runevals.lib.nullable import mean
 from runevals.lib.statistics.non_inferiority import non_inferiority_p_value
 from runevals.lib.terminal import terminal_text
@@ -19,6 +18,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, p_value, plural, points, short_list
 from runevals.records import AttemptReport, Hunk, Outcome
 from runevals.records.errors import ExternalError, InvalidSettings
+from runevals.repository.git import commit_of
 from runevals.run.blame.hunks import ChangedFile, ChangeHunks, hunks_of
 from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner
 from runevals.run.blame.search import require_runnable

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.lib import git
-from runevals.lib.git_changes import renamed_files
-from runevals.lib.worktree import worktree
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError
 from runevals.records.rules import SuiteEntry
+from runevals.repository import git
+from runevals.repository.git_changes import renamed_files
+from runevals.repository.worktree import worktree
 from runevals.run.baseline.editable_installs import with_own_packages
 from runevals.run.baseline.relocate import rerooted
 from runevals.run.load import suites_of

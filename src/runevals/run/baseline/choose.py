@@ -8,7 +8,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.lib import git
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records import Comparison, Conclusion, Finding, Reason, RegressionRule, RunReport, State
 from runevals.records.errors import (
@@ -18,6 +17,7 @@ from runevals.records.errors import (
     NoSuiteFound,
     RunevalsError,
 )
+from runevals.repository import git
 from runevals.run.baseline.checkout import base_checkout, base_suites, is_here
 from runevals.run.baseline.dependencies import changes_since, workspace_commits
 from runevals.run.baseline.from_files import read_baseline

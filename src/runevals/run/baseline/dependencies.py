@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from runevals.lib.git import commit_of, ignored_in, links_to, matches_in, names
-from runevals.lib.git_changes import PathsRead, changed_paths
-from runevals.lib.trees import CannotFollow, FolderTree, matching
 from runevals.records import ModelIdentity, RunReport
+from runevals.repository.git import commit_of, ignored_in, links_to, matches_in, names
+from runevals.repository.git_changes import PathsRead, changed_paths
+from runevals.repository.trees import CannotFollow, FolderTree, matching
 from runevals.settings.file import PLACES
 from runevals.settings.resolve import Settings
 from runevals.settings.target import TargetSettings, judges_label

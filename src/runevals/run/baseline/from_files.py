@@ -13,15 +13,15 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from runevals.lib import git
-from runevals.lib.http.network import session
-from runevals.lib.http.origin import without_credentials
-from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
+from runevals.models.http.network import session
+from runevals.models.http.origin import without_credentials
+from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.records import RunReport
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, RunevalsError
 from runevals.records.rules import Selection
 from runevals.reports import results_document as document
+from runevals.repository import git
 from runevals.run.baseline.marks import filters_of
 from runevals.run.baseline.unmeasured import unmeasured_cases
 from runevals.run.shards.merge import same_model

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runevals.lib import git
 from runevals.lib.storage.packed import is_packed, unpacked_lines
 from runevals.lib.text.moments import parse_moment
 from runevals.records import CaseReport, Mark, MarkRun, Outcome, RunReport, Totals
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.suite import Case
 from runevals.reports.results_document import MAX_UNPACKED, content_of, documents_in, read
+from runevals.repository import git
 from runevals.run.baseline.dependencies import other_models
 from runevals.settings.file import results_folder
 from runevals.settings.resolve import Settings

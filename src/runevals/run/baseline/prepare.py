@@ -6,9 +6,9 @@ import os
 import shlex
 from pathlib import Path
 
-from runevals.lib.programs import as_owner
-from runevals.lib.worktree import share
+from runevals.programs.processes import as_owner
 from runevals.records.errors import ExternalError
+from runevals.repository.worktree import share
 from runevals.run.redaction.redactors import without_either
 from runevals.run.world.budget import Stop
 from runevals.settings.resolve import Settings

@@ -7,19 +7,19 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci
-from runevals.lib.git import (
+from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite
+from runevals.repository.git import (
     commit_of,
     common_ancestor,
     fetch_commit,
     file_at,
     links_to,
     merge_base,
-    repository_root,
     submodule_of,
     why_unavailable,
 )
-from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite
 from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
 from runevals.settings.resolve import RawSettings, config_of
 

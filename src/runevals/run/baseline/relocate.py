@@ -9,9 +9,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci
-from runevals.lib.git import repository_root
-from runevals.lib.worktree import with_paths_moved
+from runevals.repository.worktree import with_paths_moved
 from runevals.settings.resolve import RawSettings
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from runevals.lib import git
 from runevals.records import Conclusion, ModelIdentity, Reason
 from runevals.records.rules import CATEGORY_GATES
+from runevals.repository import git
 from runevals.run.baseline.dependencies import asked_otherwise, changes_since
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.provenance import provenance

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runevals.lib.git import file_at
-from runevals.lib.git_changes import changed_files
 from runevals.records.errors import ExternalError
+from runevals.repository.git import file_at
+from runevals.repository.git_changes import changed_files
 from runevals.run.blame.hunks import ChangedFile
 from runevals.run.load import accepted_file
 from runevals.run.prompt_changes import PROMPTS, TEXTS, prompt_files

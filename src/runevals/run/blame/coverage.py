@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.git import commit_of
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Blame, HunkCoverage
 from runevals.records.errors import ExternalError, InvalidSettings
+from runevals.repository.git import commit_of
 from runevals.run.blame.changed import ChangedFiles, files_since
 from runevals.run.blame.hunks import ChangeHunks, hunks_of
 from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner

@@ -10,12 +10,12 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from runevals.lib.git_changes import changed_files
 from runevals.lib.nullable import total
 from runevals.lib.storage.files import remove_files, write_whole
-from runevals.lib.worktree import copy_changes
 from runevals.records import AttemptReport, Outcome
 from runevals.records.errors import ExternalError, InvalidSettings, RunevalsError
+from runevals.repository.git_changes import changed_files
+from runevals.repository.worktree import copy_changes
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.baseline.editable_installs import with_own_packages
 from runevals.run.baseline.prepare import prepare

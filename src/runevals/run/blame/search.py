@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from runevals.lib.git import commit_of
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Blame, BlamedCase, Comparison, Conclusion, Outcome, State
 from runevals.records.errors import ExternalError, InvalidSettings
+from runevals.repository.git import commit_of
 from runevals.run.baseline.checkout import is_here
 from runevals.run.blame.changed import ChangedFiles, files_since
 from runevals.run.blame.hunks import ChangeHunks, hunks_of

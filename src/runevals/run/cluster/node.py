@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.http.throttle import Throttles
+from runevals.models.http.throttle import Throttles
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import RunevalsError
 from runevals.run.cluster.repository_archive import PathMap, unpack

@@ -11,9 +11,9 @@ from pathlib import Path, PurePath
 
 from msgspec import Struct
 
-from runevals.lib import git
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records.errors import InvalidSettings
+from runevals.repository import git
 
 MOST_BYTES = 256 * 1024 * 1024
 _LEFT_OUT = frozenset({".git", ".evals", ".venv", "node_modules", "__pycache__"})  # without git

@@ -8,11 +8,11 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from runevals.lib.sandbox import Sandbox
 from runevals.lib.text.secrets import redacted, redactor
 from runevals.records import RunReport
 from runevals.records.script import ScriptRunner
 from runevals.run.redaction.patterns import PatternRedactor
+from runevals.sandbox import Sandbox
 from runevals.settings.resolve import Settings
 from runevals.settings.stages import RedactionSettings
 from runevals.verdict.outcome import Baseline

@@ -9,9 +9,9 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path, PurePath
 
-from runevals.lib.git import files_of, why_unavailable
-from runevals.lib.git_changes import state_of
 from runevals.lib.parsing.source import resolved_path
+from runevals.repository.git import files_of, why_unavailable
+from runevals.repository.git_changes import state_of
 from runevals.run.baseline.dependencies import program_files
 from runevals.run.provenance import commit_here
 from runevals.settings.resolve import Settings

@@ -12,9 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.git import repository_root, tracked_in, why_unavailable
-from runevals.lib.sandbox import Sandbox
+from runevals.lib.checkout import repository_root
 from runevals.lib.storage.cache import SignedCache
 from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
 from runevals.lib.storage.files import IGNORE, folders_with_mark, remove, require_no_link, write_whole
@@ -22,11 +20,14 @@ from runevals.lib.storage.text_log import TextLog
 from runevals.lib.terminal import notice
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
+from runevals.repository.git import tracked_in, why_unavailable
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.code_fingerprint import MOST_FILES, Code, addresses, code_of, what_changed
 from runevals.run.resume.journal import Journal
+from runevals.sandbox import Sandbox
 from runevals.settings.resolve import Settings
 from runevals.version import __version__
 

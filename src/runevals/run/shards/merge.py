@@ -11,8 +11,8 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.chat.providers import PROVIDERS
 from runevals.lib.storage.store import StoredRecords
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.records.errors import ExternalError, InvalidDocument
 from runevals.run.same_words import NOTICE as SAME_WORDS

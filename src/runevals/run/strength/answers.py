@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Subject, leaves
-from runevals.lib.fresh_copy import CannotCopy
 from runevals.records import (
     Case,
     Conversation,
@@ -25,6 +24,7 @@ from runevals.records import (
     Turn,
     WorkspaceChanges,
 )
+from runevals.repository.fresh_copy import CannotCopy
 from runevals.run.workspaces.folders import NotMade, Workspaces
 from runevals.suites.plan import RunPlan, Trial
 from runevals.targets import Target

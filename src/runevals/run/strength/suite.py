@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from runevals.lib.programs import in_use
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.statistics.proportion import share_of_groups
 from runevals.lib.text.numbers import plural
+from runevals.programs.processes import in_use
 from runevals.records import Case, Outcome, RunReport, Suite, WorkspaceChanges
 from runevals.records.script import ScriptRunner
 from runevals.run.judge_trials.calibrate import judged_alone

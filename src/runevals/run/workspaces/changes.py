@@ -11,7 +11,8 @@ from typing import IO, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.fresh_copy import (
+from runevals.records import FileChange, FileFound, Workspace, WorkspaceChanges
+from runevals.repository.fresh_copy import (
     CannotCopy,
     Stamp,
     hash_file,
@@ -21,7 +22,6 @@ from runevals.lib.fresh_copy import (
     remove_everywhere,
     stamps,
 )
-from runevals.records import FileChange, FileFound, Workspace, WorkspaceChanges
 
 MOST_CHANGES = 2000  # paths; an attempt that changes more is errored
 MOST_DIFF_BYTES = 256 * 1024

@@ -13,8 +13,29 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.lib.exchange import Exchange
-from runevals.lib.fresh_copy import (
+from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
+from runevals.lib.terminal import notice
+from runevals.programs.exchange import Exchange
+from runevals.programs.processes import (
+    as_owner,
+    as_program,
+    end_those_in,
+    is_open_to_programs,
+    make_for_git,
+    make_for_programs,
+    open_to_programs,
+)
+from runevals.records import (
+    Case,
+    Conversation,
+    FileProbe,
+    ProgramEnded,
+    ProgramProbe,
+    Workspace,
+    WorkspaceChanges,
+)
+from runevals.records.errors import InvalidSettings
+from runevals.repository.fresh_copy import (
     OF_CONTENT,
     CannotCopy,
     Stamp,
@@ -29,28 +50,7 @@ from runevals.lib.fresh_copy import (
     stamps,
     write_file,
 )
-from runevals.lib.git import archive, commit_of, new_repository
-from runevals.lib.programs import (
-    as_owner,
-    as_program,
-    end_those_in,
-    is_open_to_programs,
-    make_for_git,
-    make_for_programs,
-    open_to_programs,
-)
-from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
-from runevals.lib.terminal import notice
-from runevals.records import (
-    Case,
-    Conversation,
-    FileProbe,
-    ProgramEnded,
-    ProgramProbe,
-    Workspace,
-    WorkspaceChanges,
-)
-from runevals.records.errors import InvalidSettings
+from runevals.repository.git import archive, commit_of, new_repository
 from runevals.run.workspaces.changes import (
     MOST_TEXT_BYTES,
     Attempt,

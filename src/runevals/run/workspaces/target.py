@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from runevals.lib.fresh_copy import OF_CONTENT, CannotCopy
-from runevals.lib.programs import end_those_in, in_attempt
+from runevals.programs.processes import end_those_in, in_attempt
 from runevals.records import WORKSPACE_BROKEN, Conversation, ModelIdentity, Problem, Response
+from runevals.repository.fresh_copy import OF_CONTENT, CannotCopy
 from runevals.run.workspaces.changes import Attempt
 from runevals.run.workspaces.folders import NotMade, Workspaces
 from runevals.targets import Target

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from msgspec import Struct, field
 
 from runevals.judge.model import Judge
-from runevals.lib.http.throttle import Throttles
+from runevals.models.http.throttle import Throttles
 from runevals.records.script import ScriptRunner
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.world.budget import Stop

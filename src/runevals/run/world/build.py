@@ -11,13 +11,12 @@ from runevals.judge.cached import CachedJudge
 from runevals.judge.model import Judge, ModelJudge, RecordedJudge
 from runevals.judge.panel import Panel
 from runevals.judge.user import ModelUser, User
-from runevals.lib.facts import with_models
-from runevals.lib.http.throttle import Throttles
 from runevals.lib.parsing.source import read_text
-from runevals.lib.programs import in_use
-from runevals.lib.sandbox import Sandbox
 from runevals.lib.storage.cache import Cache
 from runevals.lib.text.numbers import plural
+from runevals.models.facts import with_models
+from runevals.models.http.throttle import Throttles
+from runevals.programs.processes import in_use
 from runevals.records import PromptTemplate, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Limits
@@ -35,6 +34,7 @@ from runevals.run.world.build_cache import cache_of
 from runevals.run.world.build_target import bounds_itself, build_target, chat_of
 from runevals.run.world.limited import BoundedJudge, BoundedTarget, BoundedUser
 from runevals.run.world.user_target import UserTarget
+from runevals.sandbox import Sandbox
 from runevals.settings.resolve import Settings
 from runevals.settings.target import JudgeSettings
 from runevals.settings.targets import choose_one

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from runevals.lib.git import may_be_committed
 from runevals.lib.storage.cache import FILENAME, FILES, Cache
 from runevals.lib.storage.files import require_no_link
 from runevals.lib.terminal import notice
 from runevals.records.errors import InvalidSettings
+from runevals.repository.git import may_be_committed
 from runevals.settings.resolve import Settings
 
 

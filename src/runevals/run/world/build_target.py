@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.chat.chat import Chat, Endpoint
-from runevals.lib.chat.prices import Prices
-from runevals.lib.chat.providers import PROVIDERS
-from runevals.lib.chat.wire import WIRES
-from runevals.lib.http.identity import job_identity
-from runevals.lib.http.key import Key
-from runevals.lib.http.origin import OPENAI_URL, origin_of
-from runevals.lib.http.throttle import Throttles
+from runevals.models.chat.chat import Chat, Endpoint
+from runevals.models.chat.prices import Prices
+from runevals.models.chat.providers import PROVIDERS
+from runevals.models.chat.wire import WIRES
+from runevals.models.http.identity import job_identity
+from runevals.models.http.key import Key
+from runevals.models.http.origin import OPENAI_URL, origin_of
+from runevals.models.http.throttle import Throttles
 from runevals.records.errors import InvalidSettings
 from runevals.settings.target import JudgeSettings, TargetSettings, api_key
 from runevals.targets import Target, plugin_target
@@ -133,7 +133,7 @@ def server_tools_of(settings: TargetSettings, environment: Mapping[str, str]) ->
     """The tools of the MCP servers under test, which get no key of the job; None without servers."""
     if not settings.servers:
         return None
-    from runevals.lib.mcp_servers import StdioServer
+    from runevals.programs.mcp_servers import StdioServer
     from runevals.targets.mcp_tools import McpTools
 
     home = {"HOME": environment["HOME"]} if "HOME" in environment else {}  # where npx and uvx keep packages

@@ -19,9 +19,9 @@ from urllib.parse import urljoin, urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.http.public_address import is_public
-from runevals.lib.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.lib.text.escape import in_fence
+from runevals.models.http.public_address import is_public
+from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.records import Case, Problem, Suite, Turn
 from runevals.records.rules import Fetching
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from runevals.lib.mcp_servers import RunningServers, ServerFailed, StdioServer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
+from runevals.programs.mcp_servers import RunningServers, ServerFailed, StdioServer
 from runevals.records.quiet import Quiet
 from runevals.suites.urls.fetch import MOST_BYTES, TIMEOUT_S, NotFetched
 from runevals.suites.urls.mcp_config import McpServer, extract_text

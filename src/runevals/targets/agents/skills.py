@@ -8,10 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runevals.lib.fresh_copy import CannotCopy, content_hash, copy_folder, make_folder
-from runevals.lib.git import ignored_in
 from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings
+from runevals.repository.fresh_copy import CannotCopy, content_hash, copy_folder, make_folder
+from runevals.repository.git import ignored_in
 
 SKILL_FILE = "SKILL.md"
 # Except `.git`: files with what the agent should answer.

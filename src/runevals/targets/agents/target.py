@@ -13,13 +13,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.lib.chat.prices import Prices
-from runevals.lib.exchange import Exchange
-from runevals.lib.fresh_copy import CannotCopy, write_file
-from runevals.lib.programs import as_program
+from runevals.models.chat.prices import Prices
+from runevals.programs.exchange import Exchange
+from runevals.programs.processes import as_program
 from runevals.records import Conversation, Message, ModelIdentity, Problem, Response
 from runevals.records.agent import AGENT_KEYS, AGENT_PLACES, MCP, AgentSettings
 from runevals.records.errors import InvalidSettings, TargetRefused
+from runevals.repository.fresh_copy import CannotCopy, write_file
 from runevals.targets.agents.agent import Agent, Ask, install
 from runevals.targets.agents.skills import installed_skills
 from runevals.targets.agents.stream import MAX_OUTPUT_BYTES, Stream

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runevals.lib.exchange import Exchange
+from runevals.programs.exchange import Exchange
 from runevals.records import Response
 from runevals.targets.agents import AGENTS
 from runevals.targets.agents.stream import read_whole

@@ -1,0 +1,79 @@
+"""Conversations of a log → an eval document to be read before it counts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from runevals.imports.logs.conversations import LoggedConversation, LoggedTurn
+from runevals.lib.parsing.source import read_json
+from runevals.lib.text.numbers import first_of
+from runevals.suites.dialects import LoadOptions, eval_document
+from runevals.suites.health.duplicates import similar_cases
+
+TAG = "imported"
+MOST_TURNS = 20  # of a case
+MOST_CALLS = 20  # of tools, in the notes of a case
+LONGEST_CALL = 200  # characters of each
+
+
+def as_document(conversations: Sequence[LoggedConversation], *, expected: bool) -> dict[str, Any]:
+    """A case for each conversation, near-duplicates folded; with `expected`, answers are what is expected too."""
+    first = _firsts(conversations)
+    more = Counter(first)
+    items = [
+        _item(conversation, more[index] - 1, expected=expected)
+        for index, conversation in enumerate(conversations)
+        if first[index] == index
+    ]
+    return {"schemaVersion": eval_document.CURRENT_VERSION, "default_evaluators": {}, "items": items}
+
+
+def _firsts(conversations: Sequence[LoggedConversation]) -> list[int]:
+    """For each conversation, the first one that asks the same or nearly the same."""
+    items = [
+        {"testId": str(index), "turns": [{"prompt": turn.prompt} for turn in conversation.turns[:MOST_TURNS]]}
+        for index, conversation in enumerate(conversations)
+    ]
+    document = {"schemaVersion": eval_document.CURRENT_VERSION, "default_evaluators": {}, "items": items}
+    suite = eval_document.load(read_json(json.dumps(document), "the log"), LoadOptions())
+    first = list(range(len(conversations)))
+    for case, earlier, _ in similar_cases(suite.cases):
+        first[int(case.key)] = first[int(earlier.key)]
+    return first
+
+
+def _item(conversation: LoggedConversation, more: int, *, expected: bool) -> dict[str, Any]:
+    turns = conversation.turns[:MOST_TURNS]
+    fields: dict[str, Any] = {"tags": [TAG], "notes": _notes(conversation, more)}
+    if len(turns) == 1:
+        return {**_turn(turns[0], expected=expected), **fields}
+    return {"turns": [_turn(turn, expected=expected) for turn in turns], **fields}
+
+
+def _turn(turn: LoggedTurn, *, expected: bool) -> dict[str, Any]:
+    if turn.answer is None:
+        return {"prompt": turn.prompt}
+    return {
+        "prompt": turn.prompt,
+        **({"expected_response": turn.answer} if expected else {}),
+        "response": turn.answer,
+    }
+
+
+def _notes(conversation: LoggedConversation, more: int) -> str:
+    """Where a case comes from, and what it leaves out."""
+    parts = [f"From {conversation.place}"]
+    if more:
+        parts.append(f"{more} more like it")
+    if len(conversation.turns) > MOST_TURNS:
+        parts.append(f"the first {MOST_TURNS} of {len(conversation.turns)} turns")
+    if conversation.system:
+        parts.append("it had a system prompt, which belongs to the target")
+    calls = [call for turn in conversation.turns for call in turn.calls]
+    if calls:
+        short = [call if len(call) <= LONGEST_CALL else f"{call[:LONGEST_CALL]}…" for call in calls]
+        parts.append(f"tools: {first_of(short, MOST_CALLS)}")
+    return "; ".join(parts)

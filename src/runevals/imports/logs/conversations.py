@@ -1,0 +1,191 @@
+"""Conversations as logs have them, before they become cases."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from runevals.imports.results.fields import Json
+from runevals.imports.results.opened import OpenedResults
+
+TEXT_PARTS = ("text", "input_text", "output_text")
+
+
+class LoggedMessage(Struct, frozen=True, kw_only=True):
+    """One message; None for content that is not only text."""
+
+    role: str
+    text: str | None
+    calls: tuple[str, ...] = ()  # of tools, each as NAME(ARGUMENTS)
+
+
+class LoggedTurn(Struct, frozen=True, kw_only=True):
+    """What a user said, what was answered, and the tool calls in between."""
+
+    prompt: str
+    answer: str | None = None
+    calls: tuple[str, ...] = ()
+
+
+class LoggedConversation(Struct, frozen=True, kw_only=True):
+    """One conversation; `place` is where the log has it."""
+
+    place: str
+    turns: tuple[LoggedTurn, ...]
+    system: str = ""
+
+
+class LoggedRequest(Struct, frozen=True, kw_only=True):
+    """The messages of one request, and those that the model answered."""
+
+    place: str
+    messages: tuple[LoggedMessage, ...]
+    answers: tuple[LoggedMessage, ...] = ()
+
+
+class Log(Struct, frozen=True, kw_only=True):
+    """What was read of a file; `left_out` counts the records that are not conversations, by the reason."""
+
+    conversations: tuple[LoggedConversation, ...]
+    left_out: Mapping[str, int]
+
+
+def records_of(file: OpenedResults) -> list[Json]:
+    """The records of a file: its lines, the entries of its list or of `data`, or the document itself."""
+    if file.rows is not None:
+        return list(file.rows)
+    document = file.document
+    if document is None:
+        return []
+    if isinstance(document.value, list):
+        return document.entries
+    if isinstance(document.value, dict) and isinstance(document.value.get("data"), list):
+        return document["data"].entries
+    return [document]
+
+
+def first_fields(file: OpenedResults, most: int = 20) -> Iterator[Mapping[str, object]]:
+    """The first records that are objects, to tell formats apart."""
+    for record in records_of(file)[:most]:
+        if isinstance(record.value, dict):
+            yield record.value
+
+
+def messages_of(value: object) -> Iterator[LoggedMessage]:
+    """Messages in the form of chat completions, of the Responses API, or of the conventions for generative AI."""
+    for item in value if isinstance(value, list) else ():
+        if not isinstance(item, Mapping):
+            continue
+        kind = item.get("type")
+        if kind == "function_call":
+            yield LoggedMessage(
+                role="assistant", text="", calls=(call_text(item.get("name"), item.get("arguments")),)
+            )
+        elif isinstance(role := item.get("role"), str):
+            parts = item.get("parts")
+            text = text_of(parts if isinstance(parts, list) else item.get("content"))
+            yield LoggedMessage(role=role, text=text, calls=tuple(_calls(item)))
+
+
+def text_of(content: object) -> str | None:
+    """The text of a message's content; None if it holds more than text."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    texts = []
+    for part in content if isinstance(content, list) else [content]:
+        fields = part if isinstance(part, Mapping) else {"type": "text", "text": part}
+        if fields.get("type", "text") in TEXT_PARTS:
+            text = fields.get("text", fields.get("content"))
+            texts.append(text if isinstance(text, str) else "")
+        elif fields.get("type") in ("image", "image_url", "input_image", "file", "input_file", "blob", "uri"):
+            return None
+    return "\n".join(filter(None, texts))
+
+
+def json_in(value: object) -> object:
+    """The JSON in a text, as exports have it; anything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def call_text(name: object, arguments: object) -> str:
+    """A tool call for a reader."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
+    return f"{name}({'' if arguments is None else text})"
+
+
+def conversations_of(requests: Sequence[LoggedRequest], left_out: Mapping[str, int] | None = None) -> Log:
+    """The requests as conversations: one that only begins another one is a step of it, and is left out.
+
+    `left_out` counts what the reader of the format left out before.
+    """
+    begun = {hash_ for request in requests for hash_ in list(_hashes(request.messages))[:-1]}
+    counts = Counter(left_out)
+    conversations = []
+    for request in requests:
+        hashes = list(_hashes(request.messages))
+        if hashes and hashes[-1] in begun:
+            counts["steps of a longer conversation"] += 1
+        elif (reason := _unusable(request.messages)) is not None:
+            counts[reason] += 1
+        else:
+            conversations.append(_conversation(request))
+    return Log(conversations=tuple(conversations), left_out=counts)
+
+
+def _calls(item: Mapping[str, object]) -> Iterator[str]:
+    for call in _maps(item.get("tool_calls")):
+        function = call.get("function", call)
+        if isinstance(function, Mapping):
+            yield call_text(function.get("name"), function.get("arguments", function.get("args")))
+    for part in (*_maps(item.get("parts")), *_maps(item.get("content"))):
+        if part.get("type") in ("tool_call", "tool_use"):
+            yield call_text(part.get("name"), part.get("arguments", part.get("input")))
+
+
+def _maps(value: object) -> Iterable[Mapping[str, object]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else ()
+
+
+def _hashes(messages: Sequence[LoggedMessage]) -> Iterator[int]:
+    """One for each beginning of a conversation."""
+    value = 0
+    for message in messages:
+        value = hash((value, message))
+        yield value
+
+
+def _unusable(messages: Sequence[LoggedMessage]) -> str | None:
+    users = [message for message in messages if message.role == "user"]
+    if any(message.text is None for message in users):
+        return "messages that are more than text"
+    return None if any((message.text or "").strip() for message in users) else "no message of a user"
+
+
+def _conversation(request: LoggedRequest) -> LoggedConversation:
+    turns: list[LoggedTurn] = []
+    system = []
+    for message in (*request.messages, *request.answers):
+        text, calls = _encodable(message.text or "").strip(), tuple(map(_encodable, message.calls))
+        if message.role in ("system", "developer"):
+            system.append(text)
+        elif message.role == "user":
+            if text:
+                turns.append(LoggedTurn(prompt=text))
+        elif message.role in ("assistant", "model") and turns:
+            turn = turns[-1]
+            turns[-1] = replace(turn, answer=text or turn.answer, calls=(*turn.calls, *calls))
+    return LoggedConversation(place=request.place, turns=tuple(turns), system="\n".join(system))
+
+
+def _encodable(text: str) -> str:
+    """Text without halves of surrogate pairs, which JSON may have and no file in UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")

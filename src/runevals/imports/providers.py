@@ -1,0 +1,249 @@
+"""promptfoo's providers as our target and judge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from runevals.imports.code import AnswerShape
+from runevals.imports.files import PREFIX, Files
+from runevals.imports.remarks import Remarks
+from runevals.records.errors import UsageError
+
+_CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
+# promptfoo's names of providers that we ask by the same API → ours
+_PROVIDERS = {
+    **{name: name for name in ("anthropic", "openrouter", "groq", "mistral", "deepseek", "ollama", "bedrock")},
+    "google": "gemini",
+}
+# promptfoo's names of coding agents → ours
+_AGENTS = {
+    **dict.fromkeys(("anthropic:claude-agent-sdk", "anthropic:claude-code"), "claude-code"),
+    **dict.fromkeys(("openai:codex-sdk", "openai:codex"), "codex"),
+}
+_NO_CHAT = (
+    "embedding", "assistant", "image", "realtime", "tts", "moderation", "completion:", "claude-agent-sdk",
+    "agents:", "chatkit:", "codex", "kb:", "video:",
+)  # fmt: skip
+_READ = frozenset({"id", "label", "config", "prompts", "transform"})
+# What of a provider's config is sent with each request as it stands.
+_PARAMETERS = frozenset({
+    "temperature", "max_tokens", "max_completion_tokens", "top_p", "frequency_penalty", "presence_penalty", "seed",
+    "stop", "response_format", "reasoning_effort", "tools", "tool_choice",
+})  # fmt: skip
+
+
+class Provider(Struct, frozen=True, kw_only=True):
+    """One provider; `target` is None if it has no equal here."""
+
+    name: str = ""
+    target: dict[str, Any] | None = None
+    config: Mapping[str, Any] = {}
+    prompts: frozenset[str] = frozenset()  # labels or files; empty: all of them
+    transforms: tuple[str, ...] = ()
+
+    def asks(self, *names: str) -> bool:
+        """Whether it is asked the prompt with these names."""
+        return not self.prompts or not self.prompts.isdisjoint(names)
+
+    def shape(self, prompt_configs: Sequence[Mapping[str, Any]]) -> AnswerShape:
+        """What it makes of an answer, with the config of its prompts."""
+        configs = [_with_plain_keys(config) for config in (self.config, *prompt_configs)]
+        keys = {key for config in configs for key, value in config.items() if value}
+        return AnswerShape(
+            parsed=any(_has_schema(config.get("response_format")) for config in configs),
+            calls="first" if "functions" in keys else "all" if keys & {"tools", "tool_config"} else None,
+        )
+
+    @property
+    def functions(self) -> list[dict[str, Any]]:
+        """The functions that the model may call, each with a name and a schema of its parameters."""
+        entries = [*_list(self.config.get("tools")), *_list(self.config.get("functions"))]
+        declared = [inner for one in entries for inner in _list(one.get("functionDeclarations")) or [one]]
+        functions = [one.get("function", one) for one in declared]
+        return [
+            {"name": one["name"], "parameters": _lower_types(one.get("parameters", one.get("input_schema", {})))}
+            for one in functions
+            if isinstance(one, Mapping) and isinstance(one.get("name"), str)
+        ]
+
+
+def read_providers(value: Any, files: Files, remarks: Remarks) -> list[Provider]:
+    """The providers of a configuration, with what their configs name in files."""
+    return [_provider(name, entry, files, remarks) for name, entry in _entries(value, remarks)]
+
+
+def targets_for(
+    prompts: Sequence[tuple[str, ...]], providers: Sequence[Provider], remarks: Remarks
+) -> list[dict[str, Any] | None]:
+    """For each prompt, by its names, the first provider that is asked it and has an equal; others are remarked."""
+    able = [provider for provider in providers if provider.target is not None]
+    chosen = [next((one for one in able if one.asks(*names)), None) for names in prompts] or able[:1]
+    converted = {one.name: _configured(one, remarks) for one in able if one in chosen}
+    for provider in providers:
+        if provider.target is None:
+            config = ", ".join(sorted(map(str, provider.config)))
+            without = f"; its config ({config}) is lost with it" if config else ""
+            remarks.not_converted(f"provider {provider.name}", f"{_advice(provider.name)}{without}")
+        elif provider not in chosen:
+            way = _way_to_run(provider.target, [one.target for one in able if one in chosen])
+            remarks.not_converted(f"provider {provider.name}", f"a run has one target; {way}")
+    return [None if one is None else converted[one.name] for one in chosen[: len(prompts)]]
+
+
+def _way_to_run(target: Mapping[str, Any], chosen: Sequence[Mapping[str, Any] | None]) -> str:
+    """`--model` asks the endpoint of the settings' target, so it is the way to models of that provider only."""
+    if "model" not in target or any(one is not None and one["type"] != target["type"] for one in chosen):
+        model = f", model: {target['model']}" if "model" in target else ""
+        words = f"target: {{type: {target['type']}{model}, …}}"
+        return f"run it by a copy of the settings with `{words}`, and --config"
+    return f"run it by `runevals --model {target['model']}`"
+
+
+def parameters_of(config: Mapping[str, Any], location: str, remarks: Remarks) -> dict[str, Any]:
+    """The parameters of requests in a config; the rest is remarked."""
+    parameters: dict[str, Any] = {}
+    for key, value in _with_plain_keys(config).items():
+        if isinstance(value, str) and value.startswith(PREFIX):
+            continue  # it could not be read, and was remarked
+        if key in _PARAMETERS:
+            parameters[key] = value
+        else:
+            remarks.not_converted(location, f"config.{key} has no equivalent in runevals")
+    return parameters
+
+
+def judge_of(raw: Any, remarks: Remarks, location: str) -> dict[str, Any] | None:
+    """The grader that tests name."""
+    if isinstance(raw, Mapping) and "text" in raw:
+        raw = raw["text"]
+    for name, _ in _entries([raw], remarks):
+        target = _target(name)
+        if target is not None:
+            return {key: value for key, value in target.items() if (key, value) != ("type", "openai")}
+        remarks.not_converted(
+            location, f"the grader {name} has no equivalent in runevals; name a judge in the settings"
+        )
+    return None
+
+
+def _entries(value: Any, remarks: Remarks) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Name → the object around its config; a key that is not read is remarked."""
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, str):
+            yield item, {}
+        elif isinstance(item, Mapping) and isinstance(item.get("id"), str):
+            for key in sorted(item.keys() - _READ):
+                remarks.not_converted(f"provider {item['id']}", f"'{key}' has no equivalent in runevals")
+            yield item["id"], item
+        elif isinstance(item, Mapping) and len(item) == 1:
+            name, rest = next(iter(item.items()))
+            yield str(name), rest if isinstance(rest, Mapping) else {}
+        elif item is not None:
+            yield "without a name", {}
+
+
+def _provider(name: str, entry: Mapping[str, Any], files: Files, remarks: Remarks) -> Provider:
+    config = entry.get("config")
+    transform = entry.get("transform")
+    return Provider(
+        name=name,
+        target={"type": _AGENTS[name]} if name in _AGENTS else _target(name),
+        config=with_files(config, f"provider {name}", files, remarks) if isinstance(config, Mapping) else {},
+        prompts=frozenset(str(one).removeprefix(PREFIX) for one in _list(entry.get("prompts"))),
+        transforms=(transform,) if isinstance(transform, str) and transform.strip() else (),
+    )
+
+
+def with_files(config: Mapping[str, Any], location: str, files: Files, remarks: Remarks) -> dict[str, Any]:
+    """A config with its tools, functions and schemas, which may be in files of data; others are remarked."""
+    result = dict(config)
+    for key, value in config.items():
+        if isinstance(value, str) and value.startswith(PREFIX):
+            try:
+                result[key] = files.value(files.referenced(value)[0])
+            except UsageError as reason:
+                remarks.not_converted(location, f"config.{key}: {reason}")
+    return result
+
+
+def _target(name: str) -> dict[str, Any] | None:
+    kind, _, rest = name.partition(":")
+    model = rest.removeprefix("chat:").removeprefix("responses:").removeprefix("messages:")
+    model = model.removeprefix("converse:") if kind == "bedrock" else model
+    if not model or rest.startswith(_NO_CHAT):
+        return None
+    if kind == "openai":
+        return {"type": kind, "model": model}
+    return {"type": _PROVIDERS[kind], "model": model} if kind in _PROVIDERS else None
+
+
+_ADVICE = {
+    ("exec:", "file://", "python:", "javascript:", "http:", "https:", "golang:", "package:"): (
+        "a program or address of your own: write it as a command, python or http target (docs/running.md)"
+    ),
+    ("anthropic:claude-agent-sdk", "anthropic:claude-code"): "use the target claude-code (docs/agents.md)",
+    ("openai:codex",): "use the target codex (docs/agents.md)",
+    (
+        "echo",
+        "promptfoo:manual-input",
+    ): "it answers with the prompt, for trying a configuration; name your own target",
+    (
+        "azure:",
+        "azureopenai:",
+        "vertex:",
+    ): "name the provider with its account in the target (docs/models.md)",
+}
+
+
+def _advice(name: str) -> str:
+    for prefixes, advice in _ADVICE.items():
+        if name.startswith(prefixes):
+            return advice
+    return "ask it through an endpoint that speaks OpenAI's chat API: target.base_url or OPENAI_BASE_URL"
+
+
+def _configured(provider: Provider, remarks: Remarks) -> dict[str, Any]:
+    target = dict(provider.target or {})
+    rest = dict(provider.config)
+    if provider.name in _AGENTS:
+        model = {"model": rest.pop("model")} if isinstance(rest.get("model"), str) else {}
+        for key in rest:
+            remarks.not_converted(f"provider {provider.name}", f"config.{key} has no equivalent in runevals")
+        return target | model
+    for key, name in (("apiKeyEnvar", "api_key_env"), ("apiBaseUrl", "base_url")):
+        if isinstance(rest.get(key), str):
+            target[name] = rest.pop(key)
+    if "tools" not in rest and (functions := _list(rest.get("functions"))):  # the same, in the present form
+        rest["tools"] = [{"type": "function", "function": one} for one in functions]
+        del rest["functions"]
+    parameters = parameters_of(rest, f"provider {provider.name}", remarks)
+    return target | ({"parameters": parameters} if parameters else {})
+
+
+def _with_plain_keys(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {_CAPITAL.sub(lambda match: f"_{match[0].lower()}", str(key)): value for key, value in config.items()}
+
+
+def _has_schema(response_format: Any) -> bool:
+    kind = response_format.get("type") if isinstance(response_format, Mapping) else response_format
+    return kind == "json_schema"
+
+
+def _lower_types(schema: Any) -> Any:
+    """A JSON Schema with types in small letters; Google's are in capitals."""
+    if isinstance(schema, list):
+        return [_lower_types(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        key: value.lower() if key == "type" and isinstance(value, str) else _lower_types(value)
+        for key, value in schema.items()
+    }
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

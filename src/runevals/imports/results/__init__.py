@@ -1,0 +1,201 @@
+"""Results of other tools, recognised by their content: one module for each format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from runevals.imports.results import (
+    inspect_log,
+    junit,
+    promptfoo,
+    rows,
+    skill_creator,
+)
+from runevals.imports.results.deepeval import DEEPEVAL
+from runevals.imports.results.opened import TABLES, OpenedResults, opened, read_opened
+from runevals.imports.results.records import ImportedCase, ImportedRun, joined
+from runevals.imports.results.tools import AGENTV, HARBOR, PYDANTIC_EVALS, VALLY, WAZA
+from runevals.records.errors import InvalidDocument
+
+AND = " + "
+GRADING = "grading.json"
+MOST_FILES = 10_000
+SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".xml", ".eval")  # that are looked at in a folder
+
+
+class ResultFormat(Protocol):
+    """One tool's format."""
+
+    @property
+    def NAME(self) -> str: ...  # noqa: N802 - the name of a constant
+
+    def recognises(self, file: OpenedResults) -> bool:
+        """Whether a file is in this format, or in a version of it."""
+
+    def read(self, file: OpenedResults) -> ImportedRun:
+        """The results. Raises InvalidDocument with the place."""
+
+
+# The first that recognises a file reads it.
+FORMATS: tuple[ResultFormat, ...] = (
+    promptfoo,
+    inspect_log,
+    DEEPEVAL,
+    WAZA,
+    skill_creator,
+    AGENTV,
+    VALLY,
+    HARBOR,
+    PYDANTIC_EVALS,
+    rows,
+    junit,
+)
+
+
+def read_results(
+    paths: Sequence[Path], *, parameters_are_attempts: bool = False, columns: Sequence[str] = ()
+) -> ImportedRun:
+    """All these files, and those in folders among them, as one run. Raises InvalidDocument with the place.
+
+    A case that several files have was run several times; a file that is named twice counts once. With `columns`,
+    all of them are plain rows.
+    """
+    read = partial(_read, parameters_are_attempts=parameters_are_attempts, columns=columns)
+    files = [file for path in paths for file in (_results_in(path, columns) if path.is_dir() else [path])]
+    unique: dict[Path, Path] = {}
+    copies = [file for file in files if unique.setdefault(file.resolve(), file) is not file]
+    run = together([read(file) for file in unique.values()])
+    notices = [f"{file} is named twice, and counts once" for file in dict.fromkeys(copies)]
+    return replace(run, notices=(*run.notices, *notices))
+
+
+def parse_results(
+    content: bytes, path: Path, display_path: str, columns: Sequence[str] = ()
+) -> ImportedRun | None:
+    """The results in a file's content; None if it is in no format of these. Raises InvalidDocument."""
+    file = opened(content, path, display_path)
+    if columns:
+        return rows.read(file, columns)
+    format_ = _recognised(file)
+    return None if format_ is None else format_.read(file)
+
+
+def known_formats() -> str:
+    """Their names, for messages."""
+    *first, last = [one.NAME for one in FORMATS]
+    return f"{', '.join(first)} and {last}"
+
+
+def _read(path: Path, *, parameters_are_attempts: bool, columns: Sequence[str]) -> ImportedRun:
+    file = read_opened(path, str(path))
+    if columns:
+        return rows.read(file, columns)
+    format_ = _format_of(file)
+    if format_ is junit:
+        return junit.read(file, parameters_are_attempts=parameters_are_attempts)
+    return format_.read(file)
+
+
+def _recognised(file: OpenedResults) -> ResultFormat | None:
+    return next((one for one in FORMATS if one.recognises(file)), None)
+
+
+def _format_of(file: OpenedResults) -> ResultFormat:
+    format_ = _recognised(file)
+    if format_ is not None:
+        return format_
+    path = file.display_path
+    if file.has("format_version", "tool", "cases"):
+        raise InvalidDocument(
+            f"{path} is a results document of runevals; `runevals compare BASE {path}` compares it"
+        )
+    raise InvalidDocument(
+        f"{path} is in no format of results that we read: {known_formats()} XML; "
+        "of rows with other names, --columns says what they are: --columns id=COLUMN --columns score=COLUMN"
+    )
+
+
+def _results_in(folder: Path, columns: Sequence[str]) -> list[Path]:
+    """The results in a folder; files of other kinds are left out, and so is what another file sums up.
+
+    Plain rows are only looked for if `columns` say what they are: many a table has an id and a score.
+
+    agentv and skill-creator write a `grading.json` for each run in a folder below the file of all runs, and a
+    `benchmark.json` that may have none of them.
+    """
+    if columns:
+        return [path for path in _files(folder) if path.suffix in (".json", ".jsonl", *TABLES)]
+    files = {path: format_ for path in _files(folder) if (format_ := _results_format(path)) not in (None, rows)}
+    if not files:
+        raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
+    sums = {path.parent for path, one in files.items() if path.name != GRADING and one in (AGENTV, skill_creator)}
+    return [path for path in files if path.name != GRADING or sums.isdisjoint(path.parents)]
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files that may be results. Raises InvalidDocument if there are too many to look at."""
+    files = [path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file()]
+    if len(files) > MOST_FILES:
+        raise InvalidDocument(f"{folder} has {len(files):,} files that may be results; name those to read")
+    return sorted(files)
+
+
+def _results_format(path: Path) -> ResultFormat | None:
+    """The format of a file with results; None for any other. Raises InvalidDocument if it cannot be read."""
+    file = read_opened(path, str(path))
+    return None if skill_creator.is_summary(file) else _recognised(file)
+
+
+def together(runs: Sequence[ImportedRun]) -> ImportedRun:
+    """Several files as one run. Raises InvalidDocument if two of them have different cases of one name.
+
+    What files of different models share are cases of each model: one model does not hide what another lost.
+    """
+    if len(runs) == 1:
+        return runs[0]
+    models: dict[tuple[str, str], set[frozenset[str]]] = {}
+    for run in runs:
+        for case in run.cases if run.models else ():  # a file that names none may be of any
+            models.setdefault((case.suite, case.key), set()).add(frozenset(run.models))
+    of_several = {suite for (suite, _), of_case in models.items() if len(of_case) > 1}
+    starts = [run.started_at for run in runs if run.started_at is not None]
+    cases = joined(_of_model(case, run, of_several) for run in runs for case in run.cases)
+    there, counted = sum(len(case.attempts) for case in cases), sum(run.counted or 0 for run in runs)
+    lost = f"the results count {counted} attempts and have {there}" if there < counted else ""
+    return ImportedRun(
+        tool=AND.join(sorted({run.tool for run in runs})),
+        path=_folder_of([run.path for run in runs]),
+        cases=cases,
+        models=tuple(dict.fromkeys(model for run in runs for model in run.models)),
+        judges=tuple(dict.fromkeys(judge for run in runs for judge in run.judges)),
+        started_at=min(starts, default=None),
+        duration_s=sum(run.duration_s for run in runs),
+        notices=tuple(dict.fromkeys(notice for run in runs for notice in run.notices)),
+        stopped="; ".join(filter(None, (*(run.stopped for run in runs), lost))),
+    )
+
+
+def _of_model(case: ImportedCase, run: ImportedRun, of_several: Collection[str]) -> ImportedCase:
+    """The case, with its file; if its suite is one `of_several` models, of the suite of its model."""
+    model = AND.join(sorted(run.models)) if case.suite in of_several else ""
+    suite = suite_of(case.suite, model) if model else case.suite
+    return replace(case, suite=suite, file=case.file or run.path)
+
+
+def suite_of(suite: str, model: str) -> str:
+    """What a suite is called that has the cases of one of several models."""
+    return f"{suite} ({model})"
+
+
+def _folder_of(paths: Sequence[str]) -> str:
+    """The folder that has all these files; their names if there is none."""
+    try:
+        return os.path.commonpath(paths) or ", ".join(paths)
+    except ValueError:  # some are absolute
+        return ", ".join(paths)

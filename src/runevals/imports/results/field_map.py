@@ -1,0 +1,433 @@
+"""Results of a tool as a table of paths, which says where its rows have what; one reader for all such tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from runevals.imports.results.fields import Json
+from runevals.imports.results.opened import OpenedResults
+from runevals.imports.results.records import (
+    ImportedAttempt,
+    ImportedCase,
+    ImportedRun,
+    check_result,
+    errored,
+    failed_as_a_whole,
+    joined,
+    numbered,
+    unanswered,
+)
+from runevals.lib.parsing.canonical import canonical
+from runevals.records import CheckResult, Layer, Outcome, ToolCall, TurnReport, cut_name
+from runevals.records.errors import InvalidDocument
+
+Keyed = tuple[str, str, object]  # the key of a case, its name, and what tells it from others
+Paths = Mapping[str, str]  # by the field of a record of ours; the path is as `Json.at` reads it
+MEASURED = None  # an end that leaves it to the checks whether an attempt passed
+BROKEN, NO_SCORE = "the grader failed", "the scorer gave no score"
+MOST_WORDS = 8  # that a message names
+STATED = "the results do not say which check failed"
+PLAIN = "main"  # a variant that is none
+_PASSED = {Outcome.PASSED: True, Outcome.FAILED: False}
+_TEXTS = ("expected", "output")
+
+
+class Words(Struct, frozen=True):
+    """What the words at a path say of an attempt or a check; `*` is any other, which is refused without it."""
+
+    at: str = ""
+    ends: Mapping[str, Outcome | None] = {}
+
+    def end(self, of: Json) -> Outcome | None:
+        """What its word says; MEASURED if it has none. Raises InvalidDocument for a word that is not known."""
+        word = of.at(self.at)
+        if word.value is None:
+            return MEASURED
+        text = str(word.value).strip().casefold()
+        if text not in self.ends and "*" not in self.ends:
+            known, more = [*self.ends][:MOST_WORDS], "" if len(self.ends) <= MOST_WORDS else " …"
+            raise word.wrong(f"one of {', '.join(known)}{more}")
+        return self.ends[text if text in self.ends else "*"]
+
+
+class Limit(Struct, frozen=True):
+    """The score from which a measure passes, or with `lower` up to which."""
+
+    at: float = 0.5
+    lower: bool = False
+
+    def passes(self, score: float) -> bool:
+        """Whether a score is on the right side; the limit itself is."""
+        return score <= self.at if self.lower else score >= self.at
+
+    def share(self, score: float) -> float:
+        """The score as 0 to 1, 1 the best; with a limit above 1, it is 0.5 at the limit and never more than 1."""
+        part = min(max(score, 0.0), 1.0) if self.at <= 1 else max(score, 0.0) / (max(score, 0.0) + self.at)
+        return 1 - part if self.lower else part
+
+    def __str__(self) -> str:
+        return f"at {'most' if self.lower else 'least'} {self.at:g}"
+
+
+class Scales(Struct, frozen=True):
+    """What the scores of a file are, by the names of their checks: shares, or on a scale that nothing tells."""
+
+    graded: frozenset[str] = frozenset()  # any is between 0 and 1: their size is compared
+    unknown: frozenset[str] = (
+        frozenset()
+    )  # any is not between 0 and 1, and there is no limit: they are not compared
+
+
+class CheckMap(Struct, frozen=True, kw_only=True):
+    """Where the checks of an attempt are: a list, one object, or with `by_name` an object with one by each key."""
+
+    at: str
+    by_name: bool = False
+    label: str = ""  # the name of the only one
+    name: str = "name"
+    kind: str = ""  # what the evaluator is called; its name if there is nothing
+    sort: str = ""  # tells with the kind whether a model graded
+    judged: tuple[str, ...] = ()  # how such kinds and sorts begin
+    behavior: tuple[str, ...] = ()  # and those of checks on what the target did
+    passed: str = ""
+    verdict: Words = Words()
+    score: str = ""
+    limit: Limit | None = None  # of the score, if nothing else says what passes
+    scale: Literal["pass", "size", "share", "limit"] = "pass"  # whether and how the size of a score is compared
+    reason: str = ""  # a text, or assertions of which those that failed are named
+    weight: str = ""
+    informs: bool = False  # one of weight 0 decides nothing
+    end: Words = Words()  # whether it could be made
+    error: str = ""
+    unfinished: str = ""  # why a check that says neither passed nor failed was not made
+    threshold: str = ""
+    judge: str = ""  # the model that graded
+    cost: str = ""
+
+    def read(self, attempt: Json, scales: Scales) -> Iterator[CheckResult]:
+        """The checks of an attempt. Raises InvalidDocument."""
+        return (self._check(name, entry, scales) for name, entry in self._entries(attempt))
+
+    def scores(self, attempt: Json) -> Iterator[tuple[str, float]]:
+        """The scores for which nothing says what scale they are on, with the names of their checks."""
+        if self.scale == "share":
+            for name, entry in self._entries(attempt):
+                if (score := entry.at(self.score).measure_or_none) is not None:
+                    yield name, score
+
+    def _entries(self, attempt: Json) -> Iterator[tuple[str, Json]]:
+        at = attempt.at(self.at)
+        if self.by_name:
+            entries = at.members
+        else:
+            entries = [("", one) for one in (at.entries if isinstance(at.value, list | None) else [at])]
+        for own, entry in entries:
+            names = (entry.at(path).name_or_empty for path in (self.name, self.kind))
+            yield self.label or next(filter(None, (next(names), own, next(names))), "grader"), entry
+
+    def _check(self, name: str, entry: Json, scales: Scales) -> CheckResult:
+        kind, sort = entry.at(self.kind).name_or_empty, entry.at(self.sort).name_or_empty
+        weight, score = entry.at(self.weight).amount_or_none, entry.at(self.score).measure_or_none
+        informs = self.informs and weight == 0
+        end = self.end.end(entry)
+        error = entry.at(self.error).text_or_none or (BROKEN if end is Outcome.ERRORED else "")
+        judge = entry.at(self.judge).name_or_empty or None
+        unmade = informs or name in scales.unknown or Outcome.SKIPPED in (end, self.verdict.end(entry))
+        limit = self.limit if self.scale == "limit" and score is not None else None
+        sized = self.scale == "size" and (
+            score not in (None, 0, 1) or (judge is not None and (error or score is not None))
+        )
+        judged = sized or limit is not None or name in scales.graded
+        reason = _reason(entry.at(self.reason))
+        if name in scales.unknown:
+            reason = f"{score}: the scores of {name} are not between 0 and 1"
+        elif limit is not None:
+            reason = f"{score:g}, {limit} passes"
+        elif self.scale in ("share", "limit") and score is None:
+            reason = NO_SCORE
+        result = check_result(
+            cut_name(name),
+            kind or name,
+            passed=None if unmade else self._passed(entry, score),
+            score=score if limit is None or score is None else limit.share(score),
+            reason=reason,
+            layer=Layer.JUDGE if judged else self._layer(kind, sort),
+            weight=weight or 1.0,
+            threshold=entry.at(self.threshold).number_or_none,
+            judge_model=judge,
+            cost_usd=entry.at(self.cost).amount_or_none,
+        )
+        if self.unfinished and entry.at(self.passed).value is None and not unmade:
+            error = error or self.unfinished
+        return errored(result, error) if error and not informs else result
+
+    def _passed(self, entry: Json, score: float | None) -> bool | None:
+        end = self.verdict.end(entry)
+        if end is not MEASURED:
+            return _PASSED.get(end)
+        if self.passed:
+            return None if self.unfinished and entry.at(self.passed).value is None else entry.at(self.passed).flag
+        return None if score is None or self.limit is None else self.limit.passes(score)
+
+    def _layer(self, *kinds: str) -> Layer:
+        if any(kind.startswith(self.judged) for kind in kinds if kind):
+            return Layer.JUDGE
+        return Layer.BEHAVIOR if any(kind.startswith(self.behavior) for kind in kinds if kind) else Layer.FACT
+
+
+class FieldMap(Struct, frozen=True, kw_only=True):
+    """One tool's results."""
+
+    NAME: str
+    marks: tuple[str, ...]  # keys that a document, or each row, has; `|` between those of which one is enough
+    version: str = ""
+    versions: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()  # of rows, in a document; if there is none, the document is the only row
+    lines: bool = False  # rows are also JSON Lines
+    rows_of: Callable[[Sequence[Json]], Sequence[Json]] = list  # which of the lines are rows
+    suite: str = ""  # of a document
+    case: Paths  # of a row: `key`, and maybe suite, name, file, category, variant, and tags
+    content: tuple[str, ...] = ()  # what tells a case besides its key
+    keyed: Callable[[Sequence[Json]], Sequence[Keyed]] | None = None  # else by these paths
+    runs: str = ""  # a list of attempts in a row
+    only_runs: bool = False  # a row without any was not run
+    whole: Words = Words()  # what a row says of its attempts together
+    number: str = ""  # of an attempt among those of its case
+    planned: str = ""  # how many attempts a case has in a whole file
+    end: Words = Words()  # whether an attempt was measured, and of some tools whether it passed
+    verdict: Words = Words()
+    passed: str = ""
+    score: str = ""
+    limit: Limit | None = None
+    error: str = ""
+    errors_decide: bool = False  # an attempt with an error was not measured, if no word says otherwise
+    ungraded: str = ""  # why an attempt without a check was not measured; if it is empty, it has none on purpose
+    alone: str = "score"  # the name of the only check, if only the attempt says whether it passed
+    only_failure: bool = False  # an attempt without checks that passed has none, and is left out
+    turn: Paths = {}  # of a TurnReport
+    calls: Paths = {}  # `at` a list with calls of tools, and their name, input and output
+    checks: tuple[CheckMap, ...] = ()
+    counted: str = ""  # how many attempts there are in all files together; of a document
+    run: Paths = {}  # models, judges, started_at, duration_s; of the document
+    why_stopped: Callable[[Sequence[Json]], str] = lambda _rows: ""
+    how_to_scale: str = ""
+    notices_of: Callable[[Sequence[Json]], tuple[str, ...]] = lambda _rows: ()
+
+    def recognises(self, file: OpenedResults) -> bool:
+        """Whether its document, or its lines, have the marks."""
+        if self.lines and file.rows is not None:
+            rows = self._rows(file) if all(isinstance(row.value, dict) for row in file.rows) else ()
+            return bool(rows) and all(self._is_marked(row) for row in rows)
+        return file.document is not None and self._is_marked(file.document)
+
+    def _is_marked(self, value: Json) -> bool:
+        fields = value.value if isinstance(value.value, dict) else {}
+        return all(any(name in fields for name in mark.split("|")) for mark in self.marks)
+
+    def read(self, file: OpenedResults) -> ImportedRun:
+        """The results. Raises InvalidDocument with the place."""
+        document = file.document or Json({}, file.display_path)
+        self._require_version(document)
+        rows, all_rows = self._rows(file), file.rows or (document,)
+        self._require_distinct(rows)
+        scales = self._scales(rows)
+        models = tuple(
+            dict.fromkeys(filter(None, (row.at(self.turn.get("model", "")).name_or_empty for row in rows)))
+        )
+        suite = document.at(self.suite).name_or_empty or self.NAME
+        keyed = self.keyed(rows) if self.keyed else [self._keyed(row) for row in rows]
+        pairs = [(row, self._suite(row, suite, several=len(models) > 1)) for row in rows]
+        cases = joined(self._case(*pair, one, scales) for pair, one in zip(pairs, keyed, strict=True))
+        times = [at for row in rows if (at := row.at(self.run.get("times", "")).moment_or_none)]
+        starts = [at for row in all_rows if (at := row.at(self.run.get("started_at", "")).moment_or_none)]
+        began = min(starts or times, default=None)
+        took = document.seconds_at(self.run.get("duration_s", ""))
+        return ImportedRun(
+            tool=self.NAME,
+            path=file.display_path,
+            cases=cases,
+            models=_names(document, self.run.get("models", "")) or models,
+            judges=_names(document, self.run.get("judges", "")) or _judges(cases),
+            started_at=began,
+            duration_s=took or ((max(times) - began).total_seconds() if times and began else 0.0),
+            notices=(*self.notices_of(all_rows), *self._unscaled(scales)),
+            stopped=self.why_stopped(all_rows) or self._lost(rows, cases),
+            counted=document.at(self.counted).count_or_none,
+        )
+
+    def _require_version(self, document: Json) -> None:
+        version = document.at(self.version)
+        if version.value is not None and str(version.value).partition(".")[0] not in self.versions:
+            raise version.wrong(f"a version of {self.NAME}'s results that we read ({', '.join(self.versions)})")
+
+    def _rows(self, file: OpenedResults) -> Sequence[Json]:
+        if file.document is None or not self.lists:
+            return self.rows_of(file.rows or ([file.document] if file.document else ()))
+        rows = [row for path in self.lists for row in file.document.at(path).entries]
+        if not rows:
+            raise file.document.at(self.lists[0]).wrong(f"a list of {re.split(r'[|.]', self.lists[0])[-1]}")
+        return rows
+
+    def _unscaled(self, scales: Scales) -> tuple[str, ...]:
+        names = ", ".join(sorted(scales.unknown))
+        return (f"not compared, as scores are not between 0 and 1: {names}{self.how_to_scale}",) if names else ()
+
+    def _require_distinct(self, rows: Sequence[Json]) -> None:
+        """Raises InvalidDocument if an attempt of a case is there twice."""
+        places: dict[object, Json] = {}
+        for row in rows if self.number else ():
+            names = [row.at(self.case.get(name, "")).text_or_none for name in ("suite", "variant", "key")]
+            names += [row.at(path).text_or_none for path in (self.turn.get("model", ""), self.number)]
+            other = places.setdefault(tuple(names), row)
+            if other is not row and names[-1] is not None:
+                raise InvalidDocument(f"{row.place}: attempt {names[-1]} of {names[2]!r} is also at {other.place}")
+
+    def _scales(self, rows: Sequence[Json]) -> Scales:
+        pairs = [pair for row in rows for map_ in self.checks for pair in map_.scores(row)]
+        unknown = frozenset(name for name, score in pairs if not 0 <= score <= 1)
+        return Scales(frozenset(name for name, score in pairs if score not in (0, 1)) - unknown, unknown)
+
+    def _lost(self, rows: Sequence[Json], cases: Sequence[ImportedCase]) -> str:
+        """Why the file is not whole: a case has fewer attempts than its rows say."""
+        planned = {self._keyed(row)[0]: row.at(self.planned).count_or_none or 0 for row in rows if self.planned}
+        short = [case for case in cases if len(case.attempts) < planned.get(case.key, 0)]
+        return (
+            f"{short[0].key} has {len(short[0].attempts)} of {planned[short[0].key]} attempts in the results"
+            if short
+            else ""
+        )
+
+    def _keyed(self, row: Json) -> Keyed:
+        key = row.at(self.case["key"]).text
+        content = [row.at(path).value for path in self.content]
+        return (
+            key,
+            row.at(self.case.get("name", "")).name_or_empty or key,
+            canonical([key, *content]) if content else key,
+        )
+
+    def _suite(self, row: Json, suite: str, *, several: bool) -> str:
+        """Its suite; that of its variant, or of its model if the file has several."""
+        names = [row.at(self.case.get(name, "")).name_or_empty for name in ("suite", "variant")]
+        model = row.at(self.turn.get("model", "")).name_or_empty if several else ""
+        of = ", ".join(name for name in (names[1], model) if name not in ("", PLAIN))
+        return f"{names[0] or suite} ({of})" if of else names[0] or suite
+
+    def _case(self, row: Json, suite: str, keyed: Keyed, scales: Scales) -> ImportedCase:
+        return ImportedCase(
+            suite=suite,
+            key=keyed[0],
+            name=cut_name(keyed[1]),
+            place=row.place,
+            content=keyed[2],
+            file=row.at(self.case.get("file", "")).name_or_empty,
+            category=row.at(self.case.get("category", "")).name_or_empty or None,
+            tags=tuple(tag.text for tag in row.at(self.case.get("tags", "")).entries),
+            attempts=self._attempts(row, scales),
+        )
+
+    def _attempts(self, row: Json, scales: Scales) -> tuple[ImportedAttempt, ...]:
+        """The attempts; what only the row says, such as time and tokens, is of an only attempt."""
+        ones = row.at(self.runs).entries
+        if len(ones) == 1:
+            ones = [Json({**row.fields, **ones[0].fields}, ones[0].file, ones[0].pointer)]
+        ends = [self._end(one) for one in ones]
+        end = MEASURED if self.only_runs else self._end(row)
+        if end is Outcome.ERRORED and end not in ends:  # and which one failed is not said
+            ends = [end] * len(ones)
+        attempts = [self._attempt(one, row, end, scales) for one, end in zip(ones, ends, strict=True)]
+        if not ones:
+            return (self._attempt(row, row, Outcome.ERRORED if self.only_runs else end, scales),)
+        if self.whole.end(row) is Outcome.FAILED:
+            return failed_as_a_whole(attempts, row.at(self.whole.at).name_or_empty)
+        return tuple(attempts)
+
+    def _end(self, one: Json) -> Outcome | None:
+        """What the words say; without a word, an error."""
+        unworded = self.errors_decide and one.at(self.end.at).value is None and one.at(self.error).value
+        return Outcome.ERRORED if unworded else self.end.end(one)
+
+    def _attempt(self, one: Json, row: Json, end: Outcome | None, scales: Scales) -> ImportedAttempt:
+        error = one.at(self.error).text_or_none or row.at(self.error).text_or_none or ""
+        measured = end not in (Outcome.ERRORED, Outcome.SKIPPED)
+        results = self._checks(one, end, scales) if measured else []
+        if measured and not results and self.ungraded:
+            end, measured = Outcome.ERRORED, False
+        if end is Outcome.SKIPPED:
+            results = [check_result("status", "status", passed=None, reason=error)]
+        turn = TurnReport(
+            prompt=one.at(self.turn.get("prompt", "")).text_or_none or "",
+            **{name: one.at(self.turn.get(name, "")).text_or_none if measured else None for name in _TEXTS},  # type: ignore[arg-type]
+            results=numbered(results),
+            latency_s=one.seconds_at(self.turn.get("latency_s", "")),
+            cost_usd=one.at(self.turn.get("cost_usd", "")).amount_or_none,
+            input_tokens=one.at(self.turn.get("input_tokens", "")).count_or_none,
+            output_tokens=one.at(self.turn.get("output_tokens", "")).count_or_none,
+            model=row.at(self.turn.get("model", "")).name_or_empty or None,
+            tool_calls=self._calls(one),
+            error=unanswered(error or self.ungraded) if end is Outcome.ERRORED else None,
+        )
+        decided = measured and not any(result.error for result in results)
+        return ImportedAttempt(turn=turn, passed=self._passed(one, end) if decided else None)
+
+    def _passed(self, one: Json, end: Outcome | None) -> bool | None:
+        """The tool's own verdict; None if its checks are all there is. Raises InvalidDocument for no score."""
+        end = self.verdict.end(one) or end
+        if end is not MEASURED:
+            return _PASSED.get(end)
+        if self.passed and one.at(self.passed).value is not None:
+            return one.at(self.passed).flag
+        if self.limit is None:
+            return None
+        score = one.at(self.score).measure_or_none
+        if score is None:
+            raise one.at(self.score).wrong("a score")
+        return self.limit.passes(score)
+
+    def _checks(self, one: Json, end: Outcome | None, scales: Scales) -> list[CheckResult]:
+        """The checks; one that says the verdict if there is none."""
+        checks = [check for map_ in self.checks for check in map_.read(one, scales)]
+        passed = None if checks else self._passed(one, end)
+        score = one.at(self.score).measure_or_none
+        if passed is None or (passed and self.only_failure):
+            return checks
+        reason = STATED if self.only_failure else ""
+        return [check_result(self.alone, self.alone, passed=passed, score=score, reason=reason)]
+
+    def _calls(self, one: Json) -> tuple[ToolCall, ...] | None:
+        calls = one.at(self.calls.get("at", ""))
+        if calls.value is None:
+            return None
+        pairs = [(call, call.at(self.calls["name"]).name_or_empty) for call in calls.entries]
+        return tuple(
+            ToolCall(
+                name=name,
+                input=call.at(self.calls.get("input", "")).value,
+                output=call.at(self.calls.get("output", "")).text_or_none,
+            )
+            for call, name in pairs
+            if name
+        )
+
+
+def _names(document: Json, path: str) -> tuple[str, ...]:
+    name = document.at(path).name_or_empty
+    return (name,) if name else ()
+
+
+def _judges(cases: Sequence[ImportedCase]) -> tuple[str, ...]:
+    results = (result for case in cases for one in case.attempts for result in one.turn.results)
+    return tuple(dict.fromkeys(result.judge_model for result in results if result.judge_model))
+
+
+def _reason(text: Json) -> str:
+    """A text; of assertions, those that failed."""
+    if not isinstance(text.value, list):
+        return text.text_or_none or ""
+    failed = [one for one in text.entries if one["passed"].value is False]
+    texts = [(one["text"].text_or_none, one["evidence"].text_or_none) for one in failed]
+    return "; ".join(f"{what} ({evidence})" if evidence else f"{what}" for what, evidence in texts)

@@ -1,0 +1,191 @@
+"""Plain rows of any tool, as JSON Lines, JSON or CSV, with the usual names of columns or those of `--columns`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from runevals.imports.results.field_map import MEASURED, CheckMap, FieldMap, Limit, Paths, Words
+from runevals.imports.results.fields import Json
+from runevals.imports.results.opened import OpenedResults
+from runevals.imports.results.records import ImportedCase, ImportedRun
+from runevals.imports.results.words import ENDS, PASSES
+from runevals.lib.text.suggest import did_you_mean
+from runevals.records import Outcome
+from runevals.records.errors import InvalidDocument, InvalidSettings
+
+NAME, LANGSMITH = "rows", "langsmith"
+FEEDBACK = "feedback."  # what LangSmith's columns with scores begin with
+_USUAL: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "case_id", "case", "test_id", "example_id", "sample_id", "task_id", "key", "name"),
+    "suite": ("suite", "dataset", "benchmark"),
+    "category": ("category",),
+    "run": ("run", "trial", "attempt", "epoch", "repeat", "repetition", "iteration"),
+    "status": ("status", "state", "outcome"),
+    "error": ("error", "error_message"),
+    "passed": ("passed", "pass", "success", "correct"),
+    "score": ("score",),
+    "prompt": ("input", "prompt", "question"),
+    "expected": ("expected", "expected_output", "reference"),
+    "output": ("output", "answer", "response"),
+    "model": ("model",),
+    "latency_s": ("latency_s", "duration_s", "execution_time"),
+    "cost_usd": ("cost_usd", "cost"),
+}
+_LANGSMITH = {"prompt": "inputs.", "output": "outputs.", "expected": "reference."}  # how these columns begin
+_CHOICE = re.compile(r"(?P<ours>[a-z_]+)=(?P<theirs>.+?)(?:(?P<side>[<>])=(?P<limit>\d+(?:\.\d+)?))?")
+_FLAGS = {"true": True, "yes": True, "false": False, "no": False}
+_NUMBERS = ("passed", "latency_s", "cost_usd")
+_TURN = ("prompt", "expected", "output", "model", "latency_s", "cost_usd")
+
+
+class Columns(Struct, frozen=True, kw_only=True):
+    """Which column is what, and from or up to which value each score passes."""
+
+    paths: Paths
+    scores: Mapping[str, Limit | None]
+
+    @classmethod
+    def chosen(cls, choices: Sequence[str]) -> Columns:
+        """What `--columns` says. Raises InvalidSettings."""
+        paths, scores = {}, {}
+        for choice in choices:
+            match = _CHOICE.fullmatch(choice.strip())
+            if match is None or match["ours"] not in _USUAL or (match["limit"] and match["ours"] != "score"):
+                known = did_you_mean(choice.partition("=")[0], _USUAL)
+                raise InvalidSettings(
+                    f"columns: {choice!r} is not OURS=THEIRS, such as id=case or 'score=wer<=0.2'; OURS is one of "
+                    f"{', '.join(_USUAL)}{known}"
+                )
+            if match["ours"] == "score":
+                limit = None if match["limit"] is None else Limit(float(match["limit"]), match["side"] == "<")
+                scores[match["theirs"]] = limit
+            else:
+                paths[match["ours"]] = match["theirs"]
+        return cls(paths=paths, scores=scores)
+
+    def within(self, names: Sequence[str]) -> Columns:
+        """These, with the usual names for what they leave out."""
+        feedback = {name: None for name in names if name.startswith(FEEDBACK)}
+        usual = {ours: [one for one in theirs if one in names] for ours, theirs in _USUAL.items()}
+        if feedback:
+            usual["id"] = [name for name in ("example_id",) if name in names] + usual["id"]
+            usual |= {
+                ours: [name for name in names if name.startswith(start)] for ours, start in _LANGSMITH.items()
+            }
+        first = {ours: theirs[0] for ours, theirs in usual.items() if theirs and ours != "score"}
+        return Columns(
+            paths={**first, **self.paths}, scores=self.scores or feedback or dict.fromkeys(usual["score"])
+        )
+
+
+def recognises(file: OpenedResults) -> bool:
+    """Rows with an id, and a score or whether it passed, by the usual names."""
+    rows = _rows(file)
+    names = _names(rows)
+    known = Columns(paths={}, scores={}).within(names)
+    return bool(rows) and "id" in known.paths and bool(known.scores or "passed" in known.paths)
+
+
+def read(file: OpenedResults, choices: Sequence[str] = ()) -> ImportedRun:
+    """The rows. Raises InvalidDocument with the place, InvalidSettings for columns that no file can have."""
+    rows, chosen = _rows(file), Columns.chosen(choices)
+    if not rows:
+        raise InvalidDocument(f"{file.display_path} has no rows: objects in JSON Lines or a list, or lines of CSV")
+    names = _names(rows)
+    columns = chosen.within(names)
+    for name in (*chosen.paths.values(), *chosen.scores):
+        if name not in names:
+            raise InvalidDocument(f"{file.display_path} has no column {name!r}{did_you_mean(name, names)}")
+    if "id" not in columns.paths:
+        raise InvalidDocument(f"{file.display_path}: no column is the id of a case; name one: --columns id=COLUMN")
+    scores = {name: limit for name, limit in columns.scores.items() if any(_is_measure(row[name]) for row in rows)}
+    if not scores and not {"passed", "status"} & columns.paths.keys():
+        raise InvalidDocument(
+            f"{file.display_path}: no column says how a case ended; "
+            "name one: --columns score=COLUMN or passed=COLUMN"
+        )
+    numbers = [*scores, *(columns.paths[name] for name in _NUMBERS if name in columns.paths)]
+    tool = LANGSMITH if any(name.startswith(FEEDBACK) for name in names) else NAME
+    typed = tuple(_typed(row, numbers, columns.paths.get("passed", "")) for row in rows)
+    run = _map(columns.paths, scores, tool).read(
+        OpenedResults(path=file.path, display_path=file.display_path, rows=typed)
+    )
+    if run.notices and not any(map(_says_anything, run.cases)):
+        raise InvalidDocument(f"{file.display_path} has nothing to compare: {'; '.join(run.notices)}")
+    cut = f"{file.display_path} ends without a line break: is it the whole file?"
+    return replace(run, notices=(*run.notices, cut)) if file.is_cut else run
+
+
+def _says_anything(case: ImportedCase) -> bool:
+    turns = [attempt.turn for attempt in case.attempts]
+    return any(turn.error or any(result.outcome.measured for result in turn.results) for turn in turns)
+
+
+def _map(paths: Paths, scores: Mapping[str, Limit | None], name: str) -> FieldMap:
+    judged = bool(scores) or "passed" in paths
+    first = dict.fromkeys(("passed", "failed", "error", "skipped"))
+    ends = {**first, **ENDS, **dict.fromkeys(PASSES, MEASURED if judged else Outcome.PASSED)}
+    return FieldMap(
+        NAME=name,
+        marks=(),
+        lines=True,
+        case={"key": paths["id"], **{name: paths[name] for name in ("suite", "category") if name in paths}},
+        number=paths.get("run", ""),
+        end=Words(paths.get("status", ""), ends),
+        passed=paths.get("passed", ""),
+        alone="passed",
+        error=paths.get("error", ""),
+        errors_decide=True,
+        ungraded="the row has no score",
+        turn={name: paths[name] for name in _TURN if name in paths},
+        checks=tuple(
+            CheckMap(
+                at=".",
+                label=column.removeprefix(FEEDBACK),
+                score=column,
+                limit=limit or Limit(),
+                scale="share" if limit is None else "limit",
+            )
+            for column, limit in scores.items()
+        ),
+        how_to_scale="; say what passes: --columns 'score=COLUMN>=LIMIT', or <= if lower is better",
+    )
+
+
+def _rows(file: OpenedResults) -> tuple[Json, ...]:
+    rows = file.rows
+    if rows is None and file.document is not None:
+        rows = tuple(file.document.entries) if isinstance(file.document.value, list) else (file.document,)
+    return rows if rows and all(isinstance(row.value, dict) for row in rows) else ()
+
+
+def _names(rows: Sequence[Json]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row.fields))
+
+
+def _is_measure(value: Json) -> bool:
+    return isinstance(_measure(value.value), int | float)
+
+
+def _measure(value: object) -> object:
+    """A number or a flag, also as the text of a cell; an empty one is null."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip().lower()
+    if text in ("", "nan", "null", "none"):
+        return None
+    try:
+        return _FLAGS[text] if text in _FLAGS else float(text)
+    except ValueError:
+        return value
+
+
+def _typed(row: Json, columns: Sequence[str], flag: str) -> Json:
+    """The row with numbers in these columns, and true or false in that of the flag, which may be 0 or 1."""
+    measures = {name: _measure(row[name].value) for name in columns}
+    flags = {name: bool(value) for name, value in measures.items() if name == flag and value in (0, 1)}
+    return Json({**row.fields, **measures, **flags}, row.file, row.pointer)

@@ -1,0 +1,74 @@
+"""The APIs of chat models: where a request goes, its body, and how its reply is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from runevals.models.chat import messages, responses
+from runevals.models.chat.providers import PROVIDERS, Api
+from runevals.models.chat.reply import ChatReply, read_completion
+
+Message = Mapping[str, object]
+_OURS = frozenset(("items", "fixed"))  # keys of a message that chat completions do not have
+
+
+class Wire(Struct, frozen=True, kw_only=True):
+    """One API. Messages and parameters are those of chat completions; `body` translates them.
+
+    `sdk` is the module that sends its requests. `names` are the parameters that it calls otherwise, `without`
+    those that it does not have.
+    """
+
+    title: str
+    sdk: str = "openai"
+    path: str
+    body: Callable[[Sequence[Message], Mapping[str, Any]], dict[str, object]]
+    read: Callable[..., ChatReply]
+    names: Mapping[str, str] = {}
+    without: frozenset[str] = frozenset()
+
+
+def _completion(messages: Sequence[Message], parameters: Mapping[str, Any]) -> dict[str, object]:
+    return {"messages": [_plain(message) for message in messages], **parameters}
+
+
+def _plain(message: Message) -> Message:
+    if _OURS.isdisjoint(message):
+        return message
+    return {key: value for key, value in message.items() if key not in _OURS}
+
+
+WIRES: Mapping[Api, Wire] = {
+    "chat": Wire(title="chat completions API", path="/chat/completions", body=_completion, read=read_completion),
+    "responses": Wire(
+        title="Responses API",
+        path="/responses",
+        body=responses.body,
+        read=responses.read,
+        names=responses.NAMES,
+        without=responses.WITHOUT,
+    ),
+    "messages": Wire(
+        title="Messages API",
+        sdk="anthropic",
+        path="/messages",
+        body=messages.body,
+        read=messages.read,
+        names=messages.NAMES,
+        without=messages.WITHOUT,
+    ),
+}
+
+
+def api_of(provider: str, base_url: str | None, parameters: Iterable[str]) -> Api:
+    """What is spoken if the settings do not say it: what the provider speaks at its address, else what most do.
+
+    An address of Anthropic's API says so in its path. Parameters that only chat completions have choose those.
+    """
+    own = PROVIDERS[provider]
+    elsewhere: Api = "messages" if "/anthropic" in (base_url or "").partition("://")[2] else own.api_elsewhere
+    api = own.api if base_url in (None, own.url) else elsewhere
+    return api if WIRES[api].without.isdisjoint(parameters) else "chat"

@@ -1,0 +1,89 @@
+"""How this machine reaches hosts, from its environment: proxies, and authorities of certificates."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from runevals.lib.text.escape import one_line
+from runevals.models.http.origin import without_credentials
+
+if TYPE_CHECKING:
+    import requests
+
+CA_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+
+
+def authorities() -> tuple[str, str] | None:
+    """The first variable that names a file or folder of authorities, with its value."""
+    return next(((name, value) for name in CA_VARIABLES if (value := os.environ.get(name))), None)
+
+
+def certificates() -> ssl.SSLContext | None:
+    """What the environment says to trust; None: what a client trusts by itself. Raises ValueError."""
+    variable = authorities()
+    if variable is None:
+        return None
+    name, value = variable
+    try:
+        if Path(value).is_dir():
+            return ssl.create_default_context(capath=value)
+        return ssl.create_default_context(cafile=value)
+    except OSError as error:  # ssl.SSLError is one
+        raise ValueError(f"{name}={value} has no certificates that can be read ({error})") from None
+
+
+def session() -> requests.Session:
+    """A session that trusts the same authorities as all other clients. It takes two of the variables by itself."""
+    import requests  # not needed at the start
+
+    opened = requests.Session()
+    opened.verify = os.environ.get(CA_VARIABLES[0]) or True
+    return opened
+
+
+def async_client(headers: Mapping[str, str]) -> Any:
+    """An asynchronous client, of the library that the SDKs bring, with the same authorities. Raises ValueError."""
+    import httpx2
+
+    return httpx2.AsyncClient(headers=dict(headers), verify=certificates() or True, timeout=None)
+
+
+def route(url: str) -> str:
+    """ " through the proxy …”, if the environment has one for this address."""
+    from urllib.request import getproxies, proxy_bypass
+
+    parts, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return ""
+    return f" through the proxy {without_credentials(proxy)}"
+
+
+def certificate_fault(error: BaseException) -> str | None:
+    """Why a certificate was not accepted, and what helps; None for other errors."""
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            variable = authorities()
+            now = "none of them is set" if variable is None else f"now {'='.join(variable)}"
+            return (
+                f"its certificate is not accepted: {one_line(cause.verify_message, 200)}; name the file of your "
+                f"network's authority in {', '.join(CA_VARIABLES[:-1])} or {CA_VARIABLES[-1]} ({now})"
+            )
+    return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and the errors behind it: raised from, wrapped in its arguments, or kept as its reason."""
+    waiting = [error]
+    known: set[int] = set()
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, BaseException) and id(each) not in known:
+            known.add(id(each))
+            yield each
+            waiting += [each.__cause__, each.__context__, getattr(each, "reason", None), *each.args]

@@ -1,0 +1,1 @@
+"""Git, the trees of commits, worktrees and copies of folders."""

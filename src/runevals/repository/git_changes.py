@@ -1,0 +1,211 @@
+"""Which files differ from a commit."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from hashlib import sha1, sha256
+from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
+
+from runevals.repository.git import FILE, LINK, SUBMODULE, commit_of, git_output, names
+from runevals.repository.trees import CannotFollow, CommitTree, Tree, WorkTree, files_below, matching
+
+State = dict[str, object]
+_STAGED = ("diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none")
+_PIECE = 1024 * 1024  # bytes that are read at once
+
+
+class PathsRead(Struct, frozen=True, kw_only=True):
+    """The paths that a run reads: files, folders with their content, and patterns, relative to the root.
+
+    Of `links` only the target counts, not its content.
+    """
+
+    paths: frozenset[str]
+    patterns: frozenset[str] = frozenset()
+    links: frozenset[str] = frozenset()
+
+
+def changed_paths(repository: Path, commit: str, read: PathsRead) -> list[str]:
+    """The paths whose content differs from `commit`. Raises CannotFollow.
+
+    Links are followed in the work tree and in the commit, and the bytes are compared: neither attributes nor the
+    index are used.
+    """
+    old, new = CommitTree(repository, commit), WorkTree(repository, like=commit)
+    old_files, new_files = _files_read(old, read), _files_read(new, read)
+    paths = old_files.keys() | new_files.keys()
+    differing = {path for path in paths if old_files.get(path) != new_files.get(path)}
+    if not differing:  # the same files; otherwise no content need be read
+        files = {path: real for path, real in new_files.items() if not path.endswith("/")}
+        changed = {real for real in set(files.values()) if old.content(real) != new.content(real)}
+        differing = {path for path, real in files.items() if real in changed}
+    return sorted(differing)
+
+
+def _files_read(tree: Tree, read: PathsRead) -> dict[str, str]:
+    """Maps each file and link that is read (a link ends in `/`) to its path without links."""
+    links = {f"{link}/": real for link in read.links if (real := tree.resolve_links(link)) is not None}
+    files = dict(file for path in read.paths for file in files_below(tree, path))
+    for path, real in {file for pattern in read.patterns for file in matching(tree, pattern)}:
+        if tree.kind(real) == "file":
+            files[path] = real
+        else:
+            files |= dict(files_below(tree, path))
+    return {**links, **files, **{path: path for path in _attributes(tree, files.values())}}
+
+
+def _attributes(tree: Tree, files: Iterable[str]) -> Iterator[str]:
+    """The attribute files that determine which bytes git writes for these files."""
+    folders = {str(above) for file in files for above in PurePosixPath(file).parents}
+    for folder in folders:
+        path = ".gitattributes" if folder == "." else f"{folder}/.gitattributes"
+        if (kind := tree.kind(path)) is not None:
+            if kind != "file":
+                raise CannotFollow(f"{path} is not a regular file")
+            yield path
+
+
+def changed_files(repository: Path, commit: str) -> list[tuple[str | None, str | None]] | None:
+    """(path in `commit`, path in the work tree) of each regular file that may differ; None: it is not there.
+
+    Both differ if it was renamed. A file that git neither tracks nor ignores is new. None if git does not answer.
+    """
+    words = ("diff-index", "-z", "--find-renames", "--ignore-submodules=all", "--no-ext-diff", commit, "--")
+    output = git_output(repository, words, settings=_without_filters(repository))
+    others = names(repository, "ls-files", "-z", "--others", "--exclude-standard")
+    if output is None or others is None:
+        return None
+    pairs: list[tuple[str | None, str | None]] = [(None, name) for name in others if _is_regular(repository, name)]
+    words_ = iter(os.fsdecode(output).split("\0"))
+    for entry in words_:
+        if not entry:
+            continue
+        old_mode, mode, *_, status = entry.removeprefix(":").split(" ")
+        old = next(words_)
+        new = next(words_) if status[0] in "RC" else old
+        was = old if old_mode.startswith(FILE) and status[0] not in "AC" else None
+        now = new if mode.startswith(FILE) and status[0] != "D" and _is_regular(repository, new) else None
+        if (was, now) != (None, None) and status[0] != "T":
+            pairs.append((was, now))
+    return pairs
+
+
+def renamed_files(repository: Path, commit: str) -> list[tuple[str, str]]:
+    """(path in `commit`, path in the work tree) of each file that has another path now."""
+    return [(was, now) for was, now in changed_files(repository, commit) or () if was and now and was != now]
+
+
+def _is_regular(repository: Path, name: str) -> bool:
+    """Whether it is a file, and no link of the repository leads to it."""
+    above = [repository / folder for folder in PurePosixPath(name).parents if str(folder) != "."]
+    try:
+        return stat.S_ISREG((repository / name).lstat().st_mode) and not any(map(Path.is_symlink, above))
+    except OSError:
+        return False
+
+
+def state_of(repository: Path) -> State | None:
+    """The state of the tracked files: the commit, the differences from it, and the submodules.
+
+    Files with unchanged times and sizes in git's index are not read. None if git does not answer.
+    """
+    commit = commit_of(repository, "HEAD")
+    words = ("ls-files", "-z", "--stage") if commit is None else (*_STAGED, "--raw", commit, "--")
+    staged, candidates, index = git_output(repository, words), _possibly_changed(repository), _index(repository)
+    if staged is None or candidates is None or index is None:
+        return None
+    suspects = [entry for entry in index if entry.name in candidates or entry.unlooked]
+    contents = {
+        entry.name: _content_hash(repository / entry.name) for entry in suspects if entry.is_changed(repository)
+    }
+    inner = [
+        entry.name for entry in index if entry.mode == SUBMODULE and (repository / entry.name / ".git").exists()
+    ]
+    submodules = {name: state_of(repository / name) for name in inner}
+    if None in submodules.values():
+        return None
+    own = {"commit": commit, "staged": sha256(staged).hexdigest(), "changed": contents}
+    return {**own, "submodules": submodules}
+
+
+def _content_hash(path: Path) -> str | None:
+    """Kind and content hash of a path in the work tree; None if it is absent."""
+    try:
+        mode = path.lstat().st_mode
+        content = os.fsencode(path.readlink()) if stat.S_ISLNK(mode) else path.read_bytes()
+    except OSError:
+        return None
+    return f"{mode:o} {sha256(content).hexdigest()}"
+
+
+def _possibly_changed(repository: Path) -> set[str] | None:
+    """The files that may have changed since git last checked. Filters are off: attributes could start one."""
+    words = ("diff-files", "--name-only", "-z", "--ignore-submodules=all", "--no-ext-diff", "--no-textconv")
+    output = git_output(repository, words, settings=_without_filters(repository))
+    return None if output is None else set(os.fsdecode(output).split("\0"))
+
+
+def _without_filters(repository: Path) -> dict[str, str]:
+    """Settings that disable every configured filter."""
+    keys = names(repository, "config", "--name-only", "-z", "--get-regexp", r"^filter\.") or []
+    filters = {key.rpartition(".")[0] for key in keys}
+    off = {"clean": "", "smudge": "", "process": "", "required": "false"}
+    return {f"{name}.{key}": value for name in filters for key, value in off.items()}
+
+
+class _Entry(Struct, frozen=True):
+    """A file in the index: its mode, its object name, and its flags.
+
+    `sparse`: it may be missing. `unlooked`: git does not check whether it has changed.
+    """
+
+    name: str
+    mode: str
+    content: str
+    sparse: bool
+    unlooked: bool
+
+    def is_changed(self, repository: Path) -> bool:
+        """Whether the work tree has other bytes, another kind of file, or no file there."""
+        path = repository / self.name
+        try:
+            info = path.lstat()
+            if self.mode == LINK:
+                target = os.fsencode(path.readlink()) if stat.S_ISLNK(info.st_mode) else b""
+                return not stat.S_ISLNK(info.st_mode) or self._object_name(len(target), [target]) != self.content
+            if self.mode.startswith(FILE):
+                executable = bool(info.st_mode & stat.S_IXUSR) == (self.mode == "100755")
+                return not (stat.S_ISREG(info.st_mode) and executable and self._holds(path, info.st_size))
+        except OSError:
+            return not self.sparse
+        return True  # a submodule: its content is only known to its own repository
+
+    def _holds(self, path: Path, size: int) -> bool:
+        with path.open("rb") as file:
+            return self._object_name(size, iter(lambda: file.read(_PIECE), b"")) == self.content
+
+    def _object_name(self, size: int, pieces: Iterable[bytes]) -> str:
+        """The object name of this content."""
+        digest = (sha1 if len(self.content) == 40 else sha256)(b"blob %d\0" % size)  # it names by either
+        for piece in pieces:
+            digest.update(piece)
+        return digest.hexdigest()
+
+
+def _index(repository: Path) -> list[_Entry] | None:
+    lines = names(repository, "ls-files", "-z", "--stage", "-v")
+    if lines is None:
+        return None
+    entries = []
+    for line in lines:
+        fields, _, name = line.partition("\t")
+        tag, mode, content, _ = fields.split(" ")
+        sparse = tag in "Ss"
+        entries.append(
+            _Entry(name=name, mode=mode, content=content, sparse=sparse, unlooked=sparse or tag.islower())
+        )
+    return entries

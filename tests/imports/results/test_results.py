@@ -1,0 +1,230 @@
+"""Results of other tools: the text beside each file says how it is read, or why it is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runevals.imports.results import FORMATS, SUFFIXES, read_results
+from runevals.imports.results.records import ImportedAttempt, ImportedRun
+from runevals.records.errors import InvalidDocument
+
+HERE = Path(__file__).parent
+FILES = {
+    kind: sorted(p for p in HERE.glob(f"*/{kind}/*") if p.suffix in SUFFIXES) for kind in ("valid", "invalid")
+}
+
+
+def lines(run: ImportedRun) -> Iterator[str]:
+    yield f"{run.tool}, models {list(run.models)}, judges {list(run.judges)}"
+    yield f"at {run.started_at}, {run.duration_s} s"
+    yield from (f"notice: {notice}" for notice in run.notices)
+    yield from [f"stopped: {run.stopped}"] if run.stopped else []
+    for case in run.cases:
+        labels = f"category {case.category}, tags {list(case.tags)}, line {case.line}"
+        yield f"\n{case.suite} | {case.key} | {case.name} | {labels}"
+        for attempt in case.attempts:
+            yield from told(attempt)
+
+
+def told(attempt: ImportedAttempt) -> Iterator[str]:
+    turn = attempt.turn
+    numbers = (turn.latency_s, turn.cost_usd, turn.input_tokens, turn.output_tokens, turn.cached, turn.tool_calls)
+    yield f"  passed {attempt.passed}, answer {turn.output!r}, {numbers}"
+    yield from [f"    {turn.error.code}: {turn.error.message}"] if turn.error else []
+    for check in turn.results:
+        error = f", {check.error.code}" if check.error else ""
+        found = f"{check.outcome} {check.score} {check.reason!r}{error}"
+        yield f"    {check.layer} {check.id} ({check.evaluator}): {found}"
+
+
+@pytest.mark.parametrize("path", FILES["valid"], ids=lambda path: f"{path.parts[-3]}/{path.name}")
+def test_results_are_read(path, golden, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    text = "\n".join(lines(read_results([Path(path.name)]))) + "\n"
+    golden(path.with_name(f"{path.name}.txt"), text)
+
+
+@pytest.mark.parametrize("path", FILES["invalid"], ids=lambda path: f"{path.parts[-3]}/{path.name}")
+def test_broken_results_are_refused_with_their_place(path, golden, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    with pytest.raises(InvalidDocument) as refused:
+        read_results([Path(path.name)])
+    golden(path.with_name(f"{path.name}.error.txt"), f"{refused.value}\n")
+
+
+def test_one_format_recognises_each_file():
+    """Plain rows are what no tool is known for."""
+    from runevals.imports.results.opened import read_opened
+
+    for path in FILES["valid"]:
+        file = read_opened(path, path.name)
+        first, *others = [known.NAME for known in FORMATS if known.recognises(file)]
+        assert (first, set(others) - {"rows"}) == (path.parts[-3].removesuffix("-log"), set())
+
+
+def test_a_run_made_twice_has_the_attempts_of_both(tmp_path):
+    path = HERE / "junit" / "valid" / "nested.xml"
+    twice = read_results([path, Path(shutil.copy(path, tmp_path))])
+    assert [len(case.attempts) for case in twice.cases] == [2, 2]
+
+
+def of_model(folder, model, lost, name="log"):
+    samples = [{"id": n, "input": "q", "scores": {"s": {"value": "I" if n in lost else "C"}}} for n in range(9)]
+    log = {"version": 2, "status": "success", "plan": {}, "eval": {"task": "t", "model": model}}
+    path = folder / f"{name}-{model}.json"
+    path.write_text(json.dumps({**log, "samples": samples}))
+    return path
+
+
+def test_the_cases_of_several_models_are_apart(tmp_path):
+    """`inspect eval --model a,b` writes a log for each: what one lost looked flaky, as the other had it."""
+    found = read_results([of_model(tmp_path, "a", {3}), of_model(tmp_path, "b", set())])
+    assert {case.suite for case in found.cases} == {"t (a)", "t (b)"}
+    assert {len(case.attempts) for case in found.cases} == {1}
+    again = read_results([of_model(tmp_path, "a", {3}), of_model(tmp_path, "a", {3}, "again")])
+    assert {(case.suite, len(case.attempts)) for case in again.cases} == {("t", 2)}
+
+
+def test_a_file_that_names_no_model_does_not_part_the_attempts_of_one(tmp_path):
+    found = read_results([of_model(tmp_path, "a", {3}), of_model(tmp_path, "", {3})])
+    assert {(case.suite, len(case.attempts)) for case in found.cases} == {("t", 2)}
+
+
+def test_parameters_are_attempts_if_the_user_says_so():
+    path = HERE / "junit" / "valid" / "nested.xml"
+    [case] = read_results([path], parameters_are_attempts=True).cases
+    assert (case.key, len(case.attempts)) == ("finds", 2)
+
+
+def test_a_folder_is_searched_for_results(tmp_path):
+    (tmp_path / "run-1").mkdir()
+    (tmp_path / "run-1" / "junit.xml").write_text("<testsuite><testcase name='a'/></testsuite>")
+    (tmp_path / "package.json").write_text('{"name": "shop"}')
+    assert [case.key for case in read_results([tmp_path]).cases] == ["a"]
+    (tmp_path / "run-1" / "junit.xml").unlink()
+    with pytest.raises(InvalidDocument, match="there are no results in"):
+        read_results([tmp_path])
+
+
+def test_what_agentv_writes_beside_its_results_is_left_out(tmp_path):
+    """A grading for each test, and a `benchmark.json` without runs."""
+    folder = HERE / "agentv" / "folder"
+    run = read_results([folder])
+    assert [(case.key, len(case.attempts)) for case in run.cases] == [("capital", 1), ("broken", 1)]
+    shutil.copytree(folder, tmp_path / "2")
+    shutil.copytree(folder, tmp_path / "1")
+    again = read_results([tmp_path])
+    assert again.path == str(tmp_path)
+    assert {case.file for case in again.cases} == {"evals/q.eval.yaml"}
+
+
+def test_a_case_of_several_files_names_the_first(tmp_path):
+    for number in (1, 2):
+        (tmp_path / f"{number}.xml").write_text("<testsuite><testcase name='a'/></testsuite>")
+    [case] = read_results([tmp_path]).cases
+    assert (case.file, len(case.attempts)) == (str(tmp_path / "1.xml"), 2)
+
+
+def test_the_runs_of_a_skill_are_named_by_their_folders(tmp_path):
+    text = (HERE / "skill-creator" / "valid" / "grading.json").read_text()
+    for place in (
+        "ocean/with_skill/run-1",
+        "ocean/with_skill/run-2",
+        "ocean/without_skill/run-1",
+        "river/with_skill",
+    ):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "grading.json").write_text(text)
+    run = read_results([tmp_path])
+    assert [(case.key, len(case.attempts)) for case in run.cases] == [("ocean", 2), ("river", 1)]
+    assert run.notices == ("left out: runs without the skill, or with its old form",)
+    (tmp_path / "benchmark.json").write_text((HERE / "skill-creator" / "valid" / "benchmark.json").read_text())
+    assert {case.suite for case in read_results([tmp_path]).cases} == {"pdf"}, "the gradings would count twice"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param('{"a": 1}', "is in no format of results that we read: promptfoo, inspect,", id="unknown"),
+        pytest.param(
+            '{"format_version": 1, "tool": {}, "cases": []}', "is a results document of runevals", id="ours"
+        ),
+    ],
+)
+def test_what_is_not_results_is_refused(tmp_path, content, message):
+    (tmp_path / "x.json").write_text(content)
+    with pytest.raises(InvalidDocument, match=message):
+        read_results([tmp_path / "x.json"])
+
+
+def test_a_huge_number_in_a_name_costs_nothing(tmp_path):
+    path = tmp_path / "junit.xml"
+    names = ("t[1-99999999999999]", f"t[{'9' * 5000}-{'9' * 5000}]", "t[1-2]", "t[2-2]")
+    tests = "".join(f'<testcase classname="k" name="{name}"/>' for name in names)
+    path.write_text(f'<testsuite name="s">{tests}</testsuite>')
+    keys = [case.key for case in read_results([path]).cases]
+    assert keys == [f"k.{names[0]}", f"k.{names[1]}", "k.t"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "of_suite", "of_test", "stopped"),
+    [
+        ('errors="1"', "", "", True),
+        ('failures="2"', "", "", True),
+        ("", "<error/>", "", True),
+        ('errors="0" failures="0"', "", "", False),
+        ('errors="1"', "", "<error/>", False),
+        ('failures="1"', "", "<failure/>", False),
+        ('errors="1"', "", "<failure/>", False),
+        ('failures="1"', "", "<rerunError/>", False),
+        ('failures="1"', "<error/>", "<failure/>", True),
+        ('errors="1" failures="1"', "", "<failure/>", True),
+        ('errors="1" failures="1"', "", "<failure/><error/>", False),
+    ],
+)
+def test_a_suite_of_junit_with_a_failure_that_no_test_has_was_not_finished(
+    tmp_path, counts, of_suite, of_test, stopped
+):
+    file = tmp_path / "junit.xml"
+    tests = f'{of_suite}<testcase name="a">{of_test}</testcase>'
+    file.write_text(f'<testsuites><testsuite name="s" {counts}>{tests}</testsuite></testsuites>')
+    assert bool(read_results([file]).stopped) is stopped
+
+
+@pytest.mark.parametrize(
+    ("counts", "of_test", "notice"),
+    [
+        ('tests="10"', "", "x.xml counts 10 tests and has 1: is it the whole report?"),
+        ('tests="10" skipped="8"', "", "x.xml counts 10 tests and has 1: is it the whole report?"),
+        ('tests="10" skipped="9"', "", ""),
+        ('tests="10" disabled="9"', "", ""),
+        ('tests="2" errors="1"', "<error/>", ""),
+        ('tests="1"', "", ""),
+        ('tests="many"', "", ""),
+    ],
+)
+def test_a_report_of_junit_with_fewer_tests_than_it_counts_is_named(
+    tmp_path, monkeypatch, counts, of_test, notice
+):
+    """Skipped tests may be left out of a report, and pytest counts a test twice whose teardown fails."""
+    monkeypatch.chdir(tmp_path)
+    tests = f'<testcase name="a">{of_test}</testcase>'
+    Path("x.xml").write_text(f"<testsuites {counts}><testsuite {counts}>{tests}</testsuite></testsuites>")
+    assert read_results([Path("x.xml")]).notices == ((notice,) if notice else ())
+
+
+def test_a_result_of_promptfoo_that_succeeded_and_has_an_error_is_errored(tmp_path):
+    file = HERE / "promptfoo/valid/two-providers.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    next(row for row in document["results"]["results"] if row["success"])["error"] = "API error: 500"
+    (tmp_path / "x.json").write_text(json.dumps(document), encoding="utf-8")
+    before, after = (
+        sum(attempt.turn.error is not None for case in read_results([path]).cases for attempt in case.attempts)
+        for path in (file, tmp_path / "x.json")
+    )
+    assert after == before + 1

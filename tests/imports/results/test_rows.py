@@ -1,0 +1,103 @@
+"""Plain rows: which column is what, in which direction a score is better, and no state without a word."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runevals import decide
+from runevals.imports.results import read_results
+from runevals.imports.results.rows import Columns
+from runevals.records import Outcome
+from runevals.records.errors import InvalidDocument, InvalidSettings
+from runevals.run.tool_results import parse_report
+
+
+def read(tmp_path, rows, *columns, name="rows.jsonl"):
+    path = tmp_path / name
+    path.write_text(rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows))
+    return read_results([path], columns=columns)
+
+
+def checks(run):
+    return {result.id: result for case in run.cases for one in case.attempts for result in one.turn.results}
+
+
+def test_columns_are_named_as_ours(tmp_path):
+    run = read(
+        tmp_path, "case,f1,wer\na,0.7,0.1\nb,0.3,0.4\n", "id=case", "score=f1", "score=wer<=0.2", name="r.csv"
+    )
+    outcomes = [[result.outcome for result in case.attempts[0].turn.results] for case in run.cases]
+    assert outcomes == [[Outcome.PASSED] * 2, [Outcome.FAILED] * 2]
+
+
+def test_a_lower_score_is_better_if_the_limit_says_so(tmp_path):
+    found = checks(read(tmp_path, [{"id": "a", "seconds": 1.5}], "score=seconds<=2"))
+    assert (found["seconds"].passed, found["seconds"].reason) == (True, "1.5, at most 2 passes")
+    assert (
+        found["seconds"].score
+        > checks(read(tmp_path, [{"id": "a", "seconds": 1.9}], "score=seconds<=2"))["seconds"].score
+    )
+
+
+def rows(score, **more):
+    return "".join(json.dumps({"id": f"c{n}", "wer": score, **more}) + "\n" for n in range(30)).encode()
+
+
+@pytest.mark.parametrize(("base", "head", "code"), [(0.1, 0.4, 1), (0.4, 0.1, 0), (0.1, 0.1, 0)])
+def test_an_error_rate_that_rises_is_a_loss(base, head, code):
+    both = (parse_report(rows(score), "r.jsonl", ("score=wer<=0.2",)) for score in (base, head))
+    assert decide(*both).verdict.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("row", "error", "outcomes"),
+    [
+        pytest.param({"score": 1}, False, [Outcome.PASSED], id="measured"),
+        pytest.param({"score": None}, False, [Outcome.SKIPPED], id="without its score"),
+        pytest.param({"score": 1, "status": "timeout"}, True, [], id="lost"),
+        pytest.param({"error": "boom"}, True, [], id="errored"),
+        pytest.param({"score": None, "status": "SKIPPED"}, False, [Outcome.SKIPPED], id="skipped"),
+    ],
+)
+def test_each_state_is_read_as_it_is(row, error, outcomes, tmp_path):
+    run = read(tmp_path, [{"id": "other", "score": 1}, {"id": "a", **row}])
+    [attempt] = run.cases[1].attempts
+    assert ((attempt.turn.error is not None), [one.outcome for one in attempt.turn.results]) == (error, outcomes)
+
+
+def test_rows_that_have_all_failed_to_run_are_read_as_errors(tmp_path):
+    run = read(tmp_path, [{"id": "a", "score": None, "error": "down"}, {"id": "b", "score": 0, "error": "down"}])
+    assert all(case.attempts[0].turn.error for case in run.cases)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["id=cas"], "has no column 'cas'; did you mean 'case'"),
+        (["score=f1"], "has no column 'f1'"),
+        (["id=case"], "no column says how a case ended"),
+    ],
+)
+def test_a_column_that_is_not_there_is_refused(columns, message, tmp_path):
+    with pytest.raises(InvalidDocument, match=message):
+        read(tmp_path, [{"case": "a", "value": 1}, {"case": "b", "value": 0}], *columns)
+
+
+@pytest.mark.parametrize("choice", ["f1", "scor=f1", "id=a>=1", "score="], ids=str)
+def test_a_choice_that_is_none_is_refused(choice):
+    with pytest.raises(InvalidSettings, match="is not OURS=THEIRS"):
+        Columns.chosen([choice])
+
+
+def test_a_table_that_may_be_cut_short_is_named(tmp_path):
+    assert read(tmp_path, "id,score\na,1\nb,0.9", name="r.csv").notices[0].endswith("is it the whole file?")
+    assert read(tmp_path, "id,score\na,1\nb,0.9\n", name="r.csv").notices == ()
+
+
+def test_a_folder_is_not_searched_for_plain_rows_unless_their_columns_are_named(tmp_path):
+    (tmp_path / "data.csv").write_text("id,score\na,1\n")
+    with pytest.raises(InvalidDocument, match="there are no results in"):
+        read_results([tmp_path])
+    assert [case.key for case in read_results([tmp_path], columns=["id=id"]).cases] == ["a"]

@@ -1,0 +1,112 @@
+"""What tells the program under test from the one that an earlier run was of."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from runevals.repository.git_changes import changed_files, state_of
+
+OTHER = "print('other')"
+STRANGE = os.fsdecode(b"\xe9.py")  # a name that is no UTF-8
+
+
+def edited(project):
+    project.write("agent.py", OTHER)
+
+
+def deleted(project):
+    (project.path / "agent.py").unlink()
+
+
+def made_a_program(project):
+    (project.path / "agent.py").chmod(0o755)
+
+
+def a_link_to_its_copy(project):
+    (project.path / "agent.py").rename(project.path / "copy.py")
+    (project.path / "agent.py").symlink_to("copy.py")
+
+
+def staged(project):
+    edited(project)
+    project.git("add", "agent.py")
+
+
+def not_looked_at(project):
+    project.git("update-index", "--assume-unchanged", "agent.py")
+    edited(project)
+
+
+def in_a_submodule(project):
+    project.write("inner/lib.py", "x = 2")
+
+
+def by_a_strange_name(project):
+    project.write(STRANGE, OTHER)
+
+
+EDITS = [
+    edited,
+    deleted,
+    made_a_program,
+    a_link_to_its_copy,
+    staged,
+    not_looked_at,
+    in_a_submodule,
+    by_a_strange_name,
+]
+
+
+@pytest.fixture
+def nested(repository, tmp_path_factory):
+    """A repository with a submodule."""
+    theirs = tmp_path_factory.mktemp("theirs")
+    repository.git("init", "-q", str(theirs))
+    (theirs / "lib.py").write_text("x = 1", encoding="utf-8")
+    repository.git("-C", str(theirs), "add", "-A")
+    repository.git("-C", str(theirs), "commit", "-qm", "lib")
+    repository.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(theirs), "inner")
+    repository.write(STRANGE, "print('one')")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "code")
+    return repository
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("before", ["as committed", "edited", "never committed"])
+def test_every_kind_of_code_change_is_detected(nested, edit, before):
+    if before == "edited":
+        nested.write("agent.py", "print('two')")
+    elif before == "never committed":
+        nested.git("update-ref", "-d", "HEAD")
+    state = state_of(nested.path)
+    os.utime(nested.path / "agent.py", (1, 1))
+    assert state_of(nested.path) == state  # the control: nothing but a time
+    edit(nested)
+    assert state_of(nested.path) != state
+
+
+def test_changed_files_have_their_paths_on_both_sides(repository):
+    repository.write("moved.txt", "\n".join(map(str, range(30))))
+    repository.write("link", "")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "files")
+    repository.git("mv", "moved.txt", "to.txt")
+    repository.write(".gitignore", "ignored\n")
+    repository.write("ignored", "")
+    repository.write("new file", "")
+    edited(repository)
+    (repository.path / "evals.json").unlink()
+    (repository.path / "link").unlink()
+    (repository.path / "link").symlink_to("agent.py")  # neither is a regular file on both sides
+    expected = {
+        (None, ".gitignore"),
+        (None, "new file"),
+        ("agent.py", "agent.py"),
+        ("evals.json", None),
+        ("moved.txt", "to.txt"),
+    }
+    assert set(changed_files(repository.path, "HEAD")) == expected
+    assert changed_files(repository.path, "unknown") is None
