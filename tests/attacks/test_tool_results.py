@@ -16,7 +16,7 @@ from runevals.run.tool_results import report_of
 from runevals.verdict.outcome import decide
 from tests.attacks.changed_values import places, put
 
-RESULTS = Path(__file__).parents[1] / "suites" / "importing" / "results"
+RESULTS = Path(__file__).parents[1] / "imports" / "results"
 DOCUMENTS = sorted(RESULTS.glob("*/valid/*.json"))
 FIRST_DAY, LAST_DAY = "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"
 VALUES = (None, 10**400, "x", [1], {"x": {}}, True, FIRST_DAY, LAST_DAY)

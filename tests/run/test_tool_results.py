@@ -15,7 +15,7 @@ from runevals.records.errors import InvalidDocument
 from runevals.run.tool_results import parse_report, read_report, report_of
 from tests.ending import ended
 
-RESULTS = Path(__file__).parents[1] / "suites" / "importing" / "results"
+RESULTS = Path(__file__).parents[1] / "imports" / "results"
 NOW = datetime.now(UTC)
 
 

@@ -171,6 +171,13 @@ class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
         )
 
 
+class BaseResult(Struct, frozen=True, kw_only=True, gc=False):
+    """Where a result is from that a case keeps because the change does not affect it."""
+
+    commit: str
+    measured_at: datetime
+
+
 class CaseReport(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """One case over all its attempts."""
 
@@ -195,6 +202,7 @@ class CaseReport(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True
     tripwire: bool = False  # a trap that the target is expected to fall into; scored like any other
     normalised_fingerprint: str | None = None  # of the content with white space normalised, if that is another
     notes: str | None = None  # of its author, such as the issue that it is for
+    base_result: BaseResult | None = None  # it was not run: the result is the base's
     copies: tuple[Whole, ...] = ()  # attempts whose answers an intermediate cache repeated
     share: Number | None = always(NoneType)  # the composite as a share 0–1
     flaky: bool = always(bool)  # some measured attempts passed and some did not

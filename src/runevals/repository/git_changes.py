@@ -28,22 +28,35 @@ class PathsRead(Struct, frozen=True, kw_only=True):
     patterns: frozenset[str] = frozenset()
     links: frozenset[str] = frozenset()
 
+    def joined(self, other: PathsRead) -> PathsRead:
+        """What either reads."""
+        return PathsRead(
+            paths=self.paths | other.paths,
+            patterns=self.patterns | other.patterns,
+            links=self.links | other.links,
+        )
 
-def changed_paths(repository: Path, commit: str, read: PathsRead) -> list[str]:
-    """The paths whose content differs from `commit`. Raises CannotFollow.
 
-    Links are followed in the work tree and in the commit, and the bytes are compared: neither attributes nor the
-    index are used.
-    """
-    old, new = CommitTree(repository, commit), WorkTree(repository, like=commit)
-    old_files, new_files = _files_read(old, read), _files_read(new, read)
-    paths = old_files.keys() | new_files.keys()
-    differing = {path for path in paths if old_files.get(path) != new_files.get(path)}
-    if not differing:  # the same files; otherwise no content need be read
-        files = {path: real for path, real in new_files.items() if not path.endswith("/")}
-        changed = {real for real in set(files.values()) if old.content(real) != new.content(real)}
-        differing = {path for path, real in files.items() if real in changed}
-    return sorted(differing)
+class Changes:
+    """The differences of a work tree from a commit. Raises CannotFollow."""
+
+    def __init__(self, repository: Path, commit: str) -> None:
+        self._old, self._new = CommitTree(repository, commit), WorkTree(repository, like=commit)
+
+    def among(self, read: PathsRead) -> list[str]:
+        """The paths of `read` whose content differs from the commit. Raises CannotFollow.
+
+        Links are followed in the work tree and in the commit, and the bytes are compared: neither attributes nor
+        the index are used.
+        """
+        old_files, new_files = _files_read(self._old, read), _files_read(self._new, read)
+        paths = old_files.keys() | new_files.keys()
+        differing = {path for path in paths if old_files.get(path) != new_files.get(path)}
+        if not differing:  # the same files; otherwise no content need be read
+            files = {path: real for path, real in new_files.items() if not path.endswith("/")}
+            changed = {real for real in set(files.values()) if self._old.content(real) != self._new.content(real)}
+            differing = {path for path, real in files.items() if real in changed}
+        return sorted(differing)
 
 
 def _files_read(tree: Tree, read: PathsRead) -> dict[str, str]:

@@ -38,7 +38,7 @@ from runevals.run.redaction.patterns import PatternRedactor
 from runevals.run.same_words import RepeatedAnswers
 from runevals.run.world import World
 from runevals.settings.resolve import Settings
-from runevals.suites.plan import RunPlan, Trial, only_cases
+from runevals.suites.plan import RunPlan, Trial, only_cases, without_cases
 from runevals.verdict.score import case_report, over_turns, run_report
 
 Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
@@ -63,8 +63,18 @@ class OtherSide(Struct):
 class Measurement:
     """One side being measured, round by round: converse → evaluate → score."""
 
-    def __init__(self, plan: RunPlan, settings: Settings, world: World, provenance: Provenance) -> None:
-        self.plan = plan
+    def __init__(
+        self,
+        plan: RunPlan,
+        settings: Settings,
+        world: World,
+        provenance: Provenance,
+        *,
+        base_results: Mapping[tuple[str, str], CaseReport] = {},
+    ) -> None:
+        """`base_results`: the results, by suite and key, of cases of the plan that are not measured."""
+        self._base_results = [base_results.get((case.suite, case.key)) for case in plan.cases]
+        self.plan = without_cases(plan, base_results)
         self.settings = settings
         self._world = world
         self._provenance = provenance
@@ -151,7 +161,8 @@ class Measurement:
         repeating = () if info.target.deterministic else self._same_words.notices
         notices = (*info.notices, *repeating, *deprecations(self.settings))
         info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped, notices=notices)
-        cases = [self._scored.get(index) or self._case(index) for index in range(len(self.plan.cases))]
+        measured = (self._scored.get(index) or self._case(index) for index in range(len(self.plan.cases)))
+        cases = [of_base or next(measured) for of_base in self._base_results]
         report = run_report(info, cases, complete=stopped is None)
         report = without_secrets(report, self._secrets, already=CaseReport)
         report = self._patterns.within_report(report)

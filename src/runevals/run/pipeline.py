@@ -18,6 +18,7 @@ from runevals.records.errors import ExternalError
 from runevals.reports.results_document import read
 from runevals.repository import git
 from runevals.run.against import compared_with, other_side, require_other_side
+from runevals.run.baseline.affected import keeping
 from runevals.run.baseline.choose import known_base, remarked, settled_base
 from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.run.baseline.reuse import reuse
@@ -55,7 +56,11 @@ def _run(request: RunRequest) -> Conclusion:
     require_few_calls(request)
     require_other_side(request)
     base = settled_base(base, request)  # measured now, if it must be
-    request = request.noting(*base.notices, *reused)
+    request = request.noting(*base.notices)
+    if request.settings.compare.changed_cases and base.baseline is not None:
+        request = keeping(request, base.baseline.report)
+    else:
+        request = request.noting(*reused)
     with other_side(request) as other:  # --against
         report, comparison = measure_head(request, base.baseline, other)  # plan → … → score, compare
         report, against = compared_with(other, report)

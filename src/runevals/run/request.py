@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Unpack
 
@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from runevals.lib.terminal import notice
-from runevals.records import Conclusion, MarkRun, Weakening
+from runevals.records import CaseReport, Conclusion, MarkRun, Weakening
 from runevals.records.rules import Limits
 from runevals.run import load
 from runevals.run.baseline.marks import FindMark
@@ -40,6 +40,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     find_mark: FindMark | None = None  # finds the run of a mark; None: among the results in this folder
     mark: MarkRun | None = None  # the run that the settings' mark names
     weakenings: tuple[Weakening, ...] = ()  # of settings and quarantine: what a change would decide about itself
+    base_results: Mapping[tuple[str, str], CaseReport] = {}  # by suite and key, of unaffected cases
     notices: tuple[str, ...] = ()  # of stages before the measurement
     budget: Budget = field(default_factory=lambda: Budget(Limits(), Stop()))
     target: Callable[[], Target] | None = None  # makes it, in place of the one that the settings name

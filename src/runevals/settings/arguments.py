@@ -52,7 +52,7 @@ class SettingsArguments(TypedDict, total=False):
     accept_label: str
     sandbox: Literal["strict", "reduced"]
     trust: bool
-    changed_only: bool
+    changed_only: bool | str
     depends_on: str | Sequence[str]
     min_pass_rate: float
     fail_on: str | Sequence[str]

@@ -230,6 +230,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             mark=mark,
             against=_against(values["against"], targets),
             changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
+            changed_cases=values["changed_only"] == "cases",
             depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
         ),
         rules=_rules(values, gates, base_side),

@@ -60,6 +60,7 @@ class CompareSettings(Struct, frozen=True, kw_only=True):
     against: str | None  # what the same cases are also measured as, or the target to compare the others with
     margin: float
     changed_only: bool
+    changed_cases: bool  # of the others, only the cases that a change affects are run
     depends_on: tuple[str, ...]  # absolute
 
 

@@ -26,7 +26,7 @@ class Setting(_NamedSetting, frozen=True, kw_only=True):
 
     default: object = None
     bounds: tuple[float | None, float | None] = (None, None)
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # of a yes_no: words that it may be besides
     metavar: str = ""  # the placeholder of its value in help
     by: frozenset[Way] = FLAG | INPUT  # besides the settings file and the environment
     protected: bool = False  # it decides over a change: it is read from the base's file, not from the change's
@@ -131,8 +131,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("trust", "yes_no", default=False, by=FLAG,
             help="Let the settings of a change reach hosts, variables and programs that those of its base do not "
                  "name."),
-    Setting("changed_only", "yes_no", default=False,
-            help="Reuse the base's result if nothing that the run depends on has changed."),
+    Setting("changed_only", "yes_no", default=False, choices=("cases",),
+            help="Reuse the base's result if nothing that the run depends on has changed; by settings or variable "
+                 "also `cases`: run only the cases that a change affects."),
     Setting("depends_on", "texts", default=(), metavar="PATH", by=FLAG,
             help="Files and globs that the target depends on, for changed-only."),
     Setting("min_pass_rate", "number", bounds=(0, 1), protected=True,

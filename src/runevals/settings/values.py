@@ -16,7 +16,8 @@ _NOT_IN_ARTIFACTS = frozenset('":<>|*?\r\n\\/')
 
 def parsed(setting: Setting, text: str, source: str) -> object:
     """The value of `text`; `source` names its origin in messages. Raises InvalidSettings."""
-    return checked(setting, _PARSERS[setting.kind](text, source), source)
+    value = text if text in setting.choices else _PARSERS[setting.kind](text, source)
+    return checked(setting, value, source)
 
 
 def checked(setting: Setting, value: object, source: str) -> object:
@@ -31,7 +32,7 @@ def checked(setting: Setting, value: object, source: str) -> object:
     if setting.kind == "texts" and isinstance(value, list):
         value = tuple(value)
     for word in value if isinstance(value, list | tuple) else (value,):
-        if setting.choices and word not in setting.choices:
+        if setting.choices and not isinstance(word, bool) and word not in setting.choices:
             hint = did_you_mean(str(word), setting.choices)
             raise InvalidSettings(f"{source} is '{word}'; it must be one of {', '.join(setting.choices)}{hint}")
     return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -131,6 +131,13 @@ def only_cases(plan: RunPlan, keys: Sequence[tuple[str, str]] | None, repeat: in
     is_selected = None if keys is None else set(keys)
     cases = tuple(case for case in plan.cases if is_selected is None or (case.suite, case.key) in is_selected)
     return replace(plan, cases=cases, repeat=repeat, shard=None)
+
+
+def without_cases(plan: RunPlan, keys: Collection[tuple[str, str]]) -> RunPlan:
+    """`plan` without these cases (suite and key)."""
+    if not keys:
+        return plan
+    return replace(plan, cases=tuple(case for case in plan.cases if (case.suite, case.key) not in keys))
 
 
 def most_prompts(turn: Turn) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -12,7 +11,7 @@ from msgspec.structs import replace
 
 from runevals.lib.parsing.source import is_of_git
 from runevals.records import Case, Suite, Workspace
-from runevals.repository.fresh_copy import CannotCopy, content_hash
+from runevals.repository.fresh_copy import CannotCopy
 from runevals.repository.git import GIT
 
 
@@ -61,19 +60,24 @@ def files_of(names: Sequence[str], places: Places) -> dict[str, Path]:
     return files
 
 
-def workspace_fingerprint(workspace: Workspace | None, files: Mapping[str, Path]) -> dict[str, object]:
-    """What a case's fingerprint has of it: a fixture that was edited is another one. Raises Unusable."""
+def workspace_fingerprint(
+    workspace: Workspace | None, files: Mapping[str, Path], hash_of: Callable[[Path], str]
+) -> dict[str, object]:
+    """What a case's fingerprint has of it: a fixture that was edited is another one. Raises Unusable.
+
+    `hash_of` gives the hash of a file's or folder's content.
+    """
     parts: dict[str, object] = {}
     try:
         if workspace is not None:
             parts["workspace"] = {
-                "from": None if workspace.folder is None else _hash(workspace.folder),
+                "from": None if workspace.folder is None else hash_of(workspace.folder),
                 GIT: workspace.commit,
                 "files": dict(workspace.files),
                 "setup": [list(argv) for argv in workspace.setup],
             }
         if files:
-            parts["files"] = {path: _hash(source) for path, source in files.items()}
+            parts["files"] = {path: hash_of(source) for path, source in files.items()}
     except (CannotCopy, OSError) as error:
         raise Unusable("from", str(error)) from None
     return parts
@@ -91,11 +95,6 @@ def _with_workspace(case: Case, *, always: bool) -> Case:
     if case.workspace is not None or not (always or case.files):
         return case
     return replace(case, workspace=Workspace(folder=case.cwd))
-
-
-@cache
-def _hash(source: Path) -> str:
-    return content_hash(source)
 
 
 def _programs(entries: Sequence[Any]) -> tuple[tuple[str, ...], ...]:

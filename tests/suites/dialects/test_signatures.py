@@ -76,7 +76,7 @@ def test_the_table_says_of_every_other_tool_what_to_do():
     assert len({signature.keys for signature in SIGNATURES}) == len(SIGNATURES)
 
 
-RESULTS = Path(__file__).parents[1] / "importing"
+RESULTS = Path(__file__).parents[2] / "imports"
 READ = [
     *RESULTS.glob("results/*/valid/*.json"),
     *RESULTS.glob("results/*/valid/*.jsonl"),

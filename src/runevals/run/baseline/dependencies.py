@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runevals.records import ModelIdentity, RunReport
 from runevals.repository.git import commit_of, ignored_in, links_to, matches_in, names
-from runevals.repository.git_changes import PathsRead, changed_paths
+from runevals.repository.git_changes import Changes, PathsRead
 from runevals.repository.trees import CannotFollow, FolderTree, matching
 from runevals.settings.file import PLACES
 from runevals.settings.resolve import Settings
@@ -57,6 +57,27 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
     `known` is the result that would stand for it: the same model and judge must have been asked by the same
     version of ours.
     """
+    if (why := unknown_files(settings)) is not None:
+        return why
+    if settings.selection.has_filters:
+        return "only some of the cases are asked for"
+    if known is not None and (why := asked_otherwise(settings, known)):
+        return why
+    if known is not None and not same_cases(loaded, known):
+        return "the base's result is of other cases"
+    try:
+        differing = Changes(settings.repository, commit).among(_read(settings, loaded, known))
+        differing = differing or _changed_in_workspaces(settings.repository, commit, loaded)
+    except CannotFollow as why:
+        return f"git cannot tell what changed since {commit[:7]}: {why}"
+    if differing:
+        more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
+        return f"changed since {commit[:7]}: {', '.join(differing[:3])}{more}"
+    return None
+
+
+def unknown_files(settings: Settings) -> str | None:
+    """Why it is not known which files the target reads; None if it is."""
     target = settings.target
     if target is None or settings.evaluate_only:
         return "there is no target whose files are known"
@@ -65,20 +86,6 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
             return f"depends_on: nothing here matches {Path(pattern).name}"
     if target.reads_other_files and not settings.compare.depends_on:
         return f"a {target.type} target may read any file; name what it depends on with depends_on"
-    if settings.selection.has_filters:
-        return "only some of the cases are asked for"
-    if known is not None and (why := asked_otherwise(settings, known)):
-        return why
-    if known is not None and not same_cases(loaded, known):
-        return "the base's result is of other cases"
-    try:
-        differing = changed_paths(settings.repository, commit, _read(settings, loaded, known))
-        differing = differing or _changed_in_workspaces(settings.repository, commit, loaded)
-    except CannotFollow as why:
-        return f"git cannot tell what changed since {commit[:7]}: {why}"
-    if differing:
-        more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
-        return f"changed since {commit[:7]}: {', '.join(differing[:3])}{more}"
     return None
 
 
@@ -141,7 +148,7 @@ def may_differ(settings: Settings, loaded: LoadedSuites, commit: str) -> bool:
     if target is None or settings.evaluate_only or (target.reads_other_files and not settings.compare.depends_on):
         return True
     try:
-        return bool(changed_paths(settings.repository, commit, _read(settings, loaded, None)))
+        return bool(Changes(settings.repository, commit).among(_read(settings, loaded, None)))
     except CannotFollow:
         return True
 
@@ -247,21 +254,38 @@ def _words(settings: Settings) -> Iterator[Path]:
 def _read(settings: Settings, loaded: LoadedSuites, known: RunReport | None) -> PathsRead:
     """All that the run reads; suites of the base too: one may have been removed. Raises CannotFollow."""
     root = settings.repository
-    paths = {*settings_paths(settings, loaded)}
-    paths |= {root / suite.path for suite in loaded.suites}
+    paths = {root / suite.path for suite in loaded.suites}
     paths |= set() if known is None else {root / suite.path for suite in known.run.suites}
-    words = {path for word in _words(settings) if (path := _relative(word, root)) is not None}
-    entries = settings.load.suites or (None,)
-    patterns = {Path(pattern) for pattern in settings.compare.depends_on}
-    for entry in entries:
+    patterns = set[Path]()
+    for entry in settings.load.suites or (None,):
         patterns.update(
             looked_at(settings.cwd if entry is None else entry.base, None if entry is None else entry.path)
         )
-    return PathsRead(
-        paths=frozenset({_inside(path, root) for path in paths} | words),
-        patterns=frozenset(_inside(pattern, root) for pattern in patterns),
-        links=frozenset(_inside(place, root) for place in _places(settings, loaded)),
+    return read_by_all(settings, loaded).joined(paths_inside(root, paths=paths, patterns=patterns))
+
+
+def read_by_all(settings: Settings, loaded: LoadedSuites) -> PathsRead:
+    """What every case may depend on: settings, target, judges, `depends_on`, and of suites what they name.
+
+    Raises CannotFollow.
+    """
+    root = settings.repository
+    of_all = paths_inside(
+        root,
+        paths=settings_paths(settings, loaded),
+        patterns=map(Path, settings.compare.depends_on),
+        links=_places(settings, loaded),
     )
+    words = frozenset(path for word in _words(settings) if (path := _relative(word, root)) is not None)
+    return of_all.joined(PathsRead(paths=words))
+
+
+def paths_inside(
+    root: Path, *, paths: Iterable[Path] = (), patterns: Iterable[Path] = (), links: Iterable[Path] = ()
+) -> PathsRead:
+    """These paths as git writes them. Raises CannotFollow for one outside the repository."""
+    inside = (frozenset(_inside(path, root) for path in each) for each in (paths, patterns, links))
+    return PathsRead(**dict(zip(("paths", "patterns", "links"), inside, strict=True)))
 
 
 def _places(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:

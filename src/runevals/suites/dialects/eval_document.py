@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,6 +31,7 @@ from runevals.records import (
     one_line,
 )
 from runevals.records.trace import MOST_PROMPTS
+from runevals.repository.fresh_copy import content_hash
 from runevals.suites.dialects.checking import (
     evaluator_problems,
     expected_problems,
@@ -173,6 +175,7 @@ class _Loader:
     problems: list[FileProblem] = field(default_factory=list)
     defaults: Checks | None = None
     context: str | None = None
+    hash_of: Callable[[Path], str] = field(default_factory=lambda: cache(content_hash))  # its cases share fixtures
 
     def suite(self) -> Suite:
         self.shape = shape_of(self.source.value)
@@ -336,7 +339,7 @@ class _Loader:
             workspace = None if declared is None else workspace_of(declared, places)
             at = (*json_path, "extensions", "runevals") if extension.get("files") else at
             files = files_of(extension.get("files", ()), places)
-            return workspace, files, workspace_fingerprint(workspace, files)
+            return workspace, files, workspace_fingerprint(workspace, files, self.hash_of)
         except Unusable as error:
             self._error(at, f"workspace: {error}")
             return None, {}, {}
