@@ -10,23 +10,23 @@ from runevals.records import Gate, Scope
 from runevals.records.errors import InvalidSettings
 
 PRESET_GATES = ("no_regression", "replay", "regression", "redteam", "min_pass_rate", "measured")
-GATE_METRICS = (
-    "pass_rate",
-    "composite",
-    "share",
-    "errors",
-    "regressions",
-    "new_failures",
-    "cost_usd",
-    "cost_change",
-    "latency_p95_s",
-    "tokens",
-    "weakening",
-    "judge_coverage",
-    "mark_drop",
-    "against_drop",
-    "same_path_as_base",
-)
+GATE_METRICS: Mapping[str, str] = {
+    "pass_rate": "passed attempts, 0–1; each case counts the same, however often it was run",
+    "composite": "the mean of the layers' scores, 1–5",
+    "share": "the same from 0 to 1",
+    "errors": "cases that were not measured, 0–1; failing it is exit 3",
+    "regressions": "cases that passed on the base and fail now, but for those that fresh runs cleared",
+    "new_failures": "these, and added cases that fail",
+    "cost_usd": "what one run of each case costs; `max_cost` limits a whole run",
+    "cost_change": "by which share a run of the cases that both sides answered became dearer",
+    "latency_p95_s": "seconds that 95 % of the answers do not exceed",
+    "tokens": "what one run of each case takes, input and output together",
+    "weakening": "how many checks, cases and settings the change made weaker",
+    "judge_coverage": "results of the judge that were measured, 0–1; failing it is exit 3",
+    "mark_drop": "what was lost since the mark, 0–1",
+    "against_drop": "the smallest margin at which this target would be called not worse than `against`, 0–1",
+    "same_path_as_base": "how far the tools called, in their order, are those of the base's runs: F1, 0–1",
+}
 SHARES = ("pass_rate", "share", "judge_coverage", "mark_drop", "against_drop", "same_path_as_base")
 
 
