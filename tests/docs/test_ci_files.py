@@ -172,7 +172,7 @@ def test_the_tasks_of_an_array_run_all_shards_and_the_command_of_the_page_merges
         done = called("bash", "-ec", script, cwd=repository.path, env={**os.environ, **variables, "PATH": path})
         assert done.returncode == 0, done.stdout + done.stderr
     [merge] = set(
-        re.findall(r"runevals merge shards [^\n\"]+", (ROOT / "docs" / "ci.md").read_text(encoding="utf-8"))
+        re.findall(r"runevals merge shards [^\n\"]+", (ROOT / "docs" / "clusters.md").read_text(encoding="utf-8"))
     )
     monkeypatch.setenv("CI", "true")
     code, printed, err = runevals(*merge.split()[1:])

@@ -116,15 +116,6 @@ def _in(module: ModuleType, name: str) -> bool:
     return hasattr(module, name) or importlib.util.find_spec(f"{module.__name__}.{name}") is not None
 
 
-def test_the_tables_of_the_action_list_its_inputs_and_outputs():
-    page = (ROOT / "docs" / "action.md").read_text(encoding="utf-8")
-    _, inputs, outputs = re.split(r"^## (?:Inputs|Outputs)$", page, flags=re.M)
-    named = [re.findall(r"`(\w+)`", row.split("|")[1]) for row in inputs.splitlines() if row.startswith("| `")]
-    assert [name for names in named for name in names] == list(ACTION["inputs"])
-    named = [re.findall(r"`(\w+)`", row.split("|")[1]) for row in outputs.splitlines() if row.startswith("| `")]
-    assert sorted(name for names in named for name in names) == sorted(ACTION["outputs"])
-
-
 def test_files_that_contributors_are_sent_to_exist():
     folders = (ROOT, ROOT / "src" / "runevals", ROOT / "src" / "runevals" / "reports")
     for span in spans("CONTRIBUTING.md"):
@@ -133,10 +124,10 @@ def test_files_that_contributors_are_sent_to_exist():
 
 
 def test_what_the_action_is_said_to_say_is_said_somewhere():
-    """The messages in the troubleshooting table of docs/github.md."""
+    """The messages in the table of docs/troubleshooting.md."""
     texts = [node.value for node in source() if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     said = "\n".join(texts).replace("`", "")
-    page = (ROOT / "docs" / "github.md").read_text(encoding="utf-8").partition("## Troubleshooting")[2]
+    page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     for message in re.findall(r"^\| `(\D[^`]+)`", page, re.M):
         parts = [part for part in re.split(r"[…–]|\d+", message) if re.search(r"\w{4}", part)]
         assert [part for part in parts if part.strip(" :") not in said] == [], message

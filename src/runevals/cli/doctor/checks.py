@@ -53,7 +53,7 @@ def diagnosis(raw: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
     try:
         settings = resolve(raw)
     except RunevalsError as error:
-        yield stopped("settings", error, "fix that, then run doctor again; docs/running.md explains each setting")
+        yield stopped("settings", error, "fix that, then run doctor again; docs/settings.md explains each setting")
         return
     yield good(
         "settings",
