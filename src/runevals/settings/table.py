@@ -105,10 +105,9 @@ SETTINGS: tuple[Setting, ...] = (
                  "that of a tag's commit, or the one with the best pass rate, then score."),
     # with `margin`, it decides only with a gate on `against_drop`
     Setting("against", "text", metavar="NAME|without-skill|none", by=FLAG, protected=True,
-            help="Also measure the same cases so, in the same rounds, and say the difference: without-skill, "
-                 "with the skill under test not installed; of several targets, the name of the one that the "
-                 "others are compared with: whether they are at most `margin` worse. It informs, unless a gate "
-                 "names it."),
+            help="Also run the same cases in the same rounds: without-skill, with the skill under test not "
+                 "installed; or the target with this NAME, with which the others are compared: are they at most "
+                 "`margin` worse? Reported only, unless a gate names it."),
     Setting("margin", "number", default=0.03, bounds=(0.001, 1), by=FLAG, protected=True,
             help="How much worse than that target another may be, as a share of the range."),
     Setting("on_unknown", "text", default="unmeasured", choices=("pass", "unmeasured", "fail"), by=FLAG,
