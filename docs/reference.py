@@ -13,7 +13,7 @@ import yaml
 
 from runevals.cli import COMMANDS, commands
 from runevals.cli.schema import NAMES, schema_of
-from runevals.lib.chat.providers import PROVIDERS
+from runevals.models.chat.providers import PROVIDERS
 from runevals.records import errors
 from runevals.settings.gates import GATE_METRICS, PRESET_GATES
 from runevals.settings.table import INPUTS, SETTINGS, Setting
@@ -153,7 +153,7 @@ def _key_of(name: str) -> str:
 
 def _kind(one: Setting) -> str:
     if one.choices:
-        return _codes(one.choices)
+        return ", ".join(filter(None, (KINDS[one.kind] if one.kind == "yes_no" else "", _codes(one.choices))))
     low, high = one.bounds
     least = "" if low is None else f", at least {low:g}"
     return KINDS[one.kind] + (least if high is None else f", {low:g}–{high:g}")
