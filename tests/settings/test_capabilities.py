@@ -10,21 +10,22 @@ import msgspec
 import pytest
 
 from runevals.models.chat.providers import PROVIDERS
-from runevals.records.agent import AGENT_KEYS, AGENTS
 from runevals.records.errors import InvalidSettings, UsageError
-from runevals.settings.agent import options_of
-from runevals.settings.capabilities import RULES, Reach, beyond, capabilities, require_granted
+from runevals.settings.capabilities import Reach, beyond, capabilities, require_granted
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.protected import PROTECTED
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.targets.agents import AGENTS as BY_NAME
+from runevals.targets.agents import AGENTS
 from runevals.targets.agents.agent import Ask
+from runevals.targets.agents.settings import AgentTargetSettings, options_of
+from runevals.targets.kinds import KINDS, kind_of
+from runevals.targets.plugin import PluginSettings
 
 HERE = "https://api.openai.com/v1"
 PLACE = "https://a.example/"
 KEYS = {
     **{name: f"value-of-{name}" for provider in PROVIDERS.values() for name in (provider.key,)},
-    **{name: f"value-of-{name}" for names in AGENT_KEYS.values() for name in names},
+    **{name: f"value-of-{name}" for agent in AGENTS.values() for name in agent.keys},
     "DEPLOY_KEY": "deploy-key-1",
 }
 JOB = {"CI": "true", "GITHUB_EVENT_NAME": "pull_request", **KEYS}
@@ -157,8 +158,9 @@ def test_the_options_of_an_agent_have_their_values():
 # --- every field of the schema, for every type
 
 
-def test_each_setting_of_a_target_and_a_judge_has_a_rule():
-    assert RULES.keys() == TARGET.keys() | JUDGE.keys()
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_setting_of_a_target_and_a_judge_has_a_rule(kind):
+    assert kind_of(kind).reaches.keys() == TARGET.keys() | JUDGE.keys()
 
 
 # The other settings that are the change's own: none leads to a host, a program, a variable or a file outside.
@@ -224,20 +226,21 @@ def settled(tmp_path):
 def reaches(settings):
     """What the resolved settings would do: what is started with which variables, and where keys go."""
     target = settings.target
-    sends = target.type in PROVIDERS or target.web is not None or target.agent is not None
+    agent = target.agent if isinstance(target, AgentTargetSettings) else None
+    sends = target.is_model or target.address is not None or agent is not None
     names = settings.key_names if sends else settings.program_variables or ()
     yield from (("variable", name) for name in names if name in KEYS)
     for endpoint in (target, *settings.judges):
         if endpoint.type in PROVIDERS:
             yield "address", endpoint.base_url
-    if target.web is not None:
-        yield "address", target.web.url
-    if target.agent is not None:
-        ask = Ask(prompt="p", model="m", settings=target.agent)
-        yield from (("word", word) for word in BY_NAME[target.type].arguments(ask))
-        yield "home", json.dumps(dict(BY_NAME[target.type].home(target.agent, KEYS)))
+    if target.address is not None:
+        yield "address", target.address
+    if agent is not None:
+        ask = Ask(prompt="p", model="m", settings=agent)
+        yield from (("word", word) for word in AGENTS[target.type].arguments(ask))
+        yield "home", json.dumps(dict(AGENTS[target.type].home(agent, KEYS)))
         yield "agent", target.type
-    if target.plugin is not None:
+    if isinstance(target, PluginSettings):
         yield "plugin", json.dumps([target.plugin, target.options])
     text = json.dumps([target.system_prompt, msgspec.to_builtins(target.prompt)])
     yield from [("file", text)] if "CANARY OF A FILE" in text else []
@@ -259,7 +262,7 @@ def test_no_value_of_a_change_leads_further(settled, kind, field):
                 settings = settled(head, base)
                 new = {reach for reach in reaches(settings) if reach not in known}
                 assert not any(map(is_of_canary, new)), (head, new)
-                assert settings.target.agent is None or settings.target.type == kind, head
+                assert settings.target.type in (kind, *(OF_BASE.keys() - AGENTS.keys())), head
 
 
 def is_of_canary(reach):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import get_args
 
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from runevals.lib.parsing.schema import schema
 from runevals.models.chat.providers import PROVIDERS, ProviderName
 from runevals.records.errors import InvalidSettings, InvalidSuite, UsageError
+from runevals.settings.judge import JudgeType
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.settings.target import JudgeType, TargetType
+from runevals.targets.kinds import KINDS
 
 PLACED = {"AZURE_AI_OPENAI_ENDPOINT": "https://x.openai.azure.com", "AWS_REGION": "us-east-1"}
 
@@ -31,7 +33,22 @@ def test_every_provider_is_a_target_and_a_judge_and_stands_in_the_schema():
     settings = schema("runevals.settings", "settings-1")
     target = settings["properties"]["target"]["then"]["properties"]["type"]["enum"]
     judge = settings["$defs"]["judge"]["then"]["properties"]["type"]["enum"]
-    assert (tuple(target), tuple(judge)) == (get_args(TargetType), get_args(JudgeType))
+    assert (set(target), tuple(judge)) == (set(KINDS), get_args(JudgeType))
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("{type: claude-code, system_prompt: Be kind.}", "system_prompt: a claude-code target does not take it"),
+        ("{type: codex, base_url: 'http://127.0.0.1:1'}", "base_url: a codex target does not take it"),
+        ("{type: command, command: a, mcp: {}}", "mcp: a command target does not take it; leave it out"),
+        ("{type: openai, model: m, trace: otlp}", "trace: a openai target is not a program that is started here"),
+        ("{type: plugin, plugin: p, system_prompt: Be kind.}", "system_prompt: a plugin target is not sent one"),
+    ],
+)
+def test_what_a_kind_does_not_take_is_refused(settle, written, reason):
+    with pytest.raises(InvalidSettings, match=re.escape(f"target.{reason}")):
+        settle(f"target: {written}")
 
 
 @pytest.mark.parametrize("name", PROVIDERS)

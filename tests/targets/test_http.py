@@ -13,10 +13,10 @@ from runevals.models.chat.prices import Price, Prices
 from runevals.models.http.throttle import Throttle
 from runevals.records import Citation, Conversation, Message, ToolCall
 from runevals.records.errors import TargetRefused
-from runevals.settings.web_target import web_settings
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.http import HttpTarget
 from runevals.targets.json_endpoint import JsonEndpoint
+from runevals.targets.web import web_settings
 from tests.json_server import Answer, json_server
 
 TURN = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Hello?", thread="s#c#1")
@@ -24,7 +24,7 @@ TURN = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Hello?", thr
 
 def target(server, *, environment=None, timeout_s=5.0, attempts=3, told=(), **written):
     settings = {"type": "http", "url": f"{server.url}/chat", **written}
-    web = web_settings(settings, environment or {})
+    web = web_settings(settings, environment or {}, has_template=True)
     throttle = Throttle(max_attempts=attempts, first_delay_s=0.01)
     endpoint = JsonEndpoint(web, web.header_values(environment or {}), throttle, timeout_s=timeout_s)
     return HttpTarget(

@@ -11,12 +11,11 @@ from msgspec.structs import replace
 from runevals.judge.model import ModelJudge
 from runevals.models.chat.chat import Chat, Endpoint
 from runevals.models.chat.providers import PROVIDERS
+from runevals.models.chat.settings import chat_of
 from runevals.models.http.throttle import Throttle, Throttles
 from runevals.records import Conversation
 from runevals.records.errors import InvalidSettings, TargetRefused
-from runevals.run.world.build_target import chat_of
-from runevals.settings.target import TargetSettings
-from runevals.targets.openai import OpenAITarget
+from runevals.targets.openai import ModelTargetSettings, OpenAITarget
 from tests.judge.replies import QUESTION
 from tests.targets.openai_target import asking
 from tests.wires import WIRES, Turn, wire_server
@@ -172,7 +171,7 @@ def test_what_is_no_reply_says_so(api):
 
 def test_an_api_whose_sdk_is_not_installed_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "anthropic", None)  # as where it is not installed
-    settings = TargetSettings(type="anthropic", base=tmp_path, model="m", api_key_env="ANTHROPIC_API_KEY")
+    settings = ModelTargetSettings(type="anthropic", base=tmp_path, model="m", api_key_env="ANTHROPIC_API_KEY")
     with pytest.raises(InvalidSettings, match=r"pip install 'runevals\[anthropic\]'"):
         chat_of(settings, {"ANTHROPIC_API_KEY": "k"}, Throttles(), what="target")
     other = replace(settings, api="chat")

@@ -127,7 +127,7 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
     mask_keys(environment, settings)
     several = bool(action_input("all_projects", inputs))
     one = settings.target
-    if as_root and (several or settings.targets or (one is not None and one.type in ("command", "python"))):
+    if as_root and (several or settings.targets or (one is not None and one.traits.is_program)):
         notice(f"Warning: programs under test run as root, and can access everything that the job can: {as_root}")
     here = on_github(environment, settings.github, job, inputs.get("github_token", ""), settings.selection.shard)
     if job.task == "run" and action_input("mode", inputs) != "plan":

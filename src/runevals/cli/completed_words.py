@@ -57,9 +57,9 @@ def evaluators() -> Iterable[str]:
 
 
 def _targets() -> Iterable[str]:
-    from runevals.settings.target_names import OTHER_TYPES, TYPES
+    from runevals.targets.kinds import KINDS, kind_of
 
-    known = (*TYPES, *(f"{kind}:" for kind in OTHER_TYPES))
+    known = (*(name if kind_of(name).alone else f"{name}:" for name in KINDS), "https:")
     with suppress(RunevalsError):
         file = _settings().file
         return known if file is None else (*file.values.get("targets", ()), *known)

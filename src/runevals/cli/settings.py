@@ -12,9 +12,9 @@ from runevals.cli.options import MODELS, environment_option, resolved_settings, 
 from runevals.lib.terminal import say
 from runevals.models.http.origin import without_credentials
 from runevals.records.rules import SuiteEntry
+from runevals.settings.judge import judges_label
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
-from runevals.settings.target import judges_label
 
 _ADDRESS = re.compile(r"[a-z0-9]+://\S+$")
 

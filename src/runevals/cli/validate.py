@@ -136,10 +136,11 @@ def _server_tools(settings: Settings) -> ServerTools | None:
     """The tools of the MCP servers under test, which are started for this. Raises what they raise."""
     from runevals.programs.processes import in_use
     from runevals.records import Location
-    from runevals.run.world.build_target import server_tools_of
     from runevals.suites.health.server_tools import ServerTools
+    from runevals.targets.openai import ModelTargetSettings
 
-    tools = None if settings.target is None else server_tools_of(settings.target, settings.environment)
+    target = settings.target
+    tools = target.server_tools(settings.environment) if isinstance(target, ModelTargetSettings) else None
     if tools is None:
         return None
     file = "runevals.yaml" if settings.file is None else settings.file.display_name

@@ -26,6 +26,7 @@ from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import is_selected
+from runevals.targets.skill import SkillSettings
 
 EVERY_S = 0.5
 SETTLED_S = 0.2  # an editor may write a file in several steps
@@ -107,7 +108,7 @@ def _only(loaded: LoadedSuites, cases: Sequence[Case]) -> LoadedSuites:
 def _files(settings: Settings, loaded: LoadedSuites) -> list[Path]:
     """The files of the run, with the skill's own files."""
     files = files_of(settings, loaded)
-    if settings.target is not None and settings.target.type == "skill" and settings.target.path is not None:
+    if isinstance(settings.target, SkillSettings):
         files += settings.target.path.rglob("*.py")
     return [path for path in dict.fromkeys(files) if path.is_file()]
 

@@ -10,7 +10,6 @@ from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured
 from runevals.settings.resolve import RawSettings, Settings
-from runevals.settings.target import needs_key
 from runevals.verdict.outcome import skipped, unmeasured
 
 MOST_NAMES = 5
@@ -27,9 +26,9 @@ def withheld(settings: Settings) -> tuple[str, ...]:
     lacking = [
         endpoint.api_key_env if endpoint.auth is None else IDENTITY
         for endpoint in endpoints
-        if endpoint.auth is not None or (needs_key(endpoint) and not environment.get(endpoint.api_key_env))
+        if endpoint.auth is not None or (endpoint.needs_key and not environment.get(endpoint.api_key_env))
     ]
-    if all(endpoint.type in ("recorded", "skill") for endpoint in endpoints):
+    if not any(endpoint.takes_questions for endpoint in endpoints):
         return ()
     empty = [
         name

@@ -12,10 +12,11 @@ from runevals.records.errors import InvalidSettings
 from runevals.run.measurement import OtherSide
 from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
-from runevals.settings.agent import SKILL_FILE
-from runevals.settings.target import TargetSettings
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import is_selected
+from runevals.targets.agents.settings import AgentTargetSettings
+from runevals.targets.agents.skills import SKILL_FILE
+from runevals.targets.kind import TargetSettings
 from runevals.verdict.against import against_other
 
 LEAVE_OUT = "leave out --against, or write --against none"
@@ -56,7 +57,7 @@ def _without_skill(request: RunRequest) -> RunRequest:
     option = f"--against {settings.compare.against}"
     if settings.selection.shard is not None:
         raise InvalidSettings(f"{option}: a shard has only a part of the cases; {LEAVE_OUT}")
-    if settings.evaluate_only or settings.target is None or settings.target.type == "recorded":
+    if settings.evaluate_only or settings.target is None or settings.target.is_recorded:
         raise InvalidSettings(f"{option}: recorded answers cannot be asked for again without it; {LEAVE_OUT}")
     target = _target_without_skill(settings.target, request.suites)
     if target is None:
@@ -73,11 +74,11 @@ def _without_skill(request: RunRequest) -> RunRequest:
 
 def _target_without_skill(target: TargetSettings, suites: LoadedSuites) -> TargetSettings | None:
     """The target without the skills that its suites are for, or without any if they are for none of its skills."""
-    if target.agent is not None and target.agent.skills:
+    if isinstance(target, AgentTargetSettings) and target.agent.skills:
         under_test = {suite.skill.resolve() for suite in suites.suites if suite.skill is not None}
         skills = tuple(skill for skill in target.agent.skills if skill not in under_test)
         skills = () if skills == target.agent.skills else skills
-        return replace(target, agent=replace(target.agent, skills=skills))
+        return target.with_skills(skills)
     if target.system_prompt is not None and any(path.name == SKILL_FILE for path in target.files):
         return replace(target, system_prompt=None)
     return None

@@ -65,11 +65,11 @@ def calls_of_attempt(settings: Settings, loaded: LoadedSuites) -> int:
     """
     plan = make_plan(loaded.suites, settings.selection)
     target = settings.target
-    is_asked = not settings.evaluate_only and target is not None and target.type != "recorded"
+    is_asked = not settings.evaluate_only and target is not None and not target.is_recorded
     prompts = sum(most_prompts(turn) for case in plan.cases for turn in case.turns) if is_asked else 0
     written = sum(most_prompts(turn) for case in plan.cases for turn in case.turns if turn.user) if is_asked else 0
     judges = () if settings.no_judge else settings.judges
-    votes = sum(judge.votes for judge in judges if judge.type != "recorded")
+    votes = sum(judge.votes for judge in judges if not judge.is_recorded)
     judged = (
         sum(isinstance(leaf, Judged) for check in plan.checks for leaf in leaves(check.evaluator)) if votes else 0
     )

@@ -9,9 +9,11 @@ from msgspec.structs import replace
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings
-from runevals.settings.target import TargetSettings, model_target, skill_target
 from runevals.suites.dialects import skill_cases
 from runevals.suites.load import without_model
+from runevals.targets.agents.settings import AgentTargetSettings
+from runevals.targets.openai import model_target
+from runevals.targets.skill import skill_target
 
 
 def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
@@ -20,9 +22,10 @@ def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
     An agent gets the skills that the suites are for. Raises InvalidSettings if one is not found, or two have
     one name.
     """
-    if settings.target is not None and settings.target.skills_of_suites:
-        return replace(settings, target=_with_skills(settings.target, suites))
-    if settings.target is not None or settings.targets or not suites:
+    target = settings.target
+    if isinstance(target, AgentTargetSettings) and target.skills_of_suites:
+        return replace(settings, target=_with_skills(target, suites))
+    if target is not None or settings.targets or not suites:
         return settings
     if all(suite.dialect == skill_cases.NAME for suite in suites):
         return replace(settings, target=skill_target(settings.cwd))
@@ -31,9 +34,8 @@ def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
     return settings
 
 
-def _with_skills(target: TargetSettings, suites: Sequence[Suite]) -> TargetSettings:
+def _with_skills(target: AgentTargetSettings, suites: Sequence[Suite]) -> AgentTargetSettings:
     """The target with the skills that its suites are for."""
-    assert target.agent is not None  # noqa: S101 - other targets have none
     for suite in suites:
         if suite.skill is None and suite.skill_name is not None:
             raise InvalidSettings(
@@ -42,5 +44,4 @@ def _with_skills(target: TargetSettings, suites: Sequence[Suite]) -> TargetSetti
                 "an agent without it"
             )
     skills = tuple(dict.fromkeys(suite.skill.resolve() for suite in suites if suite.skill is not None))
-    agent = replace(target.agent, skills=skills)
-    return replace(target, agent=agent, files=(*target.files, *skills), skills_of_suites=False)
+    return replace(target.with_skills(skills), files=(*target.files, *skills), skills_of_suites=False)

@@ -16,7 +16,7 @@ from runevals.suites.plan import RunPlan, make_plan
 def load_request(settings: Settings) -> LoadRequest:
     """The settings that say where suites are and how they are read."""
     target = settings.target
-    without_prompts = target is None or (target.type == "recorded" and target.prompt is None)
+    without_prompts = target is None or (target.is_recorded and target.prompt is None)
     return LoadRequest(
         cwd=settings.cwd,
         below=_below(settings),

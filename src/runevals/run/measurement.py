@@ -216,7 +216,7 @@ class Measurement:
 
 def answers_from_memory(settings: Settings) -> bool:
     """Whether the answers were recorded, and are not asked for."""
-    return settings.evaluate_only or (settings.target is not None and settings.target.type == "recorded")
+    return settings.evaluate_only or (settings.target is not None and settings.target.is_recorded)
 
 
 def measure(side: Measurement, watch: Watch = iter) -> RunReport:

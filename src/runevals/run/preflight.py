@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from runevals.evaluators import catalogue
-from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
-from runevals.models.chat.providers import PROVIDERS
+from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import GateRules
 from runevals.settings.resolve import Settings
-from runevals.settings.target import TargetSettings
 from runevals.suites.dialects import skill_cases
 from runevals.suites.load import without_model
 from runevals.verdict.gate_metrics import EVALUATOR
-
-# Targets whose tool calls we answer, or that played them before.
-CAN_INTERCEPT = frozenset({*PROVIDERS, "recorded"})
 
 
 def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
@@ -43,18 +35,17 @@ def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
             if case.cwd is not None and not case.cwd.is_dir()
         ]
     calls = [suite.path for suite in suites if suite.dialect == skill_cases.NAME]
-    if calls and settings.target is not None and settings.target.type not in ("skill", "recorded"):
+    if calls and settings.target is not None and not settings.target.traits.runs_skills:
         raise InvalidSettings(
             f"{calls[0]} holds cases for skills, which a {settings.target.type} target is not; "
             "use --target skill, or name other suites"
         )
     target = settings.target
-    of_models = target is not None and target.type in PROVIDERS
-    if target is not None and of_models and not target.model and (lost := without_model(suites)):
+    if target is not None and target.is_model and not target.model and (lost := without_model(suites)):
         message = f"the {target.type} target has no model; name one with --model or target.model"
         raise InvalidSettings(f"{message} ({lost[0]} names none either)")
     mocked = [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.mocked]
-    if mocked and settings.target is not None and settings.target.type not in CAN_INTERCEPT:
+    if mocked and settings.target is not None and not settings.target.traits.answers_tool_calls:
         raise InvalidSettings(
             f"{mocked[0]} answers tool calls by mocks, which a {settings.target.type} target cannot let us do"
         )
@@ -90,53 +81,6 @@ def require_present(settings: Settings) -> None:
     target = settings.target
     if target is None or settings.evaluate_only or "/" in "".join(target.command[:1]):
         return  # a program with a path is looked for in each case's own folder
-    problem = absent(target, settings.environment)
+    problem = target.absent(settings.environment)
     if problem is not None:
         raise InvalidSettings(f"target: {problem}\nrunevals doctor checks all that a run needs")
-
-
-def absent(target: TargetSettings, environment: Mapping[str, str]) -> str | None:
-    """The problem if a file, folder or program of a local target is missing."""
-    match target.type:
-        case "command":
-            program = target.command[0]
-            search = environment.get("PATH", os.defpath)
-            exists = (target.base / program).is_file() if "/" in program else shutil.which(program, path=search)
-            return None if exists else f"there is no program {program}"
-        case "python":
-            file, _, function = (target.function or "").rpartition(":")
-            return _absent_function(target.base, file, function) if file.endswith(".py") else None
-        case "skill":
-            known = target.path is not None and target.path.is_dir()
-            return None if known else f"there is no folder {target.path}"
-        case _:
-            return None
-
-
-def _absent_function(base: Path, file: str, function: str) -> str | None:
-    path = base / file
-    if not path.is_file():
-        siblings = sorted(path.parent.glob("*.py")) if path.parent.is_dir() else []
-        near = did_you_mean(file, [Path(os.path.relpath(sibling, base)).as_posix() for sibling in siblings])
-        return f"there is no file {file}{near}"
-    try:
-        names = set(_names(ast.parse(path.read_bytes())))
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return None  # loading it says more
-    if function in names or not names.isdisjoint(("*", "__getattr__", "globals", "setattr", "exec")):
-        return None
-    return f"{file} has no function {function}{did_you_mean(function, sorted(names))}"
-
-
-def _names(tree: ast.Module) -> Iterator[str]:
-    """Every name that the module may define, and more."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-            case ast.Name(id=name):
-                yield name
-            case ast.alias(name=name, asname=asname):
-                yield asname or name
-            case _:
-                pass

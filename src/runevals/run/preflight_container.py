@@ -24,7 +24,7 @@ def require_reachable(settings: Settings) -> None:
 def _addresses(settings: Settings) -> list[tuple[str, str]]:
     target, addresses = settings.target, [("judge", judge.base_url) for judge in settings.judges]
     if target is not None:
-        addresses.append(("target", target.base_url if target.web is None else target.web.url))
+        addresses.append(("target", target.address or target.base_url))
     return [(what, address) for what, address in addresses if address is not None]
 
 

@@ -11,10 +11,10 @@ def require_usable_plugins() -> None:
     if not plugins.is_any_installed():
         return
     from runevals import reports as reporters  # 25 ms that most installations need not pay
-    from runevals import targets
     from runevals.suites import dialects
+    from runevals.targets.plugin import PLUGINS
 
     catalogue.plugin_evaluators()
     dialects.plugin_dialects()
     reporters.reporters()
-    plugins.plugins(targets.PLUGINS)
+    plugins.plugins(PLUGINS)

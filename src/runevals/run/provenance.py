@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -20,10 +19,11 @@ from runevals.records import Provenance, RunInfo
 from runevals.repository.git import branch_of, commit_of, names
 from runevals.repository.git_changes import State, state_of
 from runevals.run.baseline.dependencies import may_differ, settings_paths, workspace_commits
+from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
-from runevals.settings.target import JudgeSettings, TargetSettings
 from runevals.suites.load import LoadedSuites
+from runevals.targets.kind import TargetSettings
 
 # Where target calls run changes no answer, and the name of a cluster's host should not be published.
 _LEFT_OUT = frozenset(
@@ -125,7 +125,7 @@ def _is_changed(state: State) -> bool:
 
 def _is_priced(settings: Settings) -> bool:
     """Whether target or judge is one whose calls have a price by model."""
-    return any(one.type in (*PROVIDERS, "http") for one in endpoints(settings))
+    return any(one.is_priced for one in endpoints(settings))
 
 
 def endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
@@ -140,7 +140,7 @@ def deprecations(settings: Settings) -> tuple[str, ...]:
 
     It has no date, and a model that it does not know has none. Of a model whose end is known, the report says it.
     """
-    models = {(one.type, one.model) for one in endpoints(settings) if one.type in PROVIDERS}
+    models = {(one.type, one.model) for one in endpoints(settings) if one.is_model}
     deprecated = sorted(
         str(model)
         for kind, model in models
@@ -182,8 +182,7 @@ def _chosen(settings: Settings) -> dict[str, object]:
     target = settings.target
     if settings.target_name is not None:
         chosen["target"] = settings.target_name
-    if target is not None and settings.origins["target"].startswith("--"):
-        name = {"python": target.function, "command": shlex.join(target.command)}.get(target.type, target.model)
-        if name:
-            chosen["target"] = f"{target.type}:{name}"
+    name = None if target is None else target.named_on_command_line
+    if target is not None and name and settings.origins["target"].startswith("--"):
+        chosen["target"] = f"{target.type}:{name}"
     return chosen

@@ -10,14 +10,14 @@ from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci
 from runevals.lib.terminal import notice
 from runevals.models.chat.providers import PROVIDERS
-from runevals.records.agent import AGENT_PLACES
 from runevals.records.errors import InvalidSettings
 from runevals.repository.git import may_be_committed, why_unavailable
+from runevals.targets.agents import AGENTS
 
 # By which a key would go to another host, or be read on its way.
 _WAYS = frozenset({
     *(provider.located_by for provider in PROVIDERS.values() if provider.located_by),
-    *(name for names in AGENT_PLACES.values() for name in names),
+    *(name for agent in AGENTS.values() for name in agent.places),
     "AWS_DEFAULT_REGION", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
     "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_TLS_REJECT_UNAUTHORIZED",
 })  # fmt: skip

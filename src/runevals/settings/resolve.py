@@ -35,6 +35,7 @@ from runevals.settings.ci_shard import shard_of
 from runevals.settings.evaluators import read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
 from runevals.settings.gates import check_mark, check_names, check_target, gates_of
+from runevals.settings.judge import JudgeSettings, judge_settings
 from runevals.settings.protected import changes_not_applied, effective_source, prices_of
 from runevals.settings.stages import (
     CompareSettings,
@@ -44,10 +45,11 @@ from runevals.settings.stages import (
     RedactionSettings,
 )
 from runevals.settings.table import ROUNDS_IN_CI, SETTINGS, Setting
-from runevals.settings.target import JudgeSettings, RawEndpoint, TargetSettings, judge_settings, target_settings
+from runevals.settings.target import RawEndpoint, target_settings
 from runevals.settings.target_names import is_name
 from runevals.settings.targets import TargetChoice, check_against, choose_targets
 from runevals.settings.values import baseline_address, checked, parsed, read_mark, require_artifact_name, texts
+from runevals.targets.kind import TargetSettings
 
 if TYPE_CHECKING:
     from runevals.records import Weakening

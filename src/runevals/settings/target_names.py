@@ -7,16 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from runevals.lib.parsing.source import JsonPath
-from runevals.models.chat.providers import PROVIDERS
-from runevals.records.agent import AGENTS
+from runevals.targets.kinds import KINDS
 
 WITHOUT_SKILL = "without-skill"
 NONE = "none"
-# A target of these types is named by one word.
-TYPES = (*PROVIDERS, *AGENTS, "skill")
-OTHER_TYPES = ("http", "https", "a2a", "command", "python", "recorded", "plugin")
 OF_ONE_TARGET = "has a name for each target; for a single one write `target:`"
-RESERVED = (WITHOUT_SKILL, NONE, *TYPES, *OTHER_TYPES)
+RESERVED = (WITHOUT_SKILL, NONE, "https", *KINDS)
 
 
 def is_of_one_target(targets: object) -> bool:

@@ -12,8 +12,8 @@ from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.target_names import NONE, WITHOUT_SKILL, file_name, is_name
-
-WITHOUT_MODEL = ("recorded", "skill", "a2a")  # another model would be asked the same
+from runevals.settings.words import target_words
+from runevals.targets.kinds import kind_of
 
 
 class TargetChoice(Struct, frozen=True, kw_only=True):
@@ -81,8 +81,8 @@ def _of_models(
     section = word or file.values.get("target") or "openai"
     if name in of_file:
         file, base_side, section = _with_target(file, name), _of_base(base_side, name), of_file[name]
-    kind = section.partition(":")[0] if isinstance(section, str) else section["type"]
-    if kind in WITHOUT_MODEL:
+    kind = (target_words(section) if isinstance(section, str) else section)["type"]
+    if not kind_of(kind).traits.takes_model:
         raise InvalidSettings(
             f"--model was given {len(models)} times, but a {kind} target answers alike with any; leave it out, or "
             "name several `targets` in runevals.yaml"

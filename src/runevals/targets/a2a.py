@@ -8,12 +8,17 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from runevals.models.chat.settings import host_of
 from runevals.models.http.endpoint import WebSettings
 from runevals.models.http.throttle import CallFailed, Throttle, final_failure
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, TargetRefused
+from runevals.records.traits import Traits
+from runevals.targets import Target
 from runevals.targets.conversation_ids import ConversationIds
+from runevals.targets.kind import NOT_SENT, Making, refusing
 from runevals.targets.program_report import failed
+from runevals.targets.web import WebTargetSettings
 
 if TYPE_CHECKING:
     from runevals.targets.a2a_client import AgentClient
@@ -136,3 +141,30 @@ def _problem(reply: AgentReply, timeout_s: float) -> Problem | None:
     if not reply.text and reply.value is None:
         return Problem(code="empty_response", message=f"the task is {reply.state}, but has no text")
     return None
+
+
+class A2ASettings(WebTargetSettings, frozen=True, kw_only=True):
+    """An Agent2Agent endpoint."""
+
+    has_template = False
+    traits = Traits(is_paid=True, takes_model=False)
+    refuses = refusing(system_prompt=NOT_SENT)
+
+    @property
+    def takes_one_message(self) -> str | None:
+        """It knows no messages of others."""
+        return "an a2a agent is sent one text"
+
+    def build(self, making: Making) -> Target:
+        """Raises InvalidSettings for a header without its variable, and without the SDK."""
+        return A2ATarget(
+            self.web,
+            self.web.header_values(making.environment),
+            making.throttles[host_of(self.web.url)],
+            making.conversations,
+            timeout_s=self.timeout_s,
+            deterministic=self.deterministic,
+        )
+
+
+KIND = A2ASettings

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from runevals.programs.container import what_to_use
 from runevals.programs.exchange import MAX_OUTPUT_BYTES, Exchange
 from runevals.records import Conversation, ModelIdentity, Response
-from runevals.records.errors import TargetRefused
+from runevals.records.agent import AgentName
+from runevals.records.errors import InvalidSettings, TargetRefused
+from runevals.records.traits import Traits
+from runevals.targets import Target
+from runevals.targets.agents import AGENTS
+from runevals.targets.agents.stream import Reader, read_whole
+from runevals.targets.kind import Making, Section
+from runevals.targets.program import UserProgramSettings
 from runevals.targets.program_report import failed, is_report, response_from
+from runevals.targets.reach import program_of, rules
 
 NO_SUCH_PROGRAM = 127  # the exit code of shells and env
 
@@ -20,7 +31,7 @@ NO_SUCH_PROGRAM = 127  # the exit code of shells and env
 class CommandTarget:
     """Starts the program for every answer, without a shell, and kills it at its timeout."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the settings of every program, and how it answers
         self,
         command: Sequence[str],
         *,
@@ -29,8 +40,10 @@ class CommandTarget:
         timeout_s: float,
         deterministic: bool,
         request: Mapping[str, object],
+        reader: type[Reader] | None = None,
     ) -> None:
-        """`request` is sent with every conversation: model and system prompt.
+        """`request` is sent with every conversation: model and system prompt. `reader`: of its output, if
+        it prints the events of an agent.
 
         The folder of a case has precedence over `cwd`.
         """
@@ -40,6 +53,7 @@ class CommandTarget:
         self._timeout_s = timeout_s
         self._deterministic = deterministic
         self._request = dict(request)
+        self._reader = reader
         self._running: set[Exchange] = set()
 
     def answer(self, conversation: Conversation) -> Response:
@@ -72,7 +86,7 @@ class CommandTarget:
             return failed("target_timeout", f"{reason}: no end of the answer within {self._timeout_s:g} s")
         if not finished:
             return failed("target_timeout", f"no answer within {self._timeout_s:g} s")
-        return self.read(talk, time.monotonic() - began)
+        return self._read(talk, time.monotonic() - began)
 
     def _from_elsewhere(self) -> list[str]:
         """The command for another working folder, with absolute paths of the files in its own."""
@@ -80,8 +94,10 @@ class CommandTarget:
         own = {word: self._cwd.absolute() / word for word in (*([first] if "/" in first else []), *words)}
         return [str(own[word]) if word in own and own[word].is_file() else word for word in self._command]
 
-    def read(self, talk: Exchange, latency_s: float) -> Response:
-        """What the program printed, now that it has ended."""
+    def _read(self, talk: Exchange, latency_s: float) -> Response:
+        """What the program printed, now that it has ended; a problem if an agent's final event is missing."""
+        if self._reader is not None:
+            return read_whole(self._reader(), bytes(talk.out), latency_s, exit_code=talk.exit_code)
         if talk.exit_code != 0:
             instead = what_to_use() if talk.exit_code == NO_SUCH_PROGRAM else ""
             reason = f"the command {talk.failure}{instead}"
@@ -160,3 +176,67 @@ def _ends_in_report(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(value, Mapping) and bool({"output", "ok"} & value.keys())
+
+
+class CommandSettings(UserProgramSettings, frozen=True, kw_only=True):
+    """A program."""
+
+    command: tuple[str, ...]
+    output: AgentName | None = None  # it prints the events of this agent
+
+    traits = Traits(takes_cwd=True, takes_files=True, is_program=True, needs_files=True)
+    word = "command"
+    form = "PROGRAM"
+    reaches = rules("command", of=program_of)
+
+    @classmethod
+    def own_fields(cls, section: Section) -> dict[str, Any]:
+        """Its words. Raises InvalidSettings."""
+        written = section.values.get("command") or ()
+        try:
+            command = tuple(shlex.split(written) if isinstance(written, str) else written)
+        except ValueError as error:
+            raise InvalidSettings(f"target.command cannot be read: {error}") from None
+        if not command:
+            raise InvalidSettings("the command target has no command; give target.command or command:PROGRAM")
+        return {**super().own_fields(section), **section.taken("output"), "command": command}
+
+    def start(self, making: Making) -> Target:
+        """Nothing is started yet."""
+        return CommandTarget(
+            self.command,
+            cwd=self.base,
+            env=self.variables_in(making),
+            timeout_s=self.timeout_s,
+            deterministic=self.deterministic,
+            request={"model": self.model, "system": self.system_prompt},
+            reader=None if self.output is None else AGENTS[self.output].reader,
+        )
+
+    @property
+    def named_on_command_line(self) -> str | None:
+        """Its words."""
+        return shlex.join(self.command)
+
+    @property
+    def program(self) -> str:
+        """Its words."""
+        return " ".join(self.command)
+
+    def named_files(self) -> Iterator[Path]:
+        """Each word may be a path."""
+        yield from (self.base / word for word in self.command)
+
+    def is_program_of(self, result: ModelIdentity, bases: Sequence[Path]) -> bool:  # noqa: ARG002
+        """Whether a result is of the same words."""
+        command = list(self.command)
+        return result.detail.get("command", command) == command
+
+    def absent(self, environment: Mapping[str, str]) -> str | None:
+        """That there is no such program."""
+        program, search = self.command[0], environment.get("PATH", os.defpath)
+        exists = (self.base / program).is_file() if "/" in program else shutil.which(program, path=search)
+        return None if exists else f"there is no program {program}"
+
+
+KIND = CommandSettings

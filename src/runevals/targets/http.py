@@ -8,16 +8,22 @@ import threading
 from collections.abc import Mapping
 
 from runevals.lib.parsing.json_path import Pick
+from runevals.lib.parsing.json_template import placeholders
 from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.models.chat.prices import Prices
+from runevals.models.chat.settings import host_of
 from runevals.models.http.endpoint import DEFAULT_PICK
 from runevals.models.http.throttle import CallFailed
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
+from runevals.records.traits import Traits
+from runevals.targets import Target
 from runevals.targets.command import request_of
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.json_endpoint import JsonEndpoint, excerpt
+from runevals.targets.kind import Making
 from runevals.targets.program_report import citations, count, delivery, failed, number, shallow, tool_calls
+from runevals.targets.web import WebTargetSettings
 
 
 class HttpTarget:
@@ -117,3 +123,36 @@ class HttpTarget:
     def close(self) -> None:
         """Ends the connections."""
         self._endpoint.close()
+
+
+class HttpSettings(WebTargetSettings, frozen=True, kw_only=True):
+    """An endpoint that takes and gives JSON."""
+
+    has_template = True
+    traits = Traits(is_paid=True)
+
+    @property
+    def is_priced(self) -> bool:
+        """Its replies may name model and tokens."""
+        return True
+
+    @property
+    def takes_one_message(self) -> str | None:
+        """Its requests have no place for more."""
+        names = (*placeholders(self.web.url), *placeholders(self.web.body))
+        return None if "messages" in names else "target.body has no {{messages}}"
+
+    def build(self, making: Making) -> Target:
+        """Raises InvalidSettings for a header without its variable."""
+        headers = self.web.header_values(making.environment)
+        throttle = making.throttles[host_of(self.web.url)]
+        return HttpTarget(
+            JsonEndpoint(self.web, headers, throttle, timeout_s=self.timeout_s),
+            making.conversations,
+            deterministic=self.deterministic,
+            request={"model": self.model, "system": self.system_prompt},
+            prices=making.prices,
+        )
+
+
+KIND = HttpSettings

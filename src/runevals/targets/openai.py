@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import fsum
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from runevals.lib.diagnosis import Diagnosis
 from runevals.lib.nullable import whole_total
 from runevals.models.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
 from runevals.models.chat.prices import Prices
+from runevals.models.chat.providers import PROVIDERS, address
 from runevals.models.chat.reply import ChatReply
-from runevals.programs.mcp_servers import ServerFailed
+from runevals.models.chat.settings import base_url, chat_of, diagnosis_of
+from runevals.programs.mcp_servers import Server, ServerFailed, StdioServer
 from runevals.records import AND, Conversation, Delivery, ModelIdentity, Response, ToolCall
 from runevals.records.errors import TargetRefused
+from runevals.records.traits import Traits
+from runevals.targets import Target
+from runevals.targets.environment import bare
+from runevals.targets.kind import NOT_STARTED, Making, Section, TargetSettings
 from runevals.targets.mcp_tools import McpTools
 from runevals.targets.mocks import Mocks
 from runevals.targets.program_report import arguments, failed
+from runevals.targets.reach import AUTHORIZATION, IDENTITY, Reach, Written, plain, rules
+from runevals.targets.servers_under_test import servers_under_test
 
 MOST_TURNS = 20
 # Finish reasons, in lower case: watsonx and TGI have `eos_token`, gateways of Gemini `STOP`.
@@ -154,6 +165,11 @@ class OpenAITarget:
         tools = [*declared, *additional]
         return {**parameters, "tools": tools} if tools else parameters
 
+    @property
+    def has_servers(self) -> bool:
+        """Whether it calls MCP servers under test."""
+        return self._server_tools is not None
+
     def identity(self) -> ModelIdentity:
         """The requested model, and the models that answered."""
         prompt = None if self._system_prompt is None else self._system_prompt.encode()
@@ -207,3 +223,91 @@ def _mocks(conversation: Conversation) -> Mocks:
     """What the case declares; without any, every tool call is answered with an error."""
     declared: Any = conversation.metadata.get("mocks") or []
     return Mocks(declared, strict=bool(conversation.metadata.get("mocksStrict", False)))
+
+
+def keys_of_model(written: Written) -> Iterator[Reach]:
+    """The key at the provider's address, or at the one that the settings name."""
+    values = written.values
+    place = values.get("base_url") or address(written.kind, written.environment, values.get("model"))
+    key = IDENTITY if "auth" in values else values.get("api_key_env", PROVIDERS[written.kind].key)
+    yield from written.keys_at(place, {(key, AUTHORIZATION)})
+
+
+def _servers(written: Written) -> Iterator[Reach]:
+    """Servers under test are bare programs."""
+    for _, server in written.servers():
+        if "url" in server:
+            yield Reach("host", "", plain(str(server["url"])))
+        else:
+            yield Reach("program", shlex.join(map(str, [server.get("command", ""), *server.get("args", ())])))
+
+
+class ModelTargetSettings(TargetSettings, frozen=True, kw_only=True):
+    """A chat model of any provider."""
+
+    servers: tuple[Server, ...] = ()  # MCP servers under test, which it calls
+
+    traits = Traits(reports_skills=False, answers_tool_calls=True, is_paid=True, bounds_itself=True)
+    form = "MODEL"
+    refuses = dict.fromkeys(("trace",), NOT_STARTED)
+    reaches = rules("base_url", "url", "headers", "api_key_env", "auth", "type", of=keys_of_model, mcp=_servers)
+
+    @classmethod
+    def own_fields(cls, section: Section) -> dict[str, Any]:
+        """Its parameters, tools and servers. Raises InvalidSettings."""
+        values, source = section.values, section.values.get("mcp", ())
+        started_in = (section.base / values.get("cwd", ".")).resolve()
+        return {
+            "parameters": {**values.get("parameters", {}), **section.taken("tools")},
+            "servers": servers_under_test(source, started_in, section.repository),
+            "files": (started_in / source,) if isinstance(source, str) else (),
+        }
+
+    @property
+    def reads_other_files(self) -> bool:
+        """Its servers may."""
+        return bool(self.servers)
+
+    def build(self, making: Making) -> Target:
+        """Raises InvalidSettings without a key that it needs, or the SDK that speaks its API."""
+        chat = chat_of(self, making.environment, making.throttles, what="target", at_once=making.at_once)
+        threading.Thread(target=chat.warm_up, daemon=True).start()
+        return OpenAITarget(
+            chat,
+            system_prompt=self.system_prompt,
+            parameters=self.parameters,
+            prices=making.prices,
+            name=self.type,
+            server_tools=self.server_tools(making.environment),
+        )
+
+    def server_tools(self, environment: Mapping[str, str]) -> McpTools | None:
+        """The tools of the MCP servers under test, which get no key of the job; None without servers."""
+        home = {"HOME": environment["HOME"]} if "HOME" in environment else {}  # where npx and uvx keep packages
+        plain_env = {**bare(environment), **home}
+        servers = [
+            replace(server, env={**plain_env, **server.env}) if isinstance(server, StdioServer) else server
+            for server in self.servers
+        ]
+        return McpTools(servers, timeout_s=self.timeout_s) if servers else None
+
+    def named_files(self) -> Iterator[Path]:
+        """Words of its servers."""
+        yield from (self.base / word for server in self.servers for word in server.place)
+
+    def stays_here_for(self) -> str | None:
+        """Its servers run here."""
+        return "target.mcp: servers are started on this machine" if self.servers else None
+
+    def diagnosis(self, environment: Mapping[str, str]) -> Diagnosis:
+        """Key and host; no key is sent."""
+        return diagnosis_of("target", self, environment)
+
+
+def model_target(base: Path, environment: Mapping[str, str]) -> ModelTargetSettings:
+    """The chat models that the suites themselves name."""
+    place = base_url({"type": "openai"}, environment, what="target")
+    return ModelTargetSettings(type="openai", base=base, base_url=place)
+
+
+KIND = ModelTargetSettings

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import queue
 import sys
 import threading
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from runevals.lib.diagnosis import Diagnosis, missing, neither
+from runevals.lib.text.suggest import did_you_mean
 from runevals.programs.container import what_to_use
 from runevals.programs.exchange import MAX_OUTPUT_BYTES
 from runevals.programs.line_process import AnswerTooLarge, LineProcess, ProcessDied
 from runevals.records import Conversation, ModelIdentity, Response
-from runevals.records.errors import TargetRefused
+from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings, TargetRefused
+from runevals.targets import Target
 from runevals.targets.command import request_of
+from runevals.targets.kind import Making, Section
+from runevals.targets.program import UserProgramSettings
 from runevals.targets.program_report import failed, is_report, response_from
+from runevals.targets.reach import program_of, rules
 
 LEAST_START_S = 120.0  # that a worker has to start: many at once import a large library slowly
 # How long a call waits for a worker that is at work: as long as the start of another took, within these.
@@ -235,3 +244,126 @@ def response_of(reply: object, latency_s: float) -> Response:
 
 def _kind(value: object) -> str:
     return "an object without 'output'" if isinstance(value, Mapping) else type(value).__name__
+
+
+class PythonSettings(UserProgramSettings, frozen=True, kw_only=True):
+    """A function."""
+
+    function: str
+    interpreter: str | None = None
+
+    word = "function"
+    form = "FILE.py:FUNCTION"
+    reaches = rules("function", "interpreter", of=program_of)
+
+    @classmethod
+    def own_fields(cls, section: Section) -> dict[str, Any]:
+        """The function, and the Python that it is called in. Raises InvalidSettings."""
+        if ":" not in section.values.get("function", ""):
+            raise InvalidSettings("the python target needs a function: FILE.py:FUNCTION or MODULE:FUNCTION")
+        return {**super().own_fields(section), **section.taken("function", "interpreter")}
+
+    def start(self, making: Making) -> Target:
+        """Nothing is started yet."""
+        return PythonTarget(
+            self.function,
+            cwd=self.base,
+            env=self.variables_in(making),
+            timeout_s=self.timeout_s,
+            deterministic=self.deterministic,
+            not_from=making.not_from,
+            interpreter=self.interpreter or making.environment.get("RUNEVALS_PYTHON") or None,
+            system_prompt=self.system_prompt,
+        )
+
+    @property
+    def named_on_command_line(self) -> str | None:
+        """The function."""
+        return self.function
+
+    @property
+    def program(self) -> str:
+        """The function."""
+        return self.function
+
+    @property
+    def interpreters(self) -> Sequence[str]:
+        """Its Python, if the settings name one."""
+        return [self.interpreter] if self.interpreter else []
+
+    @property
+    def file(self) -> str:
+        """The file of the function, or its module."""
+        return self.function.rpartition(":")[0]
+
+    def named_files(self) -> Iterator[Path]:
+        """The file; of a module, the files that may be it, and those of its packages."""
+        steps = self.file.split(".")
+        yield self.base / self.file
+        for place in range(len(steps)):
+            module = self.base.joinpath(*steps[: place + 1])
+            yield from (module / "__init__.py", module.with_name(f"{module.name}.py"))
+
+    def is_program_of(self, result: ModelIdentity, bases: Sequence[Path]) -> bool:
+        """Whether a result is of the same function, in one of the bases."""
+        former = result.detail.get("function")
+        here = (self.base / self.function).resolve()
+        return not isinstance(former, str) or here in [(base / former).resolve() for base in bases]
+
+    def absent(self, environment: Mapping[str, str]) -> str | None:  # noqa: ARG002
+        """That there is no such file, or no such function in it."""
+        file, _, function = self.function.rpartition(":")
+        return _absent_function(self.base, file, function) if file.endswith(".py") else None
+
+    def diagnosis(self, environment: Mapping[str, str]) -> Diagnosis:
+        """The file is compiled, and not run."""
+        if not self.file.endswith(".py"):
+            text = f"python {self.function}: a module is looked for only in a run"
+            return neither("target", text, "--call tries it")
+        if self.interpreter is None and (wrong := _syntax_error(self.base, self.file)) is not None:
+            return missing("target", f"python {self.function}: {wrong}", "mend it there", COULD_NOT_MEASURE)
+        return super().diagnosis(environment)
+
+
+def _syntax_error(base: Path, file: str) -> str | None:
+    """Why Python cannot read the file of a function."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            compile((base / file).read_bytes(), file, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}"
+    except (OSError, ValueError, RecursionError):
+        pass  # loading it says more
+    return None
+
+
+def _absent_function(base: Path, file: str, function: str) -> str | None:
+    path = base / file
+    if not path.is_file():
+        siblings = sorted(path.parent.glob("*.py")) if path.parent.is_dir() else []
+        near = did_you_mean(file, [Path(os.path.relpath(sibling, base)).as_posix() for sibling in siblings])
+        return f"there is no file {file}{near}"
+    try:
+        names = set(_names(ast.parse(path.read_bytes())))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None  # loading it says more
+    if function in names or not names.isdisjoint(("*", "__getattr__", "globals", "setattr", "exec")):
+        return None
+    return f"{file} has no function {function}{did_you_mean(function, sorted(names))}"
+
+
+def _names(tree: ast.Module) -> Iterator[str]:
+    """Every name that the module may define, and more."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Name(id=name):
+                yield name
+            case ast.alias(name=name, asname=asname):
+                yield asname or name
+            case _:
+                pass
+
+
+KIND = PythonSettings

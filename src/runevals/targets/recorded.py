@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,9 @@ from runevals.records import (
     WorkspaceChanges,
 )
 from runevals.records.errors import InvalidSuite
+from runevals.records.traits import Traits
+from runevals.targets import Target
+from runevals.targets.kind import Making, Section, TargetSettings, recording
 from runevals.targets.program_report import citations, count, failed, number, skills, tool_calls
 
 # What a check may need: without one of these names, a similar one is a mistake.
@@ -197,3 +200,53 @@ def _workspace(value: Any) -> WorkspaceChanges | None:
         return None if value is None else from_plain(value, WorkspaceChanges)
     except ValueError as error:
         raise ValueError(f"'workspace' cannot be read: {error}") from None
+
+
+class RecordedSettings(TargetSettings, frozen=True, kw_only=True):
+    """Answers of an earlier run."""
+
+    path: Path
+    reuse: bool = False
+
+    traits = Traits(
+        takes_cwd=True,
+        plays_workspaces=True,
+        answers_tool_calls=True,
+        runs_skills=True,
+        stays_here=True,
+        takes_model=False,
+        is_steady=True,
+    )
+    word = "path"
+    form = "FILE"
+    alone = False
+
+    @classmethod
+    def own_fields(cls, section: Section) -> dict[str, Any]:
+        """The file. Raises InvalidSettings, UsageError."""
+        path = recording(section.values.get("path"), section.base, section.inside, "target")
+        return {**section.taken("reuse"), "path": path, "files": (path, section.base / section.values["path"])}
+
+    @property
+    def reads_other_files(self) -> bool:
+        """Nothing is run."""
+        return False
+
+    @property
+    def program(self) -> str:
+        """The file."""
+        return str(self.path)
+
+    def build(self, making: Making) -> Target:
+        """Raises InvalidSuite, InvalidDocument."""
+        return self.answers(making.report_of)
+
+    def answers(self, report_of: Callable[[Path], RunReport | None]) -> RecordedTarget:
+        """The answers of a results document, or of a file of lines. Raises InvalidSuite, InvalidDocument."""
+        report, name = report_of(self.path), self.path.name
+        if report is None:
+            return RecordedTarget.from_file(self.path, name, reuse=self.reuse, deterministic=self.deterministic)
+        return RecordedTarget.from_report(report, name, reuse=self.reuse, deterministic=self.deterministic)
+
+
+KIND = RecordedSettings

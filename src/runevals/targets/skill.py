@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
+from runevals.lib.parsing.source import lies_inside
 from runevals.records import NO_JSON, Conversation, ModelIdentity, Response
+from runevals.records.errors import InvalidSettings
 from runevals.records.script import Call, ScriptRunner
+from runevals.records.traits import Traits
+from runevals.targets import Target
+from runevals.targets.kind import NOT_SENT, Making, Section, TargetSettings, refusing
 from runevals.targets.program_report import failed
 
+SKILLS = "skills"
 DEFAULT_TIMEOUT_S = 5.0
 MOST_BYTES = 4 * 1024 * 1024
 
@@ -89,3 +97,52 @@ class SkillTarget:
                 raise ValueError(f"its modules are larger than {MOST_BYTES // 1024**2} MiB")
             modules[".".join(names[:-1] if names[-1] == "__init__" else names)] = text
         return modules.pop("skill"), modules
+
+
+class SkillSettings(TargetSettings, frozen=True, kw_only=True):
+    """A folder of skills."""
+
+    path: Path
+
+    traits = Traits(runs_skills=True, stays_here=True, takes_model=False, is_steady=True)
+    word = "skills_dir"
+    form = "FOLDER"
+    refuses = refusing(
+        system_prompt=NOT_SENT, prompt_file="a skill is called with its input, and has no prompt; leave it out"
+    )
+
+    @classmethod
+    def own_fields(cls, section: Section) -> dict[str, Any]:
+        """The folder. Raises InvalidSettings."""
+        path = section.base / section.values.get("skills_dir", SKILLS)
+        if section.inside is not None and not lies_inside(section.inside, path):
+            name = section.values["skills_dir"]
+            raise InvalidSettings(f"target.skills_dir: {name} is not a folder inside the repository")
+        return {"path": path, "files": (path,)}
+
+    @property
+    def takes_questions(self) -> bool:
+        """A skill has its own input."""
+        return False
+
+    @property
+    def program(self) -> str:
+        """The folder."""
+        return str(self.path)
+
+    def build(self, making: Making) -> Target:
+        """Each call is made in the sandbox."""
+        assert making.sandbox is not None  # noqa: S101 - on this machine there is one
+        return SkillTarget(self.path, making.sandbox, deterministic=self.deterministic)
+
+    def absent(self, environment: Mapping[str, str]) -> str | None:  # noqa: ARG002
+        """That there is no such folder."""
+        return None if self.path.is_dir() else f"there is no folder {self.path}"
+
+
+def skill_target(base: Path) -> SkillSettings:
+    """The skills in their usual folder."""
+    return SkillSettings(type="skill", base=base, path=base / SKILLS, deterministic=True)
+
+
+KIND = SkillSettings

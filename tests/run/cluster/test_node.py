@@ -11,9 +11,10 @@ from runevals.models.chat.prices import Prices
 from runevals.records import Conversation
 from runevals.run.cluster.node import Node, NodeSpec
 from runevals.run.cluster.repository_archive import packed
-from runevals.run.world.build_target import TargetSpec
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.settings.target import TargetSettings
+from runevals.targets.kind import TargetSettings, TargetSpec
+from runevals.targets.openai import ModelTargetSettings
+from runevals.targets.python import PythonSettings
 from tests.json_server import Answer, json_server
 
 
@@ -58,7 +59,7 @@ def test_a_node_with_another_version_says_so_before_it_reads_anything(node):
 
 
 def test_a_variable_that_is_not_set_on_the_node_is_named(project, node):
-    told = TargetSettings(type="openai", base=project.path, model="tiny", api_key_env="NODE_KEY")
+    told = ModelTargetSettings(type="openai", base=project.path, model="tiny", api_key_env="NODE_KEY")
     problem = node.prepare(__version__, shipment(told, project.path, ["NODE_KEY"]), None).problem
     assert "the environment variable NODE_KEY is not set there" in problem
     assert "ray start" in problem
@@ -68,7 +69,7 @@ def test_code_of_the_repository_runs_from_the_files_that_were_sent(project, node
     code = "from words import WORD\n\ndef answer(prompt):\n    return f'{WORD} {__file__}'\n"
     project.write("agent/answer.py", code)
     project.write("agent/words.py", "WORD = 'hello'\n")
-    told = TargetSettings(type="python", base=project.path / "agent", function="answer.py:answer", files=None)
+    told = PythonSettings(type="python", base=project.path / "agent", function="answer.py:answer", files=None)
     assert node.prepare(__version__, shipment(told, project.path), packed(project.path, {})).problem == ""
     word, file = node.answer(asked(1), None).response.text.split(" ")
     assert word == "hello"

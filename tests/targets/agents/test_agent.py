@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
-from runevals.records.agent import AgentSettings
+from runevals.records.agent import AgentName, AgentSettings
 from runevals.targets.agents import AGENTS
 from runevals.targets.agents.agent import Ask
+
+
+def test_no_agent_is_given_the_token_of_the_job():
+    names = {name for agent in AGENTS.values() for name in (*agent.keys, *agent.places)}
+    assert not names & {"GITHUB_TOKEN", "GH_TOKEN"}
+    assert tuple(AGENTS) == get_args(AgentName)
 
 
 @pytest.mark.parametrize("prompt", ["--version", "-p", "resume", "--prompt=Other"])

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from msgspec.structs import replace
 
-from runevals.cli.doctor.connectivity import address_of, answers_of, shutdowns_of
+from runevals.cli.doctor.connectivity import answers_of, shutdowns_of
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
-from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
+from runevals.lib.diagnosis import Diagnosis, good, missing, neither, stopped
 from runevals.lib.text.numbers import first_of, plural
 from runevals.models.chat.providers import PROVIDERS
+from runevals.models.chat.settings import diagnosis_of
 from runevals.models.facts import model
-from runevals.models.http.origin import origin_of
-from runevals.models.http.reachable import unreachable
-from runevals.records.agent import AGENT_KEYS
 from runevals.records.errors import (
     COULD_NOT_MEASURE,
     PASSED,
@@ -27,16 +24,13 @@ from runevals.records.errors import (
 )
 from runevals.run.default_target import with_target
 from runevals.run.load import plan_of, suites_of
-from runevals.run.preflight import absent
 from runevals.run.provenance import deprecations, endings
 from runevals.run.world.build import require_judge
+from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import RawSettings, Settings, each_target, resolve
-from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
 from runevals.settings.targets import choose_one
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import RunPlan
-from runevals.targets.agents import AGENTS
-from runevals.targets.agents.target import require_agent
 
 _TOKENS = 300, 50  # of one short question and its answer, at most
 
@@ -114,41 +108,7 @@ def _target(settings: Settings) -> Diagnosis:
     if target is None:
         fix = f"runevals --target openai:{model('openai')}, or `target:` in runevals.yaml"
         return missing("target", "no target is set", fix, USAGE_ERROR)
-    if target.type in PROVIDERS:
-        return _endpoint("target", target, settings)
-    lacking = absent(target, settings.environment)
-    if lacking is not None:
-        fix = f"name it right in `target:`; it is looked for from {target.base}"
-        return missing("target", lacking, fix, USAGE_ERROR)
-    if target.agent is not None:
-        return _agent(target, settings)
-    if target.web is not None:
-        origin = origin_of(target.web.url)  # the rest may have placeholders, and keys
-        if (problem := unreachable(origin)) is not None:
-            fix = "start what answers there before a run, or check the address"
-            return missing("target", f"{target.type} {origin}: {problem}", fix, COULD_NOT_MEASURE)
-        return good("target", f"{target.type} {origin} answers")
-    if target.function and not target.function.rpartition(":")[0].endswith(".py"):
-        return neither(
-            "target", f"python {target.function}: a module is looked for only in a run", "--call tries it"
-        )
-    if target.function and target.interpreter is None and (wrong := _syntax_error(target)) is not None:
-        return missing("target", f"python {target.function}: {wrong}", "mend it there", COULD_NOT_MEASURE)
-    program = target.function or " ".join(target.command) or (str(target.path) if target.path else "")
-    return good("target", f"{target.type} {program}")
-
-
-def _syntax_error(target: TargetSettings) -> str | None:
-    """Why Python cannot read the file of a function."""
-    file = (target.function or "").rpartition(":")[0]
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            compile((target.base / file).read_bytes(), file, "exec", dont_inherit=True)
-    except SyntaxError as error:
-        return f"line {error.lineno}: {error.msg}"
-    except (OSError, ValueError, RecursionError):
-        pass  # loading it says more
-    return None
+    return target.diagnosis(settings.environment)
 
 
 def _deprecations(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:
@@ -161,23 +121,6 @@ def _deprecations(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:
         sentence for of_one in each for sentence in (*endings(of_one), *deprecations(of_one))
     ):
         yield neither("model", sentence)
-
-
-def _agent(target: TargetSettings, settings: Settings) -> Diagnosis:
-    """Its program, a key, and whether it can be restricted to its tools; it is not asked."""
-    assert target.agent is not None  # noqa: S101 - it is one
-    keys = AGENT_KEYS[target.type]
-    try:
-        program = require_agent(AGENTS[target.type], target.agent, settings.environment)
-    except InvalidSettings as error:
-        return stopped("target", error, "docs/agents.md has the programs and their keys")
-    if not any(settings.environment.get(key) for key in keys):
-        if target.agent.env:
-            return good("target", f"{target.type} {program}; it is given {', '.join(target.agent.env)}")
-        fix = f"export {keys[0]}=…, or write it into .env.local.user (which must not be committed)"
-        text = f"{target.type} has no key: none of {', '.join(keys)} is set"
-        return missing("target", text, fix, USAGE_ERROR)
-    return good("target", f"{target.type} {program}; a key is set")
 
 
 def _judges(settings: Settings, plan: RunPlan | None) -> list[Diagnosis]:
@@ -195,33 +138,15 @@ def _judges(settings: Settings, plan: RunPlan | None) -> list[Diagnosis]:
 
 
 def _judge(judge: JudgeSettings, settings: Settings) -> Diagnosis:
-    if judge.type == "recorded":
+    if judge.is_recorded:
         return good("judge", f"recorded {judge.path}")
-    return _endpoint("judge", judge, settings)
-
-
-def _endpoint(name: str, endpoint: TargetSettings | JudgeSettings, settings: Settings) -> Diagnosis:
-    """Key and host; no key is sent."""
-    key, address = endpoint.api_key_env, address_of(endpoint)
-    display = f"{endpoint.model} at {address}"
-    has_key = bool(settings.environment.get(key))
-    if not has_key and needs_key(endpoint):
-        fix = f"export {key}=…, or write it into .env.local.user (which must not be committed)"
-        if settings.in_ci:
-            fix = f"pass it in the workflow: env: {key}: ${{{{ secrets.{key} }}}}"
-        return missing(name, f"{display}: the variable {key} is not set", fix, USAGE_ERROR)
-    problem = unreachable(address)
-    if problem is not None:
-        fix = "check the address (OPENAI_BASE_URL, base_url), the network and the proxy"
-        return missing(name, f"{display}: {problem}", fix, COULD_NOT_MEASURE)
-    key_state = "by the identity of the job" if endpoint.auth else "a key is set" if has_key else "no key is set"
-    return good(name, f"{display} answers; {key_state}")
+    return diagnosis_of("judge", judge, settings.environment)
 
 
 def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagnosis]:
     """One question to target and judge each, and to the lists of models; or what that would cost."""
     judges = () if settings.no_judge else settings.judges
-    models = [endpoint for endpoint in (settings.target, *judges) if endpoint and endpoint.type in PROVIDERS]
+    models = [endpoint for endpoint in (settings.target, *judges) if endpoint and endpoint.is_model]
     if call and usable:
         uncached = replace(settings, measure=replace(settings.measure, cache=None))  # it would prove nothing
         for name, answer in answers_of(uncached):

@@ -8,23 +8,17 @@ from contextlib import suppress
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, seconds
 from runevals.models.chat.chat import ChatFailed
-from runevals.models.http.origin import OPENAI_URL
+from runevals.models.chat.settings import ModelSettings, chat_of
 from runevals.models.http.throttle import Throttles
 from runevals.records import Conversation
 from runevals.records.errors import ExternalError, RunevalsError
 from runevals.records.judgement import Question
 from runevals.run.world import World
 from runevals.run.world.build import real_world
-from runevals.run.world.build_target import chat_of
+from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import Settings
-from runevals.settings.target import JudgeSettings, TargetSettings
 
 _QUESTION = "Reply with the word: ready"
-
-
-def address_of(endpoint: TargetSettings | JudgeSettings) -> str:
-    """The address of a chat API."""
-    return endpoint.base_url or OPENAI_URL
 
 
 def answers_of(settings: Settings) -> Iterator[tuple[str, str | RunevalsError]]:
@@ -32,13 +26,13 @@ def answers_of(settings: Settings) -> Iterator[tuple[str, str | RunevalsError]]:
     try:
         with real_world(settings, ()) as world:
             yield _answer(world, settings)
-            if any(judge.type != "recorded" for judge in settings.judges) and not settings.no_judge:
+            if any(not judge.is_recorded for judge in settings.judges) and not settings.no_judge:
                 yield _judgement(world)
     except RunevalsError as error:
         yield "answers", error
 
 
-def shutdowns_of(endpoints: Iterable[TargetSettings | JudgeSettings], settings: Settings) -> Iterator[str]:
+def shutdowns_of(endpoints: Iterable[ModelSettings], settings: Settings) -> Iterator[str]:
     """A sentence on each chat model whose end its provider has announced in its list of models."""
     for endpoint in endpoints:
         what = "judge" if isinstance(endpoint, JudgeSettings) else "target"
@@ -49,7 +43,7 @@ def shutdowns_of(endpoints: Iterable[TargetSettings | JudgeSettings], settings: 
 
 
 def _answer(world: World, settings: Settings) -> tuple[str, str | RunevalsError]:
-    if settings.target is not None and settings.target.type in ("recorded", "skill"):
+    if settings.target is not None and not settings.target.takes_questions:
         return "answer", f"a {settings.target.type} target is not asked a question of ours"
     conversation = Conversation(suite="doctor", case="doctor", attempt=1, turn=1, prompt=_QUESTION)
     try:

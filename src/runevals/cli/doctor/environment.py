@@ -10,13 +10,13 @@ from importlib.metadata import version
 from msgspec.structs import replace
 
 from runevals.cli.compared_results import base_command
-from runevals.cli.doctor.finding import Diagnosis, good, missing, neither, stopped
 from runevals.cli.options import KEPT_RESULTS
 from runevals.evaluators.kinds import Composite, Evaluator
 from runevals.evaluators.scripted.code import Code
 from runevals.evaluators.scripted.custom import Custom
 from runevals.github.job import change_event
 from runevals.github.permissions import read_only, token_name
+from runevals.lib.diagnosis import Diagnosis, good, missing, neither, stopped
 from runevals.lib.storage.files import require_no_link
 from runevals.records.errors import COULD_NOT_MEASURE, PASSED, InvalidSettings, RunevalsError, SandboxUnavailable
 from runevals.reports.publish import unwritable
@@ -29,6 +29,7 @@ from runevals.sandbox import Sandbox
 from runevals.sandbox.lock import landlock_version
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.plan import RunPlan
+from runevals.targets.skill import SkillSettings
 from runevals.version import __version__
 
 _GRADER = "def evaluate(input, output, expected, metadata):\n    return {'passed': True}\n"
@@ -90,7 +91,7 @@ def sandbox_of(settings: Settings, plan: RunPlan | None) -> Diagnosis:
 
 def _brings_code(settings: Settings, plan: RunPlan | None) -> bool:
     """Whether a run would call a grader or a skill. Patterns are not code."""
-    if settings.target is not None and settings.target.type == "skill":
+    if isinstance(settings.target, SkillSettings):
         return True
     return plan is not None and any(_is_code(check.evaluator) for check in plan.checks)
 

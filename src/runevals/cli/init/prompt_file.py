@@ -17,7 +17,7 @@ from runevals.lib.text.variables import VARIABLE
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.agent import AGENTS
 from runevals.settings.resolve import Settings
-from runevals.settings.target import target_words
+from runevals.settings.words import target_words
 from runevals.suites.dialects.prompt_yml import SUFFIXES
 from runevals.suites.skill_suites import SKILL, skill_folders
 

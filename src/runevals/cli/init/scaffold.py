@@ -24,20 +24,23 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.variables import variables_in
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
-from runevals.records.agent import AGENT_KEYS, AGENT_PLACES, SKILL_SUITE, SKILL_TRIGGERS
+from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.repository import git
 from runevals.run.default_target import with_target
 from runevals.run.load import plan_of, suites_of
 from runevals.run.world.build import require_judge
+from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import Settings
-from runevals.settings.target import JudgeSettings, TargetSettings, needs_key
 from runevals.suites.dialects.skill_folder import skill_of
 from runevals.suites.load import PLACEHOLDER, LoadedSuites
 from runevals.suites.skill_suites import SKILL, skill_folders, skill_suites
 from runevals.targets.agents import AGENTS
 from runevals.targets.agents.agent import install
-from runevals.targets.agents.target import require_agent
+from runevals.targets.agents.settings import AgentTargetSettings
+from runevals.targets.kind import TargetSettings
+from runevals.targets.python import PythonSettings
+from runevals.targets.skill import SkillSettings
 
 DEFAULT_FUNCTION = "agent.py:answer"
 _WRITTEN = "✓ "
@@ -86,7 +89,7 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
     judge: str | None = options.get("judge") or (None if before.judges or before.no_judge else judge_for(target))
     options = {**options, "judge": judge}
     settings = resolved_settings({**options, "target": prompt_settings.get("target", target)})
-    if settings.target is not None and settings.target.type == "skill" and not loaded.suites:
+    if isinstance(settings.target, SkillSettings) and not loaded.suites:
         raise InvalidSettings(
             "skills have their own cases, which init does not write: put the first into "
             "evals/regression/NAME.json, then run init again"
@@ -186,14 +189,14 @@ def _skill_files(settings: Settings, prompt: PromptFile, statements: Sequence[st
     name = skill_of(suite.parent, settings.repository, None).name
     judged = bool(settings.judges) and not settings.no_judge
     yield _write(suite, starter.skill_suite(name, statements, judged=judged), settings.cwd)
-    if target is None or target.agent is not None:
+    if target is None or isinstance(target, AgentTargetSettings):
         yield _write(suite.with_name(SKILL_TRIGGERS[0]), starter.trigger_queries(), settings.cwd)
 
 
 def _program(settings: Settings, items: Sequence[Mapping[str, object]]) -> Iterator[str]:
     """The Python file of a target, if it does not exist yet."""
     target = settings.target
-    if target is None or target.type != "python" or target.function is None:
+    if not isinstance(target, PythonSettings):
         return
     name, _, function = target.function.rpartition(":")
     path = target.base / name
@@ -251,23 +254,25 @@ def _workflow(settings: Settings) -> str:
 
 def _installs(settings: Settings, target: TargetSettings) -> tuple[str, ...]:
     """What a job installs before the run: the agent, or the packages of the program under test."""
-    return (install(AGENTS[target.type]),) if target.agent is not None else installs(settings.cwd, target.type)
+    if isinstance(target, AgentTargetSettings):
+        return (install(target.command_line),)
+    return installs(settings.cwd, target.type)
 
 
 def _endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
     """The targets and judges that need a key."""
     for endpoint in (settings.target, *settings.judges):
-        if endpoint is not None and endpoint.type in PROVIDERS:
+        if endpoint is not None and endpoint.is_model:
             yield endpoint
 
 
 def _variables(settings: Settings) -> list[str]:
     """The variables that a workflow passes on."""
     names: dict[str, None] = {}
-    if settings.target is not None and settings.target.agent is not None:
-        agent, has = settings.target.type, settings.environment.get
-        names[next(filter(has, AGENT_KEYS[agent]), AGENT_KEYS[agent][0])] = None
-        names |= dict.fromkeys(filter(has, AGENT_PLACES[agent]))
+    if isinstance(settings.target, AgentTargetSettings):
+        agent, has = settings.target.command_line, settings.environment.get
+        names[next(filter(has, agent.keys), agent.keys[0])] = None
+        names |= dict.fromkeys(filter(has, agent.places))
     for endpoint in _endpoints(settings):
         provider = PROVIDERS[endpoint.type]
         if provider.needs_key or settings.environment.get(endpoint.api_key_env):
@@ -292,12 +297,10 @@ def _why_not(settings: Settings) -> str | None:
 
 def _absent(target: TargetSettings, settings: Settings) -> str | None:
     """Why a coding agent cannot be started here."""
-    try:
-        if target.agent is not None:
-            require_agent(AGENTS[target.type], target.agent, settings.environment)
-    except InvalidSettings as error:
-        return str(error)
-    return None
+    if not isinstance(target, AgentTargetSettings):
+        return None
+    error = target.why_not_started(settings.environment)
+    return None if error is None else str(error)
 
 
 def _unjudged(settings: Settings) -> str | None:
@@ -313,10 +316,10 @@ def _unjudged(settings: Settings) -> str | None:
 def _unset(settings: Settings) -> str | None:
     """The first required variable of target or judge that is not set."""
     target, has = settings.target, settings.environment.get
-    if target is not None and target.agent is not None and not any(map(has, target.key_names)):
+    if isinstance(target, AgentTargetSettings) and not any(map(has, target.key_names)):
         return target.key_names[0]
     for endpoint in _endpoints(settings):
-        if not settings.environment.get(endpoint.api_key_env) and needs_key(endpoint):
+        if not settings.environment.get(endpoint.api_key_env) and endpoint.needs_key:
             return endpoint.api_key_env
     return None
 
@@ -334,8 +337,8 @@ def _next_steps(
     if key is not None and prompt is not None and not is_new and not _names(settings, key, prompt.name):
         yield f"  name the prompt in the settings file: {key}: {prompt.name}"
     target, unset = settings.target, _unset(settings)
-    if target is not None and target.agent is not None and _absent(target, settings):
-        yield f"  install it: {install(AGENTS[target.type])}"
+    if isinstance(target, AgentTargetSettings) and _absent(target, settings):
+        yield f"  install it: {install(target.command_line)}"
     if unset is not None:
         yield f"  set {unset} (export {unset}=…, or in .env.local.user), then: runevals"
     if _unjudged(settings) is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
-from runevals.records.agent import AGENT_KEYS
+from runevals.targets.agents import AGENTS
 
 # The files that say what a program needs, and how a job installs it; of each language, the first that is there.
 _PACKAGES: tuple[Mapping[str, str], ...] = (
@@ -53,7 +53,7 @@ def likely_target(environment: Mapping[str, str], *, has_skill: bool) -> str | N
     """For a skill, an agent that is installed and has a key; else the provider whose key is set."""
     path, has = environment.get("PATH", os.defpath), environment.get
     for agent, program in _PROGRAMS.items() if has_skill else ():
-        if shutil.which(program, path=path) and any(map(has, AGENT_KEYS[agent])):
+        if shutil.which(program, path=path) and any(map(has, AGENTS[agent].keys)):
             return agent
     if has("OPENAI_BASE_URL"):
         return None  # of a server whose models we do not know

@@ -11,7 +11,7 @@ from typing import Any
 from runevals.cli.init.proposed_cases import with_variables
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model, with_models
-from runevals.settings.target import target_words
+from runevals.settings.words import target_words
 from runevals.suites.dialects import eval_document
 from runevals.suites.load import PLACEHOLDER
 

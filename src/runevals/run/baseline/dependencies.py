@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from runevals.records import ModelIdentity, RunReport
+from runevals.records import RunReport
 from runevals.repository.git import commit_of, ignored_in, links_to, matches_in, names
 from runevals.repository.git_changes import Changes, PathsRead
 from runevals.repository.trees import CannotFollow, FolderTree, matching
 from runevals.settings.file import PLACES
+from runevals.settings.judge import judges_label
 from runevals.settings.resolve import Settings
-from runevals.settings.target import TargetSettings, judges_label
 from runevals.suites.discover import looked_at
 from runevals.suites.load import LoadedSuites
 from runevals.suites.urls.mcp_config import FILENAME
@@ -163,15 +163,10 @@ def asked_otherwise(settings: Settings, known: RunReport) -> str | None:
 def _other_agent(settings: Settings, known: RunReport) -> str | None:
     """That a result was made by another version of the coding agent than is installed here."""
     then = agent_version(known.run.target)
-    if then is None or settings.target is None or settings.target.agent is None:
+    now = None if settings.target is None else settings.target.installed_version(settings.environment)
+    if then is None or now in (None, then):
         return None
-    from runevals.targets.agents import AGENTS
-    from runevals.targets.agents.target import installed_version
-
-    now = installed_version(AGENTS[settings.target.type], settings.environment)
-    if now in (None, then):
-        return None
-    return f"the base's result is of {settings.target.type} {then}, and {now} is installed"
+    return f"the base's result is of {known.run.target.type} {then}, and {now} is installed"
 
 
 def other_models(settings: Settings, known: RunReport) -> str | None:
@@ -180,24 +175,12 @@ def other_models(settings: Settings, known: RunReport) -> str | None:
     target, of_result = settings.target, known.run.target
     if target is not None and (
         (of_result.type, of_result.model) != (target.type, target.model)
-        or _of_another_program(settings, target, of_result)
+        or not target.is_program_of(of_result, (target.base, settings.cwd, settings.repository))
     ):
         return "the base's result is of another target"
     if judge is not None and (known.run.judge is None or known.run.judge.model != judge):
         return "the base's result is of another judge"
     return None
-
-
-def _of_another_program(settings: Settings, target: TargetSettings, of_result: ModelIdentity) -> bool:
-    """Whether the result names the function or command that it ran, and that is another."""
-    if target.command:
-        command = list(target.command)
-        return of_result.detail.get("command", command) != command
-    former = of_result.detail.get("function")
-    if target.function is None or not isinstance(former, str):
-        return False
-    bases = (target.base, settings.cwd, settings.repository)  # a path may be written from any of these
-    return (target.base / target.function).resolve() not in [(base / former).resolve() for base in bases]
 
 
 def same_cases(loaded: LoadedSuites, known: RunReport) -> bool:
@@ -233,22 +216,8 @@ def settings_paths(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
 
 
 def _words(settings: Settings) -> Iterator[Path]:
-    """The files that the words of a command, an agent's options or the name of a function may refer to."""
-    target = settings.target
-    if target is None:
-        return
-    yield from (target.base / word for word in target.command)
-    if target.agent is not None:
-        words = (part for word in target.agent.args for part in (word, word.partition("=")[2]))
-        yield from (target.base / word for word in words if word)
-    yield from (target.base / word for server in target.servers for word in server.place)
-    if target.function is not None:
-        name = target.function.rpartition(":")[0]
-        steps = name.split(".")
-        yield target.base / name
-        for place in range(len(steps)):
-            module = target.base.joinpath(*steps[: place + 1])
-            yield from (module / "__init__.py", module.with_name(f"{module.name}.py"))
+    """The files that the words of the target may refer to."""
+    return iter(()) if settings.target is None else settings.target.named_files()
 
 
 def _read(settings: Settings, loaded: LoadedSuites, known: RunReport | None) -> PathsRead:

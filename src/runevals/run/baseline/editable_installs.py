@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def with_own_packages(there: Settings, repository: Path) -> Settings:
 
     Raises ExternalError if the target's Python ignores PYTHONPATH.
     """
-    if there.target is None or there.target.type not in ("command", "python"):
+    if there.target is None or not there.target.traits.is_program:
         return there
     folders = dict.fromkeys(
         own
@@ -63,7 +63,7 @@ def _prefixes(there: Settings) -> set[Path]:
     target, environment = there.target, there.environment
     assert target is not None  # noqa: S101 - asked before
     search = environment.get("PATH", os.defpath)
-    names = [*target.command[:1], *filter(None, [target.interpreter, environment.get("RUNEVALS_PYTHON")])]
+    names = [*target.interpreters, *filter(None, [environment.get("RUNEVALS_PYTHON")])]
     programs = [shutil.which(str(target.base / name) if "/" in name else name, path=search) for name in names]
     on_path = [Path(folder, name) for folder in search.split(os.pathsep) for name in ("python", "python3")]
     files = [Path(sys.executable), *map(Path, filter(None, programs)), *filter(Path.is_file, on_path)]
@@ -77,5 +77,5 @@ def _counterpart(folder: Path) -> Path | None:
     return next((each for each in (folder, other) if each.is_dir()), None)
 
 
-def _ignores_variables(command: tuple[str, ...]) -> bool:
+def _ignores_variables(command: Sequence[str]) -> bool:
     return any(re.fullmatch(r"-[A-Za-z]*[IE][A-Za-z]*", word) for word in command[1:2])

@@ -104,7 +104,7 @@ def _planned(plan: CoveragePlan) -> str:
 
 def _coverage(plan: CoveragePlan, runner: PutBackRunner) -> tuple[HunkCoverage, ...]:
     target = runner.request.settings.target
-    if target is not None and target.web is not None:
+    if target is not None and target.address is not None:
         runner.require_other_target()
     needed = dict.fromkeys(plan.cases, plan.runs)
     head = runner.runs(NOTHING, needed)

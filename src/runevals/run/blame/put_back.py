@@ -27,7 +27,7 @@ from runevals.run.measurement import Measurement
 from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
 from runevals.settings.resolve import RawSettings, Settings, resolve
-from runevals.settings.target import TargetSettings
+from runevals.targets.kind import TargetSettings
 from runevals.verdict.blame_search import HunkSet
 
 Key = tuple[str, str]  # suite and key of a case

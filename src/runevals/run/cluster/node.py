@@ -14,9 +14,9 @@ from runevals.models.http.throttle import Throttles
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import RunevalsError
 from runevals.run.cluster.repository_archive import PathMap, unpack
-from runevals.run.world.build_target import TargetSpec, build_target
 from runevals.targets import Target
 from runevals.targets.conversation_ids import ConversationIds
+from runevals.targets.kind import TargetSpec
 from runevals.version import __version__
 
 
@@ -110,4 +110,4 @@ class Node:
             recipe = replace(
                 recipe, settings=replace(recipe.settings, base=self._moved.path(recipe.settings.base))
             )
-        return build_target(recipe, os.environ, Throttles(stopped=lambda: self._stopped), self._threads)
+        return recipe.build(os.environ, Throttles(stopped=lambda: self._stopped), self._threads)

@@ -8,16 +8,11 @@ from contextlib import contextmanager
 from runevals.lib.parsing.source import read_source
 from runevals.lib.terminal import notice
 from runevals.lib.text.secrets import redacted, redactor, secret_values
-from runevals.records.agent import AGENTS
 from runevals.records.errors import InvalidSettings
 from runevals.run.world.budget import Stop
-from runevals.run.world.build_target import TargetSpec
 from runevals.settings.resolve import Settings
-from runevals.settings.target import TargetSettings
 from runevals.targets import Target
-
-_STAY_HERE = ("recorded", "skill", *AGENTS)  # answers from files, and what works in folders of this machine
-_NEED_FILES = ("command", "python", "plugin")
+from runevals.targets.kind import TargetSpec
 
 
 def on_cluster(settings: Settings) -> bool:
@@ -27,13 +22,8 @@ def on_cluster(settings: Settings) -> bool:
         settings.measure.executor == "ray"
         and not settings.evaluate_only
         and target is not None
-        and target.type not in _STAY_HERE
+        and not target.traits.stays_here
     )
-
-
-def recipe_of(target: TargetSettings, settings: Settings) -> TargetSpec:
-    """The specification of the target."""
-    return TargetSpec(settings=target, prices=settings.measure.prices, not_from=settings.not_from)
 
 
 @contextmanager
@@ -52,14 +42,12 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
     assert target is not None  # noqa: S101 - on_cluster
     if settings.measure.cache_target:
         raise InvalidSettings("--cache-target keeps answers that this machine asked for; leave out --executor ray")
-    if target.servers:
-        raise InvalidSettings("target.mcp: servers are started on this machine; leave out --executor ray")
-    if target.trace is not None:
-        raise InvalidSettings("target.trace: traces are received on this machine; leave out --executor ray")
+    if (why := target.stays_here_for()) is not None:
+        raise InvalidSettings(f"{why}; leave out --executor ray")
     if redacted(target, redactor(settings.environment, settings.key_names)) is not target:
         raise InvalidSettings("`target:` holds the value of a secret, and would be sent to the Ray cluster")
     shipment = NodeSpec(
-        recipe=recipe_of(target, settings),
+        recipe=TargetSpec(settings=target, prices=settings.measure.prices, not_from=settings.not_from),
         keys=tuple(name for name in target.key_names if settings.environment.get(name)),
         repository=(settings.repository, settings.repository.resolve()),
     )
@@ -69,7 +57,7 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
         runtime_env=_runtime_env(settings),
     )
     secrets = secret_values(settings.environment, settings.key_names)
-    parcel = packed(settings.repository, secrets) if target.type in _NEED_FILES else None
+    parcel = packed(settings.repository, secrets) if target.traits.needs_files else None
     with connected(settings.measure.ray_address, settings.environment):
         nodes = Nodes(shipment, parcel, options, at_once=settings.measure.concurrency, say=notice)
         stop.when_asked(nodes.stop)

@@ -67,7 +67,7 @@ def addresses(*targets: Settings) -> list[str]:
     for settings in targets:
         target = settings.target
         if target is not None:
-            addresses += [target.base_url, None if target.web is None else target.web.url]
+            addresses += [target.base_url, target.address]
         addresses += [judge.base_url for judge in settings.judges]
     return [sha256((address or "").encode("utf-8", "surrogateescape")).hexdigest() for address in addresses]
 

@@ -20,7 +20,6 @@ from runevals.lib.storage.text_log import TextLog
 from runevals.lib.terminal import notice
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
-from runevals.models.chat.providers import PROVIDERS
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.repository.git import tracked_in, why_unavailable
@@ -36,7 +35,6 @@ OPTIONS = "options.json"
 ANSWERS = "answers.log"
 LOCK = "lock"
 FILES = (OPTIONS, ANSWERS, LOCK, IGNORE)  # all that the folder of a run can have
-PAID = (*PROVIDERS, "http", "a2a")
 MOST_KEPT = 20  # unfinished runs; the oldest goes when another begins
 
 
@@ -58,7 +56,7 @@ class UnfinishedRun:
 
         `targets` are the settings of each target.
         """
-        paid = any(each.target is not None and each.target.type in PAID for each in targets)
+        paid = any(each.target is not None and each.target.traits.is_paid for each in targets)
         log = TextLog(self.folder / ANSWERS, lambda text: notice(f"Warning: {text}"), durable=paid)
         answers = log.count()
         if self._words is not None:
@@ -120,8 +118,8 @@ def worth_a_journal(*targets: Settings) -> bool:
 
 def _has_calls(settings: Settings) -> bool:
     target = settings.target
-    calls_target = not settings.evaluate_only and target is not None and target.type != "recorded"
-    judged = not settings.no_judge and any(judge.type != "recorded" for judge in settings.judges)
+    calls_target = not settings.evaluate_only and target is not None and not target.is_recorded
+    judged = not settings.no_judge and any(not judge.is_recorded for judge in settings.judges)
     return calls_target or judged
 
 

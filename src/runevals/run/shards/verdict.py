@@ -28,8 +28,8 @@ from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, measure_base, rerunnable
 from runevals.run.target_runner import lost_cases
 from runevals.run.world.build import real_world
+from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import Settings, resolve
-from runevals.settings.target import JudgeSettings
 from runevals.suites.quarantine import NOTICES
 from runevals.verdict.comparability import stale
 from runevals.verdict.outcome import Baseline, conclusion_of, decision, since_mark, unmeasured

@@ -22,10 +22,11 @@ from runevals.run.strength.answers import known_answers, untouched
 from runevals.run.strength.measure import Strength, Unnoticed, strength_of, unnoticed_hints
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.world.budget import Budget
-from runevals.run.world.build import recorded_target
+from runevals.run.world.build import report_in
 from runevals.settings.resolve import Settings
 from runevals.suites.health.hint import Hint
 from runevals.suites.plan import RunPlan, asks_judge, checks_of
+from runevals.targets.recorded import RecordedSettings
 
 MOST_OF_A_KIND = 50  # hints that are printed
 
@@ -35,8 +36,7 @@ def measured(
 ) -> Strength:
     """What the checks notice that need no judge; with `programs`, code of the suite is run, too."""
     target = settings.target
-    recorded = target is not None and target.type == "recorded" and target.path is not None
-    answers = recorded_target(target.path, reuse=target.reuse) if recorded else None  # type: ignore[union-attr, arg-type]
+    answers = target.answers(report_in) if isinstance(target, RecordedSettings) else None
     folders = _untouched(plan, settings, programs=programs)
     return strength_of(plan, sandbox, known_answers(past, answers, plan), folders, runs_code=programs)
 

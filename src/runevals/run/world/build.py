@@ -14,14 +14,15 @@ from runevals.judge.user import ModelUser, User
 from runevals.lib.parsing.source import read_text
 from runevals.lib.storage.cache import Cache
 from runevals.lib.text.numbers import plural
+from runevals.models.chat.settings import chat_of
 from runevals.models.facts import with_models
 from runevals.models.http.throttle import Throttles
 from runevals.programs.processes import in_use
-from runevals.records import PromptTemplate, Suite
+from runevals.records import PromptTemplate, RunReport, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Limits
 from runevals.reports import results_document
-from runevals.run.cluster.setup import cluster_target, on_cluster, recipe_of
+from runevals.run.cluster.setup import cluster_target, on_cluster
 from runevals.run.project_folders import way_to_projects
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.journal import Journal, JournalledJudge, JournalledTarget
@@ -31,21 +32,20 @@ from runevals.run.workspaces.target import WorkspaceTarget
 from runevals.run.world import World
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build_cache import cache_of
-from runevals.run.world.build_target import bounds_itself, build_target, chat_of
 from runevals.run.world.limited import BoundedJudge, BoundedTarget, BoundedUser
 from runevals.run.world.user_target import UserTarget
 from runevals.sandbox import Sandbox
+from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import Settings
-from runevals.settings.target import JudgeSettings
 from runevals.settings.targets import choose_one
 from runevals.suites.plan import RunPlan, will_run
 from runevals.targets import Target
 from runevals.targets.cached import CachedTarget
 from runevals.targets.conversation_ids import ConversationIds
+from runevals.targets.kind import Making
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.prompted import PromptedTarget
 from runevals.targets.recorded import Answers, RecordedTarget
-from runevals.targets.skill import SkillTarget
 
 NO_TARGET = """nothing says what to run the suite against. The shortest ways:
   runevals --target openai:{openai}         a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
@@ -97,7 +97,7 @@ def real_world(
             judge = _judge(settings, throttles, cache, redact)
             if judge is not None:
                 judge = BoundedJudge(judge, budget, at_once=settings.measure.judge_concurrency, reported=reported)
-            itself = elsewhere is None and settings.target is not None and bounds_itself(settings.target)
+            itself = elsewhere is None and settings.target is not None and settings.target.traits.bounds_itself
             at_once = None if itself else settings.measure.concurrency
             bounded: Target = BoundedTarget(target, budget, at_once=at_once, reported=reported)
             if user is not None:
@@ -127,10 +127,10 @@ def _user(settings: Settings, suites: Sequence[Suite], throttles: Throttles) -> 
     target = settings.target
     cases = [case for suite in suites for case in suite.cases if any(turn.user for turn in case.turns)]
     cases = [case for case in cases if will_run(case, settings.selection)]
-    if not cases or settings.evaluate_only or target is None or target.type == "recorded":
+    if not cases or settings.evaluate_only or target is None or target.is_recorded:
         return None
     judge = None if settings.no_judge or not settings.judges else settings.judges[0]
-    if judge is None or judge.type == "recorded":
+    if judge is None or judge.is_recorded:
         how = "a recorded judge cannot" if judge is not None else "there is none"
         how += " with --no-judge" if settings.no_judge else ""
         raise InvalidSettings(
@@ -146,7 +146,7 @@ def _workspaces(settings: Settings, suites: Sequence[Suite]) -> Workspaces | Non
     """The folders of cases that have one. Raises InvalidSettings for what is not there."""
     target = settings.target
     cases = [case for suite in suites for case in suite.cases if case.workspace is not None]
-    if settings.evaluate_only or target is None or target.type == "recorded" or not cases:
+    if settings.evaluate_only or target is None or target.is_recorded or not cases:
         return None
     if on_cluster(settings):
         raise InvalidSettings("cases with a workspace are run here; leave out --executor ray")
@@ -158,7 +158,7 @@ def _workspaces(settings: Settings, suites: Sequence[Suite]) -> Workspaces | Non
 def _prompt(settings: Settings) -> PromptTemplate | None:
     """The prompt template; recorded answers need none."""
     target = settings.target
-    return None if target is None or settings.evaluate_only or target.type == "recorded" else target.prompt
+    return None if target is None or settings.evaluate_only or target.is_recorded else target.prompt
 
 
 def _forgeable(api_key_env: str, settings: Settings) -> bool:
@@ -176,7 +176,7 @@ def _cached_target(
         raise InvalidSettings("--cache-target: nothing is cached here; name a folder with --cache")
     if settings.base_side is not None and settings.base_side.on_pull_request:
         raise InvalidSettings("--cache-target: ignored on a pull request, where cached answers cannot be trusted")
-    if settings.target is not None and settings.target.servers:
+    if isinstance(target, OpenAITarget) and target.has_servers:
         raise InvalidSettings("--cache-target: answers of the MCP servers under test are not cached; leave it out")
     if not isinstance(target, OpenAITarget):
         raise InvalidSettings(
@@ -216,26 +216,22 @@ def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, s
     target = settings.target
     if target is None:
         raise no_target(settings)
-    match target.type:
-        case "skill":
-            assert target.path is not None  # noqa: S101 - settled with a folder
-            return SkillTarget(target.path, sandbox, deterministic=target.deterministic)
-        case "recorded":
-            assert target.path is not None  # noqa: S101 - settled with a path
-            return recorded_target(target.path, reuse=target.reuse, deterministic=target.deterministic)
-        case _:
-            recipe = recipe_of(target, settings)
-            return build_target(
-                recipe, settings.environment, throttles, ConversationIds(), at_once=settings.measure.concurrency
-            )
+    making = Making(
+        environment=settings.environment,
+        throttles=throttles,
+        conversations=ConversationIds(),
+        prices=settings.measure.prices,
+        not_from=settings.not_from,
+        at_once=settings.measure.concurrency,
+        sandbox=sandbox,
+        report_of=report_in,
+    )
+    return target.build(making)
 
 
-def recorded_target(path: Path, *, reuse: bool = False, deterministic: bool = True) -> RecordedTarget:
-    """Answers from a results document (.json), or from lines. Raises InvalidSuite, InvalidDocument."""
-    if not path.name.endswith(results_document.SUFFIXES):
-        return RecordedTarget.from_file(path, path.name, reuse=reuse, deterministic=deterministic)
-    report = results_document.read(path)
-    return RecordedTarget.from_report(report, path.name, reuse=reuse, deterministic=deterministic)
+def report_in(path: Path) -> RunReport | None:
+    """The report of a results document, by its name; None for another file. Raises InvalidDocument."""
+    return results_document.read(path) if path.name.endswith(results_document.SUFFIXES) else None
 
 
 def _judge(
@@ -255,7 +251,7 @@ def _voters(
     cache: Cache | None,
     redact: Callable[[str], str],
 ) -> Iterator[Judge]:
-    if judge_settings.type == "recorded":
+    if judge_settings.is_recorded:
         assert judge_settings.path is not None  # noqa: S101 - settled with a path
         text = (
             read_text(judge_settings.path, judge_settings.path.name)

@@ -38,6 +38,10 @@ class Agent(ABC):
     skills: ClassVar[str]  # the folder below HOME where it looks for skills
     of_workspace: ClassVar[tuple[str, ...]] = ()  # the folders of a workspace where it looks for skills, too
     reader: ClassVar[type[Reader]]  # of one event stream
+    keys: ClassVar[tuple[str, ...]]  # the variables that hold its key
+    places: ClassVar[tuple[str, ...]]  # the variables that say where its model is
+    our_options: ClassVar[tuple[str, ...]]  # what we set, or what would undo it; `-c KEY` is a key of its settings
+    harmless_options: ClassVar[tuple[str, ...]] = ()  # their values are texts and numbers for the model
     own_environment: ClassVar[str] = ""  # a file of the workspace that would set its variables, whatever we say
 
     @abstractmethod

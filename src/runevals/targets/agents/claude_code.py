@@ -106,6 +106,18 @@ class ClaudeCode(Agent):
     skills = ".claude/skills"
     of_workspace = (".claude/skills",)
     reader = _Reader
+    keys = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+    places = ("ANTHROPIC_BASE_URL",)
+    our_options = (
+        *("-p", "--print", "--input-format", "--output-format", "--setting-sources", "--settings", "--model"),
+        *("--permission-mode", "--tools", "--allowedTools", "--allowed-tools", "--mcp-config"),
+        *("--strict-mcp-config", "-r", "--resume", "-c", "--continue", "--dangerously-skip-permissions"),
+        "--allow-dangerously-skip-permissions",
+    )
+    harmless_options = (
+        *("--append-system-prompt", "--effort", "--fallback-model", "--max-budget-usd", "--max-turns"),
+        "--system-prompt",
+    )
 
     def arguments(self, ask: Ask) -> list[str]:
         """Settings, instructions and skills of the workspace count: they may be what is tested."""

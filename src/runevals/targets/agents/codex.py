@@ -86,6 +86,26 @@ class Codex(Agent):
     package = "@openai/codex"
     skills = ".codex/skills"
     reader = _Reader
+    keys = ("CODEX_API_KEY", "OPENAI_API_KEY")
+    places = ("OPENAI_BASE_URL",)
+    our_options = (
+        *(
+            "--json",
+            "--skip-git-repo-check",
+            "--enable",
+            "--disable",
+            "-m",
+            "--model",
+            "-s",
+            "--sandbox",
+            "--yolo",
+        ),
+        *("-a", "--ask-for-approval", "--full-auto", "--dangerously-bypass-approvals-and-sandbox", "-c features"),
+        *("-c sandbox_mode", "-c sandbox_workspace_write", "-c approval_policy", "-c web_search"),
+        *("-c mcp_servers", "-c model", "-c model_provider", "-c model_providers", "-c openai_base_url"),
+        "-c notify",
+    )
+    harmless_options = ("-c model_reasoning_effort", "-c model_reasoning_summary", "-c model_verbosity")
 
     def cannot(self, settings: AgentSettings) -> str | None:
         """Reading and writing without the shell."""

@@ -81,6 +81,16 @@ class Copilot(Agent):
     skills = ".copilot/skills"
     of_workspace = (".github/skills", ".claude/skills")
     reader = _Reader
+    keys = ("COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN")
+    places = (
+        *("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_TYPE", "COPILOT_PROVIDER_WIRE_API", "COPILOT_MODEL"),
+        *("COPILOT_OFFLINE", "GH_HOST", "COPILOT_GH_HOST"),
+    )
+    our_options = (
+        *("-p", "--prompt", "--output-format", "--available-tools", "--disable-builtin-mcps", "--no-auto-update"),
+        *("--allow-all", "--allow-all-tools", "--allow-all-urls", "--yolo", "--model", "--resume", "--continue"),
+        "--additional-mcp-config",
+    )
 
     def cannot(self, settings: AgentSettings) -> str | None:
         """Servers: the names of their tools would have to be known before they are started."""

@@ -77,6 +77,12 @@ class GeminiCli(Agent):
     skills = ".gemini/skills"
     own_environment = ".gemini/.env"  # its only file that its settings do not switch off
     reader = _Reader
+    keys = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    places = ("GOOGLE_GEMINI_BASE_URL",)
+    our_options = (
+        *("-p", "--prompt", "-i", "--prompt-interactive", "-o", "--output-format", "--skip-trust", "-y", "--yolo"),
+        *("--approval-mode", "--allowed-tools", "--allowed-mcp-server-names", "-m", "--model", "-r", "--resume"),
+    )
 
     def arguments(self, ask: Ask) -> list[str]:
         """It trusts the workspace: else it would not look at its skills."""

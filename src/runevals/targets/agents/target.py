@@ -17,7 +17,7 @@ from runevals.models.chat.prices import Prices
 from runevals.programs.exchange import Exchange
 from runevals.programs.processes import as_program
 from runevals.records import Conversation, Message, ModelIdentity, Problem, Response
-from runevals.records.agent import AGENT_KEYS, AGENT_PLACES, MCP, AgentSettings
+from runevals.records.agent import MCP, AgentSettings
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.repository.fresh_copy import CannotCopy, write_file
 from runevals.targets.agents.agent import Agent, Ask, install
@@ -224,7 +224,7 @@ def _require_possible(agent: Agent, settings: AgentSettings) -> None:
 def _environment_of(agent: Agent, settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, str]:
     tokens = job_tokens(environment)
     env = [name for name in settings.env if not is_token(environment.get(name, ""), tokens)]
-    names = (*AGENT_KEYS[agent.name], *AGENT_PLACES[agent.name], *env)
+    names = (*agent.keys, *agent.places, *env)
     return {**bare(environment), **{name: environment[name] for name in names if environment.get(name)}}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from runevals.records.agent import AgentSettings
 from runevals.records.errors import InvalidSettings
-from runevals.settings.agent import agent_settings
+from runevals.targets.agents.settings import agent_settings
 
 
 @pytest.fixture
@@ -62,8 +62,6 @@ def test_all_of_it(base):
         ({"type": "codex", "args": ["-c=model_provider=y"]}, "sets -c model_provider of codex"),
         ({"type": "copilot", "args": ["--yolo"]}, "sets --yolo of copilot"),
         ({"type": "gemini-cli", "args": ["--approval-mode", "yolo"]}, "sets --approval-mode of gemini-cli"),
-        ({"system_prompt": "Be kind."}, "a claude-code target does not take it"),
-        ({"base_url": "http://127.0.0.1:1"}, "a claude-code target does not take it"),
     ],
 )
 def test_what_cannot_be_is_a_usage_error(base, told, reason):

@@ -8,11 +8,11 @@ import pytest
 
 from runevals.programs.mcp_servers import HttpServer, StdioServer
 from runevals.records.errors import InvalidSettings, UsageError
-from runevals.settings.mcp_servers import servers_under_test
+from runevals.targets.servers_under_test import servers_under_test
 
 
-def settle(base, mcp, type_="openai"):
-    return servers_under_test({"type": type_, "mcp": mcp}, base, base)
+def settle(base, mcp):
+    return servers_under_test(mcp, base, base)
 
 
 def test_a_file_a_mapping_and_a_list_name_the_same_servers(tmp_path):
@@ -25,7 +25,6 @@ def test_a_file_a_mapping_and_a_list_name_the_same_servers(tmp_path):
     assert settle(tmp_path, {"docs": server}) == (expected,)
     assert settle(tmp_path, [{**server, "name": "docs"}]) == (expected,)
     assert [one.name for one in settle(tmp_path, [{"command": "a"}, {"command": "b"}])] == ["server1", "server2"]
-    assert settle(tmp_path, ".mcp.json", "codex") == ()  # an agent calls its servers itself
 
 
 def test_a_server_at_an_address_has_headers_of_its_own(tmp_path):
@@ -54,8 +53,3 @@ def test_a_server_at_an_address_has_headers_of_its_own(tmp_path):
 def test_what_cannot_be_started_is_an_error_with_its_place(tmp_path, mcp, reason):
     with pytest.raises((InvalidSettings, UsageError), match=reason):
         settle(tmp_path, mcp)
-
-
-def test_other_targets_do_not_take_servers(tmp_path):
-    with pytest.raises(InvalidSettings, match=r"target\.mcp: a command target does not take it"):
-        settle(tmp_path, ".mcp.json", "command")

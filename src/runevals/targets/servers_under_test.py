@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runevals.models.chat.providers import PROVIDERS
-from runevals.records.agent import AGENTS
+from runevals.lib.parsing.source import path_inside, read_text
 from runevals.records.errors import InvalidSettings
-from runevals.settings.agent import servers_by_name
 
 if TYPE_CHECKING:
     from runevals.programs.mcp_servers import Server
@@ -18,15 +17,32 @@ if TYPE_CHECKING:
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 
 
-def servers_under_test(section: Mapping[str, Any], base: Path, repository: Path) -> tuple[Server, ...]:
+def servers_under_test(
+    source: str | Sequence[Mapping[str, Any]] | Mapping[str, Any], base: Path, repository: Path
+) -> tuple[Server, ...]:
     """The servers of `target.mcp` with the variables that it declares. Raises InvalidSettings."""
-    if "mcp" not in section or section["type"] in AGENTS:
-        return ()
-    if section["type"] not in PROVIDERS:
-        raise InvalidSettings(f"target.mcp: a {section['type']} target does not take it; leave it out")
-    source = section["mcp"]
-    servers = _numbered(source) if isinstance(source, list) else servers_by_name(source, base, repository)
+    servers = servers_by_name(source, base, repository) if isinstance(source, str | Mapping) else _numbered(source)
     return tuple(_server(name, server, base) for name, server in servers.items())
+
+
+def servers_by_name(
+    source: str | Mapping[str, Any], base: Path, repository: Path
+) -> Mapping[str, Mapping[str, object]]:
+    """The MCP servers of a file such as `.mcp.json`, or those given by name. Raises InvalidSettings."""
+    if isinstance(source, str):
+        path = path_inside(repository, source, base=base, what="target.mcp")
+        try:
+            document = json.loads(read_text(path, source))
+        except (ValueError, RecursionError) as error:
+            raise InvalidSettings(f"target.mcp: {source} is not JSON: {error}") from None
+        servers = document.get("mcpServers") if isinstance(document, dict) else None
+        if not isinstance(servers, dict):
+            raise InvalidSettings(f"target.mcp: {source} has no `mcpServers`")
+        source = servers
+    for name, server in source.items():
+        if not isinstance(server, dict) or not ({"command", "url"} & server.keys()):
+            raise InvalidSettings(f"target.mcp: the server {name} has neither `command` nor `url`")
+    return source
 
 
 def _numbered(source: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

@@ -1,17 +1,24 @@
-"""Settings of http and a2a targets: address, request and the keys that may be sent there."""
+"""The settings of targets behind an address: the request, and the keys that may be sent there."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, get_args
 from urllib.parse import SplitResult, urlsplit
 
+from msgspec.structs import replace
+
+from runevals.lib.diagnosis import Diagnosis, good, missing
 from runevals.lib.parsing.json_path import Pick
 from runevals.lib.parsing.json_template import placeholders
 from runevals.lib.text.suggest import did_you_mean
 from runevals.models.http.endpoint import DEFAULT_PICK, Header, Method, WebSettings
-from runevals.records.errors import InvalidSettings
+from runevals.models.http.origin import origin_of
+from runevals.models.http.reachable import unreachable
+from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings
+from runevals.targets.kind import Section, TargetSettings
+from runevals.targets.reach import AUTHORIZATION, Reach, Written, rules
 
 URL_VARIABLE = "RUNEVALS_TARGET_URL"
 _WITHOUT_BODY = ("GET", "DELETE")
@@ -25,7 +32,67 @@ DEFAULT_BODY: Mapping[str, object] = {
 }
 
 
-def web_settings(section: Mapping[str, Any], environment: Mapping[str, str]) -> WebSettings:
+def _keys(written: Written) -> Iterator[Reach]:
+    values = written.values
+    place = written.environment.get(URL_VARIABLE) or values.get("url", "")
+    headers = values.get("headers", {}).items()
+    names = {(value["env"], name.lower()) for name, value in headers if isinstance(value, Mapping)}
+    names |= {(values["api_key_env"], AUTHORIZATION)} if "api_key_env" in values else set()
+    yield from written.keys_at(place, names)
+
+
+class WebTargetSettings(TargetSettings, frozen=True, kw_only=True):
+    """A target behind an address, as it is deployed."""
+
+    web: WebSettings
+
+    has_template: ClassVar[bool]  # of its requests: an address and a body with placeholders
+    word = "url"
+    form = "URL"
+    alone = False
+    reaches = rules("url", "base_url", "headers", "api_key_env", "auth", "type", of=_keys)
+
+    @classmethod
+    def words(cls, kind: str, rest: str) -> dict[str, Any]:
+        """`http:URL`, `a2a:URL`; a plain address is an http target's."""
+        is_address = rest.startswith("//")
+        return {"type": "http", "url": f"{kind}:{rest}"} if is_address else {"type": kind, "url": rest}
+
+    @classmethod
+    def own_fields(cls, section: Section) -> dict[str, Any]:
+        """Its endpoint. Raises InvalidSettings."""
+        web = web_settings(section.values, section.environment, has_template=cls.has_template)
+        return {"web": web, "api_key_env": ""}
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """The variables of its headers."""
+        return self.web.key_names
+
+    @property
+    def address(self) -> str | None:
+        """Where it is asked."""
+        return self.web.url
+
+    def is_deployed_as(self, other: TargetSettings) -> bool:
+        """Whether the requests are the same, whatever is read of the replies."""
+        return isinstance(other, WebTargetSettings) and self._request == other._request
+
+    @property
+    def _request(self) -> tuple[object, ...]:
+        messages = None if self.prompt is None else self.prompt.messages
+        return self.type, self.model, self.system_prompt, messages, replace(self.web, pick=None)
+
+    def diagnosis(self, environment: Mapping[str, str]) -> Diagnosis:  # noqa: ARG002
+        """Whether anything answers there; the rest of the address may have placeholders, and keys."""
+        origin = origin_of(self.web.url)
+        if (problem := unreachable(origin)) is not None:
+            fix = "start what answers there before a run, or check the address"
+            return missing("target", f"{self.type} {origin}: {problem}", fix, COULD_NOT_MEASURE)
+        return good("target", f"{self.type} {origin} answers")
+
+
+def web_settings(section: Mapping[str, Any], environment: Mapping[str, str], *, has_template: bool) -> WebSettings:
     """The endpoint of an http or a2a target. Raises InvalidSettings."""
     kind: str = section["type"]
     url = environment.get(URL_VARIABLE) or section.get("url")
@@ -37,25 +104,15 @@ def web_settings(section: Mapping[str, Any], environment: Mapping[str, str]) -> 
         raise InvalidSettings(f"target.method: '{method}' must be one of {', '.join(get_args(Method))}{hint}")
     body = section.get("body", None if method in _WITHOUT_BODY else DEFAULT_BODY)
     web = WebSettings(
-        url=_checked_url(url, templated=kind == "http"),
+        url=_checked_url(url, templated=has_template),
         method=method,
         headers=_headers(section),
-        body=body if kind == "http" else None,
-        pick=Pick(_places(section.get("pick")), "target.pick") if kind == "http" else None,
+        body=body if has_template else None,
+        pick=Pick(_places(section.get("pick")), "target.pick") if has_template else None,
     )
     _check_placeholders("target.url", placeholders(web.url))
     _check_placeholders("target.body", placeholders(web.body))
     return web
-
-
-def web_words(kind: str, rest: str) -> dict[str, Any]:
-    """`http:URL`, `a2a:URL`; a plain address is an http target's."""
-    return {"type": "http", "url": f"{kind}:{rest}"} if rest.startswith("//") else {"type": kind, "url": rest}
-
-
-def sends_messages(web: WebSettings) -> bool:
-    """Whether requests contain the whole conversation, not only its last prompt."""
-    return "messages" in (*placeholders(web.url), *placeholders(web.body))
 
 
 def _checked_url(url: str, *, templated: bool) -> str:

@@ -1,0 +1,42 @@
+"""The result of one check before a run: whether something that the run needs is there, and how to get it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from runevals.lib.text.numbers import plural
+from runevals.records.errors import PASSED, RunevalsError
+
+
+class Diagnosis(Struct, frozen=True, kw_only=True):
+    """The result of a check. `exit_code` is that of a run without it: 0 if it would still work."""
+
+    name: str
+    mark: Literal["✓", "✗", "–"]
+    text: str
+    fix: str | None = None
+    exit_code: int = PASSED
+
+
+def good(name: str, text: str) -> Diagnosis:
+    """It is available."""
+    return Diagnosis(name=name, mark="✓", text=text)
+
+
+def neither(name: str, text: str, fix: str | None = None) -> Diagnosis:
+    """It is not needed, or unknown."""
+    return Diagnosis(name=name, mark="–", text=text, fix=fix)
+
+
+def missing(name: str, text: str, fix: str, exit_code: int) -> Diagnosis:
+    """It is missing; a run would end with `exit_code`."""
+    return Diagnosis(name=name, mark="✗", text=text, fix=fix, exit_code=exit_code)
+
+
+def stopped(name: str, error: RunevalsError, fix: str) -> Diagnosis:
+    """A run would end with this error."""
+    first, *rest = str(error).splitlines()
+    more = f" (and {plural(len(rest), 'more line')})" if rest else ""
+    return Diagnosis(name=name, mark="✗", text=first + more, fix=fix, exit_code=error.exit_code)

@@ -1,0 +1,208 @@
+"""How a chat model is called, as settings say it: its address, key and API; and the chat that this makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from runevals.lib.ci import in_ci
+from runevals.lib.diagnosis import Diagnosis, good, missing
+from runevals.models.chat.chat import Chat, Endpoint
+from runevals.models.chat.providers import PROVIDERS, Api, address, azure_address
+from runevals.models.chat.wire import WIRES, api_of
+from runevals.models.http.exchanges import EXCHANGES
+from runevals.models.http.identity import job_identity
+from runevals.models.http.key import Key
+from runevals.models.http.origin import OPENAI_URL, origin_of
+from runevals.models.http.reachable import unreachable
+from runevals.models.http.throttle import Throttles
+from runevals.records.errors import COULD_NOT_MEASURE, USAGE_ERROR, InvalidSettings
+
+DEFAULT_TIMEOUT_S = 120.0
+
+
+class ModelSettings(Struct, frozen=True, kw_only=True):
+    """How a chat model is called, as a target or as a judge."""
+
+    type: str
+    model: str | None = None
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    azure_api_version: str | None = None
+    auth: Literal["github"] | None = None  # the identity of the job, in place of a key
+    api: Api | None = None  # None: the one of its provider
+    parameters: Mapping[str, object] = {}
+    timeout_s: float = DEFAULT_TIMEOUT_S
+
+    @property
+    def spoken_api(self) -> Api:
+        """What it is asked by."""
+        return self.api or api_of(self.type, self.base_url, self.parameters)
+
+    @property
+    def is_model(self) -> bool:
+        """Whether a chat model is called."""
+        return self.type in PROVIDERS
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether nothing is called: what was recorded is read."""
+        return self.type == "recorded"
+
+    @property
+    def takes_questions(self) -> bool:
+        """Whether it can be asked something that is in no suite."""
+        return not self.is_recorded
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether its calls have a price by model."""
+        return self.is_model
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether it refuses requests without a key; a self-hosted server may not."""
+        provider = PROVIDERS.get(self.type)
+        if self.auth is not None or provider is None:
+            return False
+        return provider.needs_key and (provider.url != OPENAI_URL or self.base_url is None)
+
+
+def model_fields(section: Mapping[str, Any], environment: Mapping[str, str], *, what: str) -> dict[str, Any]:
+    """The fields of ModelSettings that a section of the settings has. Raises InvalidSettings."""
+    place = base_url(section, environment, what=what)
+    own = PROVIDERS.get(section["type"], PROVIDERS["openai"]).key
+    url, azure_version = azure_address(section["type"], place, environment)
+    azure_model = environment.get("AZURE_AI_MODEL_NAME") if section["type"] == "azure" else None
+    return {
+        "model": section.get("model") or azure_model or None,
+        "base_url": url,
+        "api_key_env": str(section.get("api_key_env", own)),
+        "azure_api_version": azure_version,
+        "auth": _auth(section, what),
+        "api": section.get("api"),
+        "parameters": section.get("parameters", {}),
+        "timeout_s": float(section.get("timeout_s", DEFAULT_TIMEOUT_S)),
+    }
+
+
+def base_url(section: Mapping[str, Any], environment: Mapping[str, str], *, what: str) -> str | None:
+    """The endpoint's address, None for OpenAI's. Raises InvalidSettings for one that cannot be called."""
+    name = section["type"] if section["type"] in PROVIDERS else "openai"
+    written = section.get("base_url")
+    place: str = written or address(name, environment, section.get("model"))
+    if place == OPENAI_URL and not written:
+        return None
+    source = f"{what}.base_url" if written else PROVIDERS[name].located_by or what
+    try:
+        origin_of(place)
+    except ValueError as error:
+        raise InvalidSettings(f"{source}: the address of a model cannot be read: {error}") from None
+    if not place.lower().startswith(("http://", "https://")):
+        raise InvalidSettings(f"{source}: '{place}' must begin with http:// or https://")
+    return place
+
+
+def _auth(section: Mapping[str, Any], what: str) -> Literal["github"] | None:
+    """Whether the identity of the job is sent. Raises InvalidSettings if it cannot be."""
+    if "auth" not in section:
+        return None
+    if section["type"] not in EXCHANGES:
+        raise InvalidSettings(
+            f"{what}.auth: {section['type']} takes no identity of a job; leave it out ({', '.join(EXCHANGES)} do)"
+        )
+    if "api_key_env" in section:
+        raise InvalidSettings(f"{what}.auth: with it, no key is sent; leave out api_key_env")
+    return "github"
+
+
+def chat_of(
+    settings: ModelSettings,
+    environment: Mapping[str, str],
+    throttles: Throttles,
+    *,
+    what: str,
+    at_once: int | None = None,
+) -> Chat:
+    """A chat model. Raises InvalidSettings without a key that it needs, or the SDK that speaks its API."""
+    api = settings.spoken_api
+    sdk = WIRES[api].sdk
+    if find_spec(sdk) is None:
+        raise InvalidSettings(
+            f"{what}: {settings.type} speaks the {WIRES[api].title} by the package {sdk}, which is not installed: "
+            f"pip install 'runevals[{sdk}]' (or set `api: chat`, if it speaks chat completions too)"
+        )
+    endpoint = Endpoint(
+        model=settings.model or "",
+        api_key=_api_key(settings, environment, what),
+        identity=None if settings.auth is None else _identity(settings, environment, what),
+        base_url=settings.base_url,
+        azure_api_version=settings.azure_api_version,
+        timeout_s=settings.timeout_s,
+        provider=PROVIDERS[settings.type],
+        api=api,
+        api_is_set=settings.api is not None,
+        model_source=f"`{what}:` in runevals.yaml, or "
+        f"{'--judge-model' if what == 'judge' else '--target or --model'}",
+        key_source=_key_source(settings, environment),
+    )
+    return Chat(endpoint, throttles[host_of(settings.base_url)], at_once=at_once)
+
+
+def diagnosis_of(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> Diagnosis:
+    """Its key and host; no key is sent."""
+    key, place = settings.api_key_env, settings.base_url or OPENAI_URL
+    display = f"{settings.model} at {place}"
+    has_key = bool(environment.get(key))
+    if not has_key and settings.needs_key:
+        fix = f"export {key}=…, or write it into .env.local.user (which must not be committed)"
+        if in_ci(environment):
+            fix = f"pass it in the workflow: env: {key}: ${{{{ secrets.{key} }}}}"
+        return missing(name, f"{display}: the variable {key} is not set", fix, USAGE_ERROR)
+    problem = unreachable(place)
+    if problem is not None:
+        fix = "check the address (OPENAI_BASE_URL, base_url), the network and the proxy"
+        return missing(name, f"{display}: {problem}", fix, COULD_NOT_MEASURE)
+    key_state = "by the identity of the job" if settings.auth else "a key is set" if has_key else "no key is set"
+    return good(name, f"{display} answers; {key_state}")
+
+
+def host_of(url: str | None) -> str:
+    """Name and port of the host that is called. Raises InvalidSettings for an invalid address."""
+    url = OPENAI_URL if url is None else url
+    try:
+        return origin_of(url).partition("://")[2] or url
+    except ValueError as error:
+        reason = f"the address of a model cannot be read: {error}"
+        raise InvalidSettings(f"{reason}; fix base_url in the settings, or OPENAI_BASE_URL") from None
+
+
+def _api_key(settings: ModelSettings, environment: Mapping[str, str], what: str) -> str:
+    """The key to send. Raises InvalidSettings if it needs one and there is none, and for one that cannot be sent.
+
+    A line break at its end is common: it comes with the file that the variable was set from.
+    """
+    key, name = environment.get(settings.api_key_env, "").strip(), settings.api_key_env
+    if not (key.isascii() and key.isprintable()):
+        raise InvalidSettings(f"{what}: {name} holds a line break or another character that no API key has")
+    if not key and settings.needs_key:
+        raise InvalidSettings(f"{what}: the environment variable {name} is not set; it must hold the API key")
+    return key or "none"
+
+
+def _identity(settings: ModelSettings, environment: Mapping[str, str], what: str) -> Key:
+    if settings.azure_api_version is not None:
+        raise InvalidSettings(
+            f"{what}.auth: AZURE_AI_API_VERSION asks for the older API, which takes a key; unset it"
+        )
+    return job_identity(settings.type, settings.base_url or OPENAI_URL, environment, what=what)
+
+
+def _key_source(settings: ModelSettings, environment: Mapping[str, str]) -> str:
+    if settings.auth is not None:
+        return "the identity of this job"
+    name = settings.api_key_env
+    return f"the key in {name}" if environment.get(name) else f"no key: {name} is not set"

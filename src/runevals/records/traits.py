@@ -1,0 +1,24 @@
+"""What a kind of target can do with a case, and which evidence it reports."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Traits(Struct, frozen=True, kw_only=True):
+    """The same for all targets of a kind; nothing is assumed."""
+
+    takes_cwd: bool = False  # the folder that a case names
+    takes_files: bool = False  # the files of a case
+    works_in_folders: bool = False  # it always has a folder of its own, and leaves changes in it
+    plays_workspaces: bool = False  # it can say what an attempt left in its folder
+    reports_skills: bool = True  # which skill was loaded
+    answers_tool_calls: bool = False  # its tool calls can be answered by mocks
+    runs_skills: bool = False  # it can answer the cases for skills
+    is_paid: bool = False  # a call costs money
+    is_program: bool = False  # of the user, and may be in Python
+    bounds_itself: bool = False  # it keeps to its number of calls at once
+    stays_here: bool = False  # no node of a cluster can run it
+    needs_files: bool = False  # of the repository, on each node of a cluster
+    takes_model: bool = True  # another model would answer otherwise
+    is_steady: bool = False  # equal prompts get equal answers, unless the settings say otherwise
