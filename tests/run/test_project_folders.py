@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.records.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.run.project_folders import MOST_PROJECTS, Project, projects_in
 from tests.sample_suites import SETTINGS
 
@@ -14,15 +14,18 @@ def found(path, base=None):
 
 
 def test_a_project_is_a_folder_with_a_settings_file(repository):
-    for name in ("b/runevals.yml", "b/runevals.yaml", "a/deep/runevals.yaml", "node_modules/m/runevals.yaml"):
+    for name in ("b/runevals.yml", "a/deep/runevals.yaml", "node_modules/m/runevals.yaml"):
         repository.write(name, SETTINGS)
+    repository.write("c/pyproject.toml", '[tool.runevals]\ntarget = "recorded:answers.json"\n')
+    repository.write("d/pyproject.toml", '[project]\nname = "d"\ndependencies = ["runevals"]\n')
     repository.write(".hidden/runevals.yaml", SETTINGS)
     repository.write("ignored/runevals.yaml", SETTINGS)
     repository.write(".gitignore", "ignored/\n")
     assert projects_in(repository.path) == (
         Project(name=".", config="runevals.yaml"),
         Project(name="a/deep", config="a/deep/runevals.yaml"),
-        Project(name="b", config="b/runevals.yaml"),
+        Project(name="b", config="b/runevals.yml"),
+        Project(name="c", config="c/pyproject.toml"),
     )
     assert projects_in(repository.path / "a") == (Project(name="deep", config="deep/runevals.yaml"),)
 
@@ -39,6 +42,22 @@ def test_what_only_the_base_has_was_removed_by_the_change(repository):
     repository.write("b/runevals.yaml", SETTINGS)
     assert found(repository.path, base) == [(".", True), ("a", True), ("b", False)]
     assert found(repository.path) == [("b", False)]
+
+
+def test_a_base_has_its_projects_in_pyproject_too(repository):
+    repository.write("a/pyproject.toml", "[tool.runevals]\nrepeat = 2\n")
+    repository.write("b/pyproject.toml", "[project]\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "a")
+    (repository.path / "a" / "pyproject.toml").unlink()
+    assert found(repository.path, repository.git("rev-parse", "HEAD")) == [(".", False), ("a", True)]
+
+
+def test_a_folder_with_two_settings_files_is_refused(repository):
+    repository.write("a/runevals.yaml", SETTINGS)
+    repository.write("a/pyproject.toml", "[tool.runevals]\nrepeat = 2\n")
+    with pytest.raises(InvalidSuite, match=r"a/runevals\.yaml: has settings, and so does a/pyproject\.toml"):
+        projects_in(repository.path)
 
 
 def test_none_and_too_many_are_refused(project):

@@ -39,7 +39,7 @@ def test_so_do_flags(project, runevals, flag):
 def test_a_change_that_replaces_it_is_judged_by_its_own_judge(project):
     """The base's rules still hold in everything else."""
     old = b"judge: {type: github-models, model: m}\ntarget: github-models:m\nmin_pass_rate: 0.9\n"
-    base = base_settings_file([project.path], project.path, None, lambda name: old)
+    base = base_settings_file([project.path], project.path, None, {"runevals.yaml": old}.get)
     project.write("runevals.yaml", "judge: openai:gpt-5\ntarget: openai:gpt-5-mini\nmin_pass_rate: 0.1\n")
     side = BaseSide(commit="0123456789", file=base, on_pull_request=True)
     settled = resolve(RawSettings(cwd=project.path, environment={}, base_side=side))
@@ -49,4 +49,4 @@ def test_a_change_that_replaces_it_is_judged_by_its_own_judge(project):
 
 def test_what_else_is_wrong_with_a_base_is_still_an_error(project):
     with pytest.raises(UsageError, match="unknown key 'most'"):
-        base_settings_file([project.path], project.path, None, lambda name: b"most: 1\n")
+        base_settings_file([project.path], project.path, None, {"runevals.yaml": b"most: 1\n"}.get)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from runevals.records.errors import NoSuiteFound
 from runevals.run.project_folders import way_to_projects
-from runevals.settings.file import PLACES
+from runevals.settings.places import content_here, settings_file_in
 from runevals.settings.resolve import Settings
 from runevals.suites import accepted, load
 from runevals.suites.load import LoadedSuites, LoadRequest
@@ -55,10 +55,8 @@ def suites_of(settings: Settings) -> LoadedSuites:
 def _way_up(settings: Settings) -> str:
     """What to do in a folder of a project that has its settings further up."""
     above = [folder for folder in settings.cwd.parents if folder.is_relative_to(settings.repository)]
-    place = next((folder for folder in above if any((folder / name).is_file() for name in PLACES)), None)
-    if place is None:
-        return ""
-    return f"\n{place} has settings: run `runevals` there"
+    path = settings_file_in(above, content_here)
+    return "" if path is None else f"\n{path.parent} has settings: run `runevals` there"
 
 
 def plan_of(suites: LoadedSuites, settings: Settings) -> RunPlan:

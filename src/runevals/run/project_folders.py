@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -12,8 +12,9 @@ from runevals.lib.checkout import repository_root
 from runevals.lib.text.numbers import short_list
 from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.repository import git
+from runevals.settings.places import PYPROJECT, content_here, has_settings, only_one
 
-NAMES = ("runevals.yaml", "runevals.yml")  # the first of a folder is its settings file
+NAMES = ("runevals.yaml", "runevals.yml", PYPROJECT)
 MOST_PROJECTS = 40  # in one comment, and in one artifact
 
 
@@ -31,8 +32,8 @@ def projects_in(cwd: Path, base: str | None = None) -> tuple[Project, ...]:
     Raises InvalidSettings if there are none or too many, ExternalError if git does not say what the base has.
     """
     repository = repository_root(cwd)
-    here = _settings_files(_files_of(repository), cwd, repository)
-    before = {} if base is None else _settings_files(_files_at(repository, base), cwd, repository)
+    here = _settings_files(_files_of(repository), cwd, repository, lambda path: content_here(repository / path))
+    before = {} if base is None else _settings_files_at(base, cwd, repository)
     projects = tuple(
         Project(name=name, config=here.get(name) or before[name], removed=name not in here)
         for name in sorted({*here, *before})
@@ -60,16 +61,25 @@ def way_to_projects(cwd: Path) -> str:
     return f"\n{short_list(names, 5)} have settings of their own: run `runevals` there, or runevals --all-projects"
 
 
-def _settings_files(files: Iterable[str], cwd: Path, repository: Path) -> Mapping[str, str]:
-    """Folder → its settings file, both relative to `cwd`."""
-    by_file: dict[str, str] = {}
+def _settings_files(
+    files: Iterable[str], cwd: Path, repository: Path, content_of: Callable[[str], bytes | None]
+) -> Mapping[str, str]:
+    """Folder → its settings file, both relative to `cwd`. Raises InvalidSuite for two in a folder."""
+    by_folder: dict[str, list[Path]] = {}
     above = PurePosixPath(os.path.relpath(cwd, repository).replace(os.sep, "/"))
     for file in sorted(files):
         path = PurePosixPath(file)
-        if path.name in NAMES and path.is_relative_to(above) and _is_source(path.relative_to(above).parent):
-            inside = path.relative_to(above)
-            by_file.setdefault(inside.parent.as_posix(), inside.as_posix())
-    return by_file
+        inside = path.name in NAMES and path.is_relative_to(above) and _is_source(path.relative_to(above).parent)
+        if inside and has_settings(path, content_of(file)):
+            by_folder.setdefault(path.relative_to(above).parent.as_posix(), []).append(
+                Path(path.relative_to(above))
+            )
+    return {folder: only_one(paths, Path())[0].as_posix() for folder, paths in by_folder.items()}
+
+
+def _settings_files_at(commit: str, cwd: Path, repository: Path) -> Mapping[str, str]:
+    files = _files_at(repository, commit)
+    return _settings_files(files, cwd, repository, lambda path: git.file_at(repository, commit, path))
 
 
 def _is_source(folder: PurePosixPath) -> bool:

@@ -1,4 +1,4 @@
-"""`runevals.yaml`, read and checked."""
+"""`runevals.yaml`, or `[tool.runevals]` of `pyproject.toml`, read and checked."""
 
 from __future__ import annotations
 
@@ -12,17 +12,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.checkout import repository_root
-from runevals.lib.parsing.source import JsonPath, Source, is_of_git, parse_source, read_source, resolved_path
+from runevals.lib.parsing.source import (
+    JsonPath,
+    Source,
+    decoded,
+    is_of_git,
+    parse_text,
+    read_text,
+    resolved_path,
+)
+from runevals.lib.parsing.toml import read_toml
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.gates import check_names, gate_problems, gates_of
+from runevals.settings.places import TABLE, content_here, settings_file_in, settings_table
 from runevals.settings.renamed import with_new_names
 from runevals.settings.retired import retired_in, without_retired
 from runevals.settings.target_names import OF_ONE_TARGET, WITHOUT_SKILL, is_of_one_target, target_problems
 from runevals.settings.values import baseline_address, read_mark, require_artifact_name
 
-PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml")
 RESULTS = ".evals/results"  # of the runs of a project
 LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
 
@@ -74,7 +83,7 @@ def read_settings_file(cwd: Path, repository: Path, config: str | None) -> Setti
     path = path if config is None else path.resolve()
     display_name = _display_name(path, cwd)
     base = path.parent.parent if path.parent.name == ".github" else path.parent
-    source, notices = _renamed(read_source(path, display_name))
+    source, notices = _parsed(read_text(path, display_name), path, display_name)
     values = _values(source, os.path.relpath(base, repository))
     keys = source.value if isinstance(source.value, dict) else ()
     places = {name: source.locate((name,), key=True) for name in keys}
@@ -99,33 +108,45 @@ def base_settings_file(
     Raises InvalidSuite with every problem of the file.
     """
     cwd, folders = here[0], tuple(dict.fromkeys((*here, repository)))
-    paths = (
-        [folder / config for folder in here]
-        if config is not None
-        else [folder / place for folder in folders for place in PLACES]
-    )
-    for path in paths:
+
+    def content_of(path: Path) -> bytes | None:
         # Not resolved: a link of the work tree must not decide which file is the base's settings.
         relative = os.path.relpath(path, repository).replace(os.sep, "/")
-        if relative.startswith("../"):
-            continue
-        content = read(relative)
-        if content is None:
-            continue
-        display_name = _display_name(path, cwd)
-        base = path.parent.parent if path.parent.name == ".github" else path.parent
-        source, notices = _renamed(parse_source(content, path.suffix, f"{display_name} of the base"))
-        source = replace(source, value=without_retired(source.value))
-        values = _values(source, os.path.relpath(base, repository))
-        return SettingsFile(
-            exists=True, display_name=display_name, base=base, values=values, path=path, notices=notices
-        )
-    return None
+        return None if relative.startswith("../") else read(relative)
+
+    named = (folder / str(config) for folder in here)
+    path = (
+        settings_file_in(folders, content_of)
+        if config is None
+        else next((path for path in named if content_of(path) is not None), None)
+    )
+    if path is None:
+        return None
+    display_name = _display_name(path, cwd)
+    base = path.parent.parent if path.parent.name == ".github" else path.parent
+    of_base = f"{display_name} of the base"
+    source, notices = _parsed(decoded(content_of(path) or b"", of_base), path, of_base)
+    source = replace(source, value=without_retired(source.value))
+    values = _values(source, os.path.relpath(base, repository))
+    return SettingsFile(
+        exists=True, display_name=display_name, base=base, values=values, path=path, notices=notices
+    )
 
 
-def _renamed(source: Source) -> tuple[Source, tuple[str, ...]]:
+def _parsed(text: str, path: Path, display_name: str) -> tuple[Source, tuple[str, ...]]:
+    """The settings in this text, under today's names, and notices of others. Raises InvalidSuite."""
+    is_toml = path.suffix == ".toml"
+    source = _table(read_toml(text, display_name)) if is_toml else parse_text(text, path.suffix, display_name)
     value, notices = with_new_names(source.value)
     return replace(source, value=value), tuple(f"{source.path}: {notice}" for notice in notices)
+
+
+def _table(source: Source) -> Source:
+    """The settings of a TOML document. Raises InvalidSuite without any."""
+    table = settings_table(source.value)
+    if table is None:
+        raise InvalidSuite([source.problem((), f"has no table [{'.'.join(TABLE)}]")])
+    return source.within(TABLE, table)
 
 
 def _values(source: Source, folder: str) -> Mapping[str, Any]:
@@ -195,16 +216,19 @@ def _find(cwd: Path, repository: Path, config: str | None) -> Path | None:
         if not path.is_file():
             raise InvalidSettings(f"there is no settings file {config}")
         return path
-    folders = (cwd,) if repository == cwd else (cwd, repository)
-    candidates = (folder / place for folder in folders for place in PLACES)
-    return next((path for path in candidates if path.is_file()), None)
+    return settings_file_in((cwd, repository), content_here)
+
+
+def project_folder(cwd: Path) -> Path:
+    """Where results and the cache of a run are, relative to `cwd`: beside its settings, else there."""
+    path = _find(cwd, repository_root(cwd), None)
+    above = "" if path is None else os.path.relpath(path.parent, cwd)
+    return Path(above.removesuffix(".github"))
 
 
 def results_folder(cwd: Path) -> Path:
-    """Where runs are kept, relative to `cwd`: beside the settings that a run there finds, else there."""
-    path = _find(cwd, repository_root(cwd), None)
-    above = "" if path is None else os.path.relpath(path.parent, cwd)
-    return Path(above.removesuffix(".github")) / RESULTS
+    """Where runs are kept, relative to `cwd`."""
+    return project_folder(cwd) / RESULTS
 
 
 def _require_inside(path: Path, repository: Path, display_name: str) -> None:

@@ -33,7 +33,7 @@ from runevals.settings.capabilities import (
 )
 from runevals.settings.ci_shard import shard_of
 from runevals.settings.evaluators import read_definitions
-from runevals.settings.file import BaseSide, SettingsFile, read_settings_file
+from runevals.settings.file import BaseSide, SettingsFile, project_folder, read_settings_file
 from runevals.settings.gates import check_mark, check_names, check_target, gates_of
 from runevals.settings.judge import JudgeSettings, judge_settings
 from runevals.settings.protected import changes_not_applied, effective_source, prices_of
@@ -54,7 +54,7 @@ from runevals.targets.kind import TargetSettings
 if TYPE_CHECKING:
     from runevals.records import Weakening
 
-CACHE = ".evals/cache"
+CACHE = ".evals/cache"  # without a folder for the caches of the user
 _PREFIX = "RUNEVALS_"  # of the variable of each setting
 _OTHER_VARIABLES = frozenset({"RUNEVALS_SUITE"})  # for a `rerun`, which may start runevals
 R = TypeVar("R", bound=Struct)
@@ -385,7 +385,13 @@ def _fetching(written: Mapping[str, Any]) -> Fetching:
 def _cache(folder: str | None, raw: RawSettings) -> Path | None:
     """The cache folder. In CI only one that is named: a change could commit a folder with forged answers."""
     if folder is None:
-        return None if in_ci(raw.environment) else raw.cwd / CACHE
+        shared = raw.environment.get("XDG_CACHE_HOME")
+        usual = (
+            Path(shared, "runevals")
+            if shared
+            else Path(os.path.normpath(raw.cwd / project_folder(raw.cwd) / CACHE))
+        )
+        return None if in_ci(raw.environment) else usual
     return None if folder == "none" else raw.cwd / folder
 
 

@@ -306,7 +306,7 @@ def failing_now(comparison: Comparison) -> tuple[Change, ...]:
 
 def title_of_change(change: TextChange) -> str:
     """The title of a changed text: a prompt, or the settings."""
-    is_settings = change.path.rpartition("/")[2] in ("runevals.yaml", "runevals.yml")
+    is_settings = change.path.rpartition("/")[2] in ("runevals.yaml", "runevals.yml", "pyproject.toml")
     return f"What changed in the {'settings' if is_settings else 'prompt'}"
 
 

@@ -58,6 +58,12 @@ class Source(Struct, frozen=True, dict=True):
         """The location of the value at `json_path`, or of its key; of the nearest enclosing value."""
         return self.at(self._offsets(json_path)[0 if key else 1], pointer(json_path))
 
+    def within(self, json_path: JsonPath, value: object) -> Source:
+        """The part of a document with marks at `json_path`, whose value this is, as if it were all of it."""
+        depth = len(json_path)
+        marks = {path[depth:]: at for path, at in self.marks.items() if path[:depth] == json_path}
+        return replace(self, value=value, marks=marks)
+
     def place(self, json_path: JsonPath, key: Step | None = None) -> Location:
         """The location of the value at `json_path`, or of a key in it, for a field of a record."""
         return Place(self.without_value, json_path, key)
@@ -441,18 +447,16 @@ def _why_no_yaml(error: MarkedYAMLError, text: str) -> str:
 
 def read_source(path: Path, display_path: str) -> Source:
     """A `.json`, `.yaml` or `.yml` file → Source."""
-    return _source(read_text(path, display_path), path.suffix, display_path)
+    return parse_text(read_text(path, display_path), path.suffix, display_path)
 
 
 def parse_source(content: bytes, suffix: str, display_path: str) -> Source:
     """Bytes of a file, such as one of another commit → Source. Raises InvalidSuite."""
-    try:
-        return _source(content.decode("utf-8-sig"), suffix, display_path)
-    except UnicodeDecodeError as error:
-        raise _stop(Location(file=display_path), f"is not UTF-8 text (byte {error.start})") from None
+    return parse_text(decoded(content, display_path), suffix, display_path)
 
 
-def _source(text: str, suffix: str, display_path: str) -> Source:
+def parse_text(text: str, suffix: str, display_path: str) -> Source:
+    """Text of a file with this suffix → Source. Raises InvalidSuite."""
     return read_yaml(text, display_path) if suffix in (".yaml", ".yml") else read_json(text, display_path)
 
 

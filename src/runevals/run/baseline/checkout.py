@@ -17,7 +17,8 @@ from runevals.repository.worktree import worktree
 from runevals.run.baseline.editable_installs import with_own_packages
 from runevals.run.baseline.relocate import rerooted
 from runevals.run.load import suites_of
-from runevals.settings.file import PLACES, SettingsFile
+from runevals.settings.file import SettingsFile
+from runevals.settings.places import PLACES, content_here, has_settings
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.discover import SUFFIXES, discover
 from runevals.suites.load import LoadedSuites, is_suite
@@ -161,7 +162,8 @@ def _require_settings_in_place(suites: Iterable[Path], there: Settings, head: Se
     """Raises ExternalError if the base has its settings for these suites in a file that the change removes."""
     for folder in dict.fromkeys(folder for suite in suites for folder in suite.parents):
         for place in PLACES:
-            if (there.repository / folder / place).is_file() and not (head.repository / folder / place).exists():
+            path, now = there.repository / folder / place, head.repository / folder / place
+            if has_settings(path, content_here(path)) and not now.exists():
                 raise ExternalError(
                     f"the base has its settings in {folder / place}, which the change removes, and finds no suite "
                     "by the settings here; compare with a stored result of the base (--baseline)"

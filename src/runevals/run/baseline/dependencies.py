@@ -10,8 +10,8 @@ from runevals.records import RunReport
 from runevals.repository.git import commit_of, ignored_in, links_to, matches_in, names
 from runevals.repository.git_changes import Changes, PathsRead
 from runevals.repository.trees import CannotFollow, FolderTree, matching
-from runevals.settings.file import PLACES
 from runevals.settings.judge import judges_label
+from runevals.settings.places import PLACES
 from runevals.settings.resolve import Settings
 from runevals.suites.discover import looked_at
 from runevals.suites.load import LoadedSuites

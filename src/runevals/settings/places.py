@@ -1,0 +1,58 @@
+"""Which file of a folder has its settings."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path, PurePath
+
+from runevals.records import FileProblem, Location
+from runevals.records.errors import InvalidSuite
+
+PYPROJECT, TABLE = "pyproject.toml", ("tool", "runevals")
+PLACES = ("runevals.yaml", "runevals.yml", ".github/runevals.yaml", PYPROJECT)
+
+
+def has_settings(path: PurePath, content: bytes | None) -> bool:
+    """Whether the file at one of the places has settings. `content`: None if there is no such file."""
+    if content is None or path.name != PYPROJECT:
+        return content is not None
+    try:
+        return settings_table(tomllib.loads(content.decode("utf-8-sig"))) is not None
+    except ValueError:
+        return b"[tool.runevals" in content  # reading it reports the mistake
+
+
+def settings_table(document: object) -> object:
+    """`[tool.runevals]` of a TOML document; None if it has none."""
+    match document:
+        case {"tool": {"runevals": table}}:
+            return table
+        case _:
+            return None
+
+
+def settings_file_in(folders: Iterable[Path], content_of: Callable[[Path], bytes | None]) -> Path | None:
+    """The settings file of the first of these folders that has one. Raises InvalidSuite for two in a folder."""
+    for folder in folders:
+        paths = [folder / place for place in PLACES]
+        for path in only_one([path for path in paths if has_settings(path, content_of(path))], folder):
+            return path
+    return None
+
+
+def only_one(paths: Sequence[Path], folder: Path) -> Sequence[Path]:
+    """These settings files of a folder. Raises InvalidSuite for two of them, one of which would be ignored."""
+    first, *others = [path.relative_to(folder).as_posix() for path in paths] or [""]
+    message = f"has settings, and so does {first}; keep one of them"
+    problems = [FileProblem(location=Location(file=name), pointer="", message=message) for name in others]
+    if problems:
+        raise InvalidSuite(problems)
+    return paths
+
+
+def content_here(path: Path) -> bytes | None:
+    """For `settings_file_in`: the content of a file here, empty if it does not matter for the question."""
+    if not path.is_file():
+        return None
+    return path.read_bytes() if path.name == PYPROJECT else b""
