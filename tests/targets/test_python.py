@@ -107,15 +107,23 @@ def test_after_every_failure_of_a_function_the_next_call_works(function, body, c
     assert target.answer(Conversation(suite="s", case="c", attempt=1, turn=1, prompt="ok")).text == "fine"
 
 
+@pytest.mark.parametrize("fields", ["code = 401", "status_code = 401", "response = Reply()"])
+def test_a_server_that_refuses_its_key_ends_the_run(function, fields):
+    code = f"class Reply: status_code = 401\nclass Refused(Exception): {fields}\n"
+    target = function(f"{code}def answer(prompt): raise Refused('wrong key')")
+    with pytest.raises(TargetRefused, match=r"the target refuses every call: Refused: wrong key \(agent.py:3\)"):
+        target.answer(ASKED)
+
+
 def test_an_error_names_the_line_of_the_repository_and_what_the_server_answered(function, tmp_path):
     (tmp_path / "src").mkdir()
     code = "import json, urllib.request, urllib.error, io\ndef ask():\n raise urllib.error.HTTPError("
-    code += "'http://h', 401, 'Unauthorized', {}, io.BytesIO(b'{\"error\":  \"wrong key\"}'))\n"
+    code += "'http://h', 402, 'Unpaid', {}, io.BytesIO(b'{\"error\":  \"wrong key\"}'))\n"
     code += "def read():\n return json.loads('not JSON')\n"
     (tmp_path / "src" / "bot.py").write_text(code, encoding="utf-8")
     target = function("import sys; sys.path.insert(0, 'src')\nimport bot\ndef answer(prompt): return bot.ask()")
     message = target.answer(ASKED).problem.message
-    assert 'HTTPError: HTTP Error 401: Unauthorized: {"error": "wrong key"} (src/bot.py:3)' in message
+    assert 'HTTPError: HTTP Error 402: Unpaid: {"error": "wrong key"} (src/bot.py:3)' in message
     target = function("import sys; sys.path.insert(0, 'src')\nimport bot\ndef answer(prompt): return bot.read()")
     assert "(src/bot.py:5)" in target.answer(ASKED).problem.message
 

@@ -13,7 +13,7 @@ from runevals.targets.command import request_of
 from runevals.targets.event_loop import LoopThread
 from runevals.targets.program_report import failed
 from runevals.targets.python import response_of
-from runevals.targets.python_worker import call_with, last_line
+from runevals.targets.python_worker import call_with, failure_of
 
 
 class FunctionTarget:
@@ -25,7 +25,7 @@ class FunctionTarget:
         self._loop = LoopThread()
 
     def answer(self, conversation: Conversation) -> Response:
-        """What the function returns: text, or the same fields as a command target prints."""
+        """What the function returns: text, or the same fields as a command target prints. Raises TargetRefused."""
         start = time.monotonic()
         try:
             value = call_with(self._function, request_of(conversation))
@@ -34,7 +34,7 @@ class FunctionTarget:
         except CallFailed as error:
             return failed("target_failed", str(error))
         except Exception as error:  # noqa: BLE001 - whatever a function raises is its failure
-            return failed("target_failed", last_line(error))
+            return response_of(failure_of(error), time.monotonic() - start)
         return response_of({"value": value}, time.monotonic() - start)
 
     def identity(self) -> ModelIdentity:

@@ -29,6 +29,7 @@ from runevals.targets.program import UserProgramSettings
 from runevals.targets.program_report import failed, is_report, response_from
 from runevals.targets.reach import program_of, rules
 
+KEY_REFUSED = 401  # an HTTP status
 LEAST_START_S = 120.0  # that a worker has to start: many at once import a large library slowly
 # How long a call waits for a worker that is at work: as long as the start of another took, within these.
 LEAST_PATIENCE_S, MOST_PATIENCE_S = 0.1, 1.0
@@ -228,9 +229,14 @@ def _located(interpreter: str | None, cwd: Path) -> str:
 
 
 def response_of(reply: object, latency_s: float) -> Response:
-    """What a function returned or raised, as an answer."""
+    """What a function returned or raised, as an answer.
+
+    Raises TargetRefused if a server did not accept its key (401): it will not accept it in the next call either.
+    """
     if not isinstance(reply, Mapping):
         return failed("target_unparseable", "the worker's answer cannot be read")
+    if reply.get("status") == KEY_REFUSED:
+        raise TargetRefused(f"the target refuses every call: {reply['raised']}")
     if "raised" in reply:
         return failed("target_failed", str(reply["raised"]))
     value = reply.get("value")

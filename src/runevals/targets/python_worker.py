@@ -41,7 +41,7 @@ def _reply(function: Callable[..., Any], request: dict[str, Any], start: Path) -
         value = _awaited(call_with(function, request))
         json.dumps(value)
     except BaseException as error:  # noqa: BLE001 - SystemExit of a function is a failure of the function
-        return {"raised": last_line(error)}
+        return failure_of(error)
     finally:
         with suppress(OSError):  # processes that stay in the folder of an attempt are killed at its end
             os.chdir(start)
@@ -90,6 +90,13 @@ def _loop() -> Any:
     import asyncio  # only async functions need it
 
     return asyncio.new_event_loop()
+
+
+def failure_of(error: BaseException) -> dict[str, Any]:
+    """What the host hears of an exception; `status` is that of an HTTP client's error."""
+    places = (error, getattr(error, "response", None))
+    statuses = [getattr(place, name, None) for place in places for name in ("status_code", "code")]
+    return {"raised": last_line(error), "status": next((one for one in statuses if type(one) is int), None)}
 
 
 def last_line(error: BaseException) -> str:
