@@ -121,6 +121,21 @@ def suite(prompt, context=None, dialect="eval-samples"):
     )
 
 
+def test_letters_straight_after_an_address_are_not_part_of_it_if_there_is_no_such_page():
+    pages = {"https://a.org/doc.txt": "the content", "https://a.org/页": "a page"}
+
+    def fetch(url):
+        if url not in pages:
+            raise NotFetched("status 404")
+        return pages[url]
+
+    asked = suite("见https://a.org/doc.txt的内容 https://a.org/页 ")
+    (found,) = inline_addresses([asked], Fetching(enabled=True), fetch)
+    assert found.cases[0].turns[0].prompt == "见the content的内容 a page "
+    (found,) = inline_addresses([suite("https://a.org/x的 https://例.jp/")], Fetching(enabled=True), fetch)
+    assert found.cases[0].problem.message == "https://a.org/x的: status 404"
+
+
 def test_every_occurrence_is_replaced_once_and_each_address_fetched_once(web):
     base, seen = web
     asked = suite(f"{base}/dollar, {base}/a and {base}/a/b and {base}/a.", context=f"{base}/a")

@@ -33,6 +33,7 @@ AT_ONCE = 8
 MOST_CHARACTERS = 512 * 1024 * 1024  # that the texts of pages add to all cases together
 _IN_URL = r"[^\s<>\"'`\\^{}|\[\]，。；：！？、（）【】《》「」『』“”]"
 _URL = re.compile(rf"https?://(?:\[[^\s\[\]]+\]{_IN_URL}*|{_IN_URL}+)", re.IGNORECASE)
+_ASCII_PATH = re.compile(r"\w+://[^/]+/[\x00-\x7f]*")
 _TRAILING = ".,;:!?'\"»”’"
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head"})
@@ -111,10 +112,13 @@ def _of(turn: Turn) -> list[str]:
 
 def _fetch_all(urls: Sequence[str], fetch: Callable[[str], str]) -> dict[str, str | NotFetched]:
     def fetch_one(url: str) -> str | NotFetched:
+        """The text; if there is none, that of the address before the first letter that is not ASCII."""
+        short = next((match[0] for match in _ASCII_PATH.finditer(url)), url)
         try:
             return fetch(url).encode("utf-8", "replace").decode()  # a lone surrogate cannot be stored
         except NotFetched as error:
-            return error
+            text = error if short == url else fetch_one(short)
+            return f"{text}{url.removeprefix(short)}" if isinstance(text, str) else error
 
     pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="fetch")
     try:
