@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.judged.template import fill_template, label_of, parse_template
+from runevals.evaluators.judged.template import fill_template, label_of, parse_template, template_problems
 from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Scale, Verdict
 from runevals.records.judgement import Judgement, Question
@@ -67,10 +67,7 @@ class Llm(Judged):
     label: str = "llm"
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
-        try:
-            parse_template(self.prompt)
-        except ValueError as error:
-            yield "prompt", str(error)
+        yield from (("prompt", sentence) for sentence in template_problems(self.prompt))
         if not self.minimum < self.maximum:
             yield "scoreRange", f"scoreRange goes from {self.minimum:g} to {self.maximum:g}; max must be above min"
         if not 0 <= self.pass_from <= 1:

@@ -8,7 +8,7 @@ from math import isfinite
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.llm import template_values
-from runevals.evaluators.judged.template import fill_template, label_of, parse_template
+from runevals.evaluators.judged.template import fill_template, label_of, parse_template, template_problems
 from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Scale, Verdict
 from runevals.records.judgement import Judgement, Question
@@ -39,10 +39,7 @@ class LlmChoice(Judged):
     label: str = "llm-choice"
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
-        try:
-            parse_template(self.prompt)
-        except ValueError as error:
-            yield "prompt", str(error)
+        yield from (("prompt", sentence) for sentence in template_problems(self.prompt))
         scores = self.choices.values()
         if not all(isinstance(s, int | float) and not isinstance(s, bool) and isfinite(s) for s in scores):
             yield "choices", "choices must have a number as the score of each"
