@@ -12,6 +12,7 @@ import pytest
 from runevals.cli import COMMANDS, rewritten
 from tests.ending import ended
 from tests.sample_suites import AGENT, ANSWERS, SUITE, WORSE
+from tests.terminal import Terminal
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "action"])
@@ -154,6 +155,15 @@ def test_upgrade_writes_the_current_shape_and_keeps_the_old_file(project, runeva
     backup = re.search(r"evals\.json\.bak\.\d{14}", out)[0]
     assert (project.path / backup).read_bytes() == before
     assert "is current" in runevals("upgrade", "evals.json")[1]
+
+
+def test_a_suite_that_a_run_upgrades_is_not_called_old_in_the_same_run(project):
+    project.write("agent.py", AGENT)
+    project.write("evals.json", '[{"prompt": "a", "expected_response": "b"}]')
+    with Terminal(project.path, "--target", "python:agent.py:answer", "--no-judge") as terminal:
+        assert terminal.exit_code() == 3
+    assert "evals.json.bak" in terminal.shown
+    assert "has no schemaVersion" not in terminal.shown
 
 
 def test_upgrade_keeps_the_keys_that_the_current_shape_does_not_have(project, runevals):

@@ -318,8 +318,7 @@ def _suites(settings: Settings, options: dict[str, Any]) -> LoadedSuites:
         if options["dry_run"]:
             return suites_of(settings)
         loaded = _found_or_created(settings)
-        _upgrade_at_terminal(loaded, settings)
-        return loaded
+        return suites_of(settings) if _upgraded_at_terminal(loaded, settings) else loaded
     if expected and len(expected) != len(prompts):
         raise InvalidSettings(
             f"{plural(len(expected), 'text')} of --expected for {plural(len(prompts), 'text')} of --prompts; "
@@ -348,15 +347,15 @@ def _found_or_created(settings: Settings) -> LoadedSuites:
         return suites_of(settings)
 
 
-def _upgrade_at_terminal(loaded: LoadedSuites, settings: Settings) -> None:
-    """Converts suites of an older format, with a backup; only at a terminal."""
-    if not at_terminal():
-        return
-
-    for suite in loaded.suites:
-        if suite.legacy:
-            with suppress(InvalidSuite):  # what cannot be upgraded runs as it is
-                say(upgrade_file(settings.repository / suite.path, suite.path), err=True)
+def _upgraded_at_terminal(loaded: LoadedSuites, settings: Settings) -> bool:
+    """Converts suites of an older format, with a backup; only at a terminal. Returns whether it changed one."""
+    legacy = [suite for suite in loaded.suites if suite.legacy and at_terminal()]
+    changed = False
+    for suite in legacy:
+        with suppress(InvalidSuite):  # what cannot be upgraded runs as it is
+            say(upgrade_file(settings.repository / suite.path, suite.path), err=True)
+            changed = True
+    return changed
 
 
 def _set_logging(level: str | None) -> None:
