@@ -39,10 +39,13 @@ def test_every_provider_is_a_target_and_a_judge_and_stands_in_the_schema():
 @pytest.mark.parametrize(
     ("written", "reason"),
     [
-        ("{type: claude-code, system_prompt: Be kind.}", "system_prompt: a claude-code target does not take it"),
+        ("{type: claude-code, system_prompt: Be kind.}", "system_prompt: the claude-code target does not take it"),
         ("{type: codex, base_url: 'http://127.0.0.1:1'}", "base_url: a codex target does not take it"),
-        ("{type: command, command: a, mcp: {}}", "mcp: a command target does not take it; leave it out"),
-        ("{type: openai, model: m, trace: otlp}", "trace: a openai target is not a program that is started here"),
+        ("{type: command, command: a, mcp: {}}", "mcp: the command target does not take it; leave it out"),
+        (
+            "{type: openai, model: m, trace: otlp}",
+            "trace: the openai target is not a program that is started here",
+        ),
         ("{type: plugin, plugin: p, system_prompt: Be kind.}", "system_prompt: a plugin target is not sent one"),
     ],
 )
@@ -159,7 +162,7 @@ def test_a_model_is_named_by_the_settings_or_by_the_suite(project, runevals, mon
     "target", ["type: a2a, url: 'http://127.0.0.1:1'", "type: skill", "type: plugin, plugin: x"]
 )
 def test_a_system_prompt_that_nothing_would_be_sent_is_refused(settle, target):
-    with pytest.raises(InvalidSettings, match=r"target\.system_prompt: a \w+ target is not sent one"):
+    with pytest.raises(InvalidSettings, match=r"target\.system_prompt: the \w+ target is not sent one"):
         settle(f"target: {{{target}, system_prompt: Be kind.}}")
 
 

@@ -80,7 +80,7 @@ def test_a_changed_system_prompt_of_a_program_is_run(stored, runevals):
     [
         (
             DECLARED.replace("depends_on", "tag: []\n#"),
-            "a python target may read any file; name what it depends on",
+            "the python target may read any file; name what it depends on",
         ),
         (DECLARED.replace("changed_only: true", "min_pass_rate: 0.5\nchanged_only: true"), "changed since"),
     ],

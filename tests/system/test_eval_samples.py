@@ -296,4 +296,4 @@ def test_a_target_that_does_not_get_the_working_folder_is_named(project, runeval
     project.write("t.py", "def answer(prompt, messages=None, case=None):\n    return 'x'\n")
     for target, named in (("python:t.py:answer", True), ("command:echo x", False)):
         _, _, err = runevals("--target", target, "-q", "-o", "out.json")
-        assert ("warning: cwd is for command targets; a python target does not get it" in err) == named
+        assert ("warning: cwd is for command targets; the python target does not get it" in err) == named

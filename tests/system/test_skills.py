@@ -196,7 +196,7 @@ def test_cases_of_skills_are_not_asked_of_anything_else(project, runevals):
     project.write("eval/redteam/a.json", {"id": "a", "skill": "s", "input": {}, "expected": expected})
     code, _, err = runevals("--target", "python:bot.py:answer")
     assert code == 2
-    assert "eval holds cases for skills, which a python target is not" in err
+    assert "eval holds cases for skills, which the python target is not" in err
 
 
 def test_cases_of_skills_that_are_not_run_are_named(project, runevals):

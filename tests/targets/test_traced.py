@@ -133,4 +133,4 @@ def test_checks_of_a_run_see_the_trace(project, runevals):
     ended(code, 2, out + err, "target.trace: traces are received on this machine")
     project.write("runevals.yaml", "target: {type: openai, model: m, trace: otlp}")
     code, out, err = runevals("run")
-    ended(code, 2, out + err, "target.trace: a openai target is not a program", "command, python, claude-code")
+    ended(code, 2, out + err, "target.trace: the openai target is not a program", "command, python, claude-code")

@@ -37,7 +37,7 @@ def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
     calls = [suite.path for suite in suites if suite.dialect == skill_cases.NAME]
     if calls and settings.target is not None and not settings.target.traits.runs_skills:
         raise InvalidSettings(
-            f"{calls[0]} holds cases for skills, which a {settings.target.type} target is not; "
+            f"{calls[0]} holds cases for skills, which the {settings.target.type} target is not; "
             "use --target skill, or name other suites"
         )
     target = settings.target
@@ -47,7 +47,7 @@ def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
     mocked = [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.mocked]
     if mocked and settings.target is not None and not settings.target.traits.answers_tool_calls:
         raise InvalidSettings(
-            f"{mocked[0]} answers tool calls by mocks, which a {settings.target.type} target cannot let us do"
+            f"{mocked[0]} answers tool calls by mocks, which the {settings.target.type} target cannot let us do"
         )
     if missing:
         message = "\n".join(f"  {line}" for line in missing)

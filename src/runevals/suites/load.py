@@ -257,7 +257,7 @@ def _without_cwd(suites: Sequence[Suite], target_type: str | None) -> Iterator[F
     for suite in suites:
         case = next((case for case in suite.cases if case.cwd is not None), None)
         if case is not None:
-            message = f"cwd is for command targets; a {target_type} target does not get it"
+            message = f"cwd is for command targets; the {target_type} target does not get it"
             yield FileProblem(location=case.location, pointer="", message=message)
 
 
@@ -332,7 +332,7 @@ def _with_files(suite: Suite, request: LoadRequest) -> Suite:
         return suite
 
     def refused(case: Case) -> Case:
-        reason = f"a {request.target_type} target is not given the case's files ({', '.join(case.files)})"
+        reason = f"the {request.target_type} target is not given the case's files ({', '.join(case.files)})"
         wrong = Problem(code="file_missing", message=reason)
         return replace(case, problem=wrong) if case.files and case.problem is None else case
 

@@ -22,10 +22,10 @@ from runevals.targets import Target
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.reach import OF_ALL, Rule
 
-NOT_TAKEN = "a {} target does not take it; leave it out"
-NOT_SENT = "a {} target is not sent one; remove it"
+NOT_TAKEN = "the {} target does not take it; leave it out"
+NOT_SENT = "the {} target is not sent one; remove it"
 NOT_STARTED = (
-    "a {} target is not a program that is started here; leave it out "
+    "the {} target is not a program that is started here; leave it out "
     f"(it is for {', '.join(('command', 'python', *AGENTS))})"
 )
 

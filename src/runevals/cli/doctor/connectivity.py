@@ -44,7 +44,7 @@ def shutdowns_of(endpoints: Iterable[ModelSettings], settings: Settings) -> Iter
 
 def _answer(world: World, settings: Settings) -> tuple[str, str | RunevalsError]:
     if settings.target is not None and not settings.target.takes_questions:
-        return "answer", f"a {settings.target.type} target is not asked a question of ours"
+        return "answer", f"the {settings.target.type} target is not asked a question of ours"
     conversation = Conversation(suite="doctor", case="doctor", attempt=1, turn=1, prompt=_QUESTION)
     try:
         response = world.target.answer(conversation)

@@ -85,7 +85,7 @@ def unknown_files(settings: Settings) -> str | None:
         if not _matching(pattern):
             return f"depends_on: nothing here matches {Path(pattern).name}"
     if target.reads_other_files and not settings.compare.depends_on:
-        return f"a {target.type} target may read any file; name what it depends on with depends_on"
+        return f"the {target.type} target may read any file; name what it depends on with depends_on"
     return None
 
 
