@@ -135,3 +135,48 @@ def test_standard_input_that_is_no_document_is_a_usage_error(answered):
         check=False,
     )
     assert (done.returncode, done.stderr[:46]) == (2, b"Error: standard input is not a results documen")
+
+
+def test_the_verdict_is_one_json_object_and_all_else_stands_on_stderr(answered, runevals):
+    """Of a run, of two documents compared, of shards merged, and of results that another tool may have made."""
+    runevals(*RUN, "-o", "whole.json")
+    for part in (1, 2):
+        runevals(*RUN, "--shard", f"{part}/2", "-o", f"{part}.json")
+    answered.write("junit.xml", '<testsuite name="s"><testcase name="t" classname="c"/></testsuite>')
+    for words in (
+        ("run", *RUN),
+        ("compare", "whole.json", "whole.json"),
+        ("merge", "1.json", "2.json"),
+        ("gate", "junit.xml"),
+    ):
+        code, out, err = runevals(*words, "--format", "json", "-o", "out.json", "-o", "out.md")
+        assert code == 0, err
+        verdict = json.loads(out)
+        document = answered.document()
+        assert verdict["headline"] == document["verdict"]["headline"]
+        assert verdict["headline"] in err
+        assert (verdict["outcome"], verdict["exit_code"], verdict["reports"]) == (
+            "passed",
+            0,
+            ["out.json", "out.md"],
+        )
+        assert verdict["causes"] == document.get("causes", [])
+
+
+def test_a_failing_verdict_in_json_has_the_case_its_line_and_the_next_command(answered, runevals):
+    code, out, _ = runevals(*RUN, "--min-pass-rate", "1", "--format", "json")
+    verdict = json.loads(out)
+    assert (code, verdict["outcome"], verdict["exit_code"]) == (1, "failed", 1)
+    [first, *_] = verdict["examples"]
+    assert first["file"] == "evals.json"
+    assert first["line"] > 0
+    assert first["checks"]
+    assert verdict["next_steps"][0]["command"].startswith("runevals run evals.json --filter=")
+    assert all((answered.path / name).is_file() for name in verdict["reports"])
+
+
+@pytest.mark.parametrize("other", [["--dry-run"], ["-o", "-"], ["--init-only"], ["--all-projects"]])
+def test_json_does_not_go_with_what_prints_no_verdict_or_several(answered, runevals, other):
+    code, out, err = runevals("run", *RUN[2:], "--format", "json", *other)
+    assert (code, out) == (2, "")
+    assert other[0].replace("-o", "--output") in err or "--format json" in err

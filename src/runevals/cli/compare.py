@@ -9,7 +9,7 @@ import click
 
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
-from runevals.cli.output import finish_with, outputs_of
+from runevals.cli.output import finish_with, outputs_of, verdict_format_option
 from runevals.cli.progress import progress
 from runevals.github.job import change_event
 from runevals.run import pipeline
@@ -22,12 +22,13 @@ from runevals.settings.resolve import ignored_changes, resolve
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("head", type=click.Path(path_type=Path))
 @output_option
+@verdict_format_option
 @click.option(
     "--rejudge", is_flag=True, help="Judge the answers in both documents again, with the current suites and judge."
 )
 @settings_options("config", "min_pass_rate", "fail_on", "alpha", "min_effect", "judge", "judge_model", "no_judge")
 @environment_option
-def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, **options: Any) -> None:
+def command(base: Path, head: Path, output: tuple[str, ...], form: str, *, rejudge: bool, **options: Any) -> None:
     """Compare the results document HEAD with BASE; the exit code is a run's.
 
     \b
@@ -37,8 +38,8 @@ def command(base: Path, head: Path, output: tuple[str, ...], *, rejudge: bool, *
     """
     from msgspec.structs import replace
 
-    outputs = outputs_of(output)
+    outputs = outputs_of(output, form)
     words = raw_settings(options)
     words = replace(words, base_side=protected_side(words, change_event(words)))
     request = RunRequest(settings=resolve(words), raw=words, weakenings=ignored_changes(words), progress=progress)
-    finish_with(pipeline.compare(base, head, request, rejudge=rejudge), outputs)
+    finish_with(pipeline.compare(base, head, request, rejudge=rejudge), outputs, form)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
-from runevals.cli.output import finish_with, outputs_of
+from runevals.cli.output import finish_with, outputs_of, verdict_format_option
 from runevals.github.job import change_event
 from runevals.lib.terminal import notice
 from runevals.run import pipeline
@@ -25,6 +25,7 @@ from runevals.verdict.wording import failing_now
 @click.command("gate", cls=GroupedCommand)
 @click.argument("results", nargs=-1, required=True, metavar="RESULTS...", type=click.Path(path_type=Path))
 @output_option
+@verdict_format_option
 @click.option(
     "--deterministic/--stochastic",
     default=None,
@@ -45,6 +46,7 @@ from runevals.verdict.wording import failing_now
 def command(
     results: tuple[Path, ...],
     output: tuple[str, ...],
+    form: str,
     *,
     deterministic: bool | None,
     parameters_are_attempts: bool,
@@ -63,7 +65,7 @@ def command(
       runevals gate output.json -o results.json
       runevals gate junit.xml --baseline main/junit.xml
     """
-    outputs = outputs_of(output, results, "results")
+    outputs = outputs_of(output, form, results, "results")
     words = raw_settings(options)
     of_change = replace(words, base_side=protected_side(words, change_event(words), base))
     settings = resolve(of_change)
@@ -85,4 +87,4 @@ def command(
         and failing_now(comparison)
     ):
         notice("If nothing in these cases is random, --deterministic makes every newly failing case a loss")
-    finish_with(conclusion, outputs)
+    finish_with(conclusion, outputs, form)

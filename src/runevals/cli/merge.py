@@ -12,7 +12,7 @@ import click
 
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
-from runevals.cli.output import finish_with, outputs_of
+from runevals.cli.output import finish_with, outputs_of, verdict_format_option
 from runevals.cli.progress import progress
 from runevals.github.job import change_event, require_own_code
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
@@ -29,6 +29,7 @@ from runevals.settings.resolve import each_target, ignored_changes, resolve
 @click.command("merge", cls=GroupedCommand)
 @click.argument("documents", nargs=-1, required=True, metavar="DOCUMENT...", type=click.Path())
 @output_option
+@verdict_format_option
 @click.option(
     "--base",
     metavar="REF",
@@ -41,7 +42,9 @@ from runevals.settings.resolve import each_target, ignored_changes, resolve
     *("judge_concurrency", "cache", "max_cost", "max_tokens", "max_duration"),
 )
 @environment_option
-def command(documents: tuple[str, ...], output: tuple[str, ...], base: str | None, **options: Any) -> None:
+def command(
+    documents: tuple[str, ...], output: tuple[str, ...], form: str, base: str | None, **options: Any
+) -> None:
     """Merge the results of all shards and judge them as one run.
 
     Each DOCUMENT is what `runevals run --shard i/n` wrote, or a folder of such files, also in a bucket. Before a
@@ -58,7 +61,7 @@ def command(documents: tuple[str, ...], output: tuple[str, ...], base: str | Non
     words = raw_settings(options)
     require_own_code(words)
     with _read_from(documents) as files:
-        outputs = outputs_of(output, [path for _, path in files], "shards")
+        outputs = outputs_of(output, form, [path for _, path in files], "shards")
         report = merged((name, read_conclusion(path, name).report) for name, path in files)
     event = change_event(words)
     side = protected_side(words, event, base)
@@ -75,7 +78,7 @@ def command(documents: tuple[str, ...], output: tuple[str, ...], base: str | Non
     )
     if base is not None and not event.untrusted:  # else the event named the base to the shards
         report = with_rules_of_base(report, resolve(words), settings)
-    finish_with(merge(report, request), outputs)
+    finish_with(merge(report, request), outputs, form)
 
 
 @contextmanager

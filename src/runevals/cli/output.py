@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -15,24 +16,45 @@ from msgspec import Struct
 from runevals.cli import finish
 from runevals.cli.options import kept_folder
 from runevals.cli.terminal import tell
-from runevals.lib.storage.files import created, keep_out_of_git, remove, require_no_link
+from runevals.lib.storage.files import STANDARD_STREAM, created, keep_out_of_git, remove, require_no_link
 from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.reports import reporter_for, results
+from runevals.reports import VERDICT, reporter_for, results
 from runevals.reports.next_steps import Where
-from runevals.reports.publish import check_outputs, publish, unwritable
+from runevals.reports.publish import check_outputs, print_text, publish, unwritable
 from runevals.run.export_suite import AGENTSKILLS
 from runevals.suites.dialects import eval_document
 
-format_option: Callable[[Any], Any] = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["results", eval_document.NAME, AGENTSKILLS]),
-    default="results",
-    help="The format of a .json output: the results document (default), or the suite as an eval document with "
-    "responses, scores and status. agentskills: benchmark.json and grading.json in the format of agentskills.io.",
+_OF_FILES = ("results", eval_document.NAME, AGENTSKILLS)
+_ABOUT_FILES = (
+    "The format of a .json output: the results document (default), or the suite as an eval document with "
+    "responses, scores and status. agentskills: benchmark.json and grading.json in the format of agentskills.io."
 )
+_ABOUT_JSON = "json: print the verdict as one JSON object (`runevals schema verdict`), and all else to stderr."
+
+
+def _nothing_else_printed(context: click.Context, _option: click.Parameter, form: str) -> str:
+    """The format; if it is that of the verdict, all else that the command prints goes to stderr."""
+    if form == VERDICT:
+        context.with_resource(redirect_stdout(sys.stderr))
+    return form
+
+
+def _format_option(choices: Sequence[str], about: str) -> Callable[[Any], Any]:
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(choices),
+        default="results",
+        callback=_nothing_else_printed,
+        help=about,
+    )
+
+
+format_option = _format_option(_OF_FILES, _ABOUT_FILES)
+run_format_option = _format_option((*_OF_FILES, VERDICT), f"{_ABOUT_FILES} {_ABOUT_JSON}")
+verdict_format_option = _format_option(("results", VERDICT), f"results: as text. {_ABOUT_JSON}")
 
 
 class OutputResult(Struct, frozen=True, kw_only=True):
@@ -49,6 +71,7 @@ def reported(
     where: Where | None = None,
     *,
     screen: bool = True,
+    form: str = "results",
 ) -> OutputResult:
     """Writes, tells the verdict, and says where the files are, or why they are not; `where`: as for `tell`.
 
@@ -69,12 +92,24 @@ def reported(
     elif files:
         say("\n".join(fitted(f"       Written: {', '.join(map(str, files))}")))
     code = (screen and conclusion.verdict.exit_code) or (0 if failure is None else failure.exit_code)
+    if form == VERDICT:
+        from runevals.reports import verdict_json
+
+        print_text([verdict_json.render(conclusion, where, files, code)])
     return OutputResult(files=tuple(files), failure=failure, exit_code=code)
 
 
-def outputs_of(names: Sequence[str], read: Iterable[Path] = (), what: str = "") -> list[Path]:
+def require_one_verdict(form: str, others: Mapping[str, object]) -> None:
+    """Raises InvalidSettings if the verdict is to be printed, and one of these options prints something else."""
+    used = [option for option, value in others.items() if value]
+    if form == VERDICT and used:
+        raise InvalidSettings(f"--format json prints one verdict; leave out {' and '.join(used)}")
+
+
+def outputs_of(names: Sequence[str], form: str, read: Iterable[Path] = (), what: str = "") -> list[Path]:
     """The files of --output. Raises as `check_outputs`, and InvalidSettings for one of the files that are read."""
     outputs = [Path(name) for name in names]
+    require_one_verdict(form, {"--output -": STANDARD_STREAM in outputs})
     check_outputs(outputs)
     for path in {path.resolve() for path in outputs} & {path.resolve() for path in read}:
         raise InvalidSettings(f"--output {path.name} is one of the {what}; it would be overwritten")
@@ -86,7 +121,7 @@ def document_of(outputs: Sequence[Path], form: str = "results") -> str | None:
     return next((str(path) for path in outputs if reporter_for(path.name, form) is results), None)
 
 
-def finish_with(conclusion: Conclusion, outputs: Sequence[Path]) -> NoReturn:
+def finish_with(conclusion: Conclusion, outputs: Sequence[Path], form: str) -> NoReturn:
     """Writes reports of results that were read, tells the verdict, and ends with its exit code."""
 
     def write() -> Sequence[Path]:
@@ -95,7 +130,7 @@ def finish_with(conclusion: Conclusion, outputs: Sequence[Path]) -> NoReturn:
 
     document = document_of(outputs)
     where = None if document is None else Where(document=document)
-    finish(reported(conclusion, write, where).exit_code)
+    finish(reported(conclusion, write, where, form=form).exit_code)
 
 
 def require_kept_results() -> None:

@@ -19,7 +19,15 @@ from runevals.cli.answers import show_answers
 from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, kept_folder, output_option, raw_settings, settings_options
-from runevals.cli.output import document_of, format_option, keep, kept_results, reported, require_kept_results
+from runevals.cli.output import (
+    document_of,
+    keep,
+    kept_results,
+    reported,
+    require_kept_results,
+    require_one_verdict,
+    run_format_option,
+)
 from runevals.cli.plan import describe
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
@@ -29,7 +37,7 @@ from runevals.cli.terminal import warn
 from runevals.cli.watch import watch
 from runevals.github.job import change_event, require_own_code
 from runevals.lib.storage.bucket import copy_to_bucket, is_in_bucket, require_bucket
-from runevals.lib.storage.files import write_whole
+from runevals.lib.storage.files import STANDARD_STREAM, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import CannotWrite, InvalidSettings, InvalidSuite, NoSuiteFound
@@ -59,6 +67,7 @@ if TYPE_CHECKING:
     from runevals.settings.resolve import RawSettings
     from runevals.suites.load import LoadedSuites
 
+_NO_VERDICT = ("dry_run", "init_only", "interactive", "watched")  # options with which there is none
 NO_JUDGE = (
     "! No judge is configured: rubrics and judged assertions are left out, and only the other checks count. "
     "--judge-model MODEL asks one"
@@ -84,7 +93,7 @@ NO_JUDGE = (
     help="Score the responses in FILE without calling the target.",
 )
 @output_option
-@format_option
+@run_format_option
 @open_option
 @settings_options()
 @environment_option
@@ -152,6 +161,7 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         evaluate_only=evaluate_only is not None,
     )
     _reject_conflicting_options(paths, options)
+    require_one_verdict(options["form"], {f"--{name.replace('_', '-')}": options[name] for name in _NO_VERDICT})
     if options["prompts"] and words.flags.get("baseline") is None and options["base"] is None:
         words = replace(words, flags={**words.flags, "baseline": "none"})  # a stored base has other cases
     if project is None:
@@ -242,7 +252,9 @@ def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | N
             copy_to_bucket(path, address)
         return outputs
 
-    done = reported(conclusion, write, _where(settings, options, outputs), screen=not answers_only)
+    done = reported(
+        conclusion, write, _where(settings, options, outputs), screen=not answers_only, form=options["form"]
+    )
     if copies and done.failure is None:
         say(f"       Copied to: {', '.join(copies)}")
     if run is not None and (way := run.end(conclusion, written=done.failure is None)):
@@ -278,6 +290,7 @@ def _outputs(options: Mapping[str, Any], copies: Mapping[str, Path]) -> tuple[li
     """(all output files, those of reporters, those that are eval documents). Raises InvalidSettings."""
     asked_for = [copies.get(name, Path(name)) for name in options["output"]]
     check_outputs(asked_for)
+    require_one_verdict(options["form"], {"--output -": STANDARD_STREAM in asked_for})
     if not asked_for:
         require_kept_results()
     reports, documents = separated(asked_for, options["form"])

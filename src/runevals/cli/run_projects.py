@@ -13,6 +13,7 @@ from runevals.cli.terminal import tell
 from runevals.github.job import change_event, require_own_code
 from runevals.lib.terminal import say
 from runevals.records.errors import INTERRUPTED, InvalidSettings
+from runevals.reports import VERDICT
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.project_folders import projects_in
 from runevals.run.projects import in_words, removed, require_apart, settings_of, worst
@@ -78,6 +79,7 @@ def _require_alone(options: Mapping[str, Any], paths: tuple[str, ...]) -> None:
         for name in _OF_ONE
         if options.get(name) not in (None, (), False)
     ]
+    used += ["--format json"] if options["form"] == VERDICT else []
     used += [f"--output {name}" for name in options["output"] if Path(name).is_absolute()]
     if used:
         raise InvalidSettings(

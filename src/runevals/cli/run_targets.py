@@ -17,7 +17,7 @@ from runevals.lib.storage.files import STANDARD_STREAM, write_whole
 from runevals.lib.terminal import fitted, say, terminal_text
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.reports import html, is_packed_name, results, side_by_side, suffix_of, summary
+from runevals.reports import VERDICT, html, is_packed_name, results, side_by_side, suffix_of, summary
 from runevals.reports.publish import check_outputs, publish
 from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.from_files import is_remote
@@ -94,7 +94,11 @@ def _outputs(options: Mapping[str, Any]) -> Sequence[Path]:
     if not outputs:
         require_kept_results()
     reports, documents = separated(outputs, options["form"])
-    of_one = {"--format": documents, "--open": options["opened"], "--output -": STANDARD_STREAM in outputs}
+    of_one = {
+        "--format": documents or options["form"] == VERDICT,
+        "--open": options["opened"],
+        "--output -": STANDARD_STREAM in outputs,
+    }
     for option, is_given in of_one.items():
         if is_given:
             raise InvalidSettings(f"{option} is of one target; choose one with --target or --model")

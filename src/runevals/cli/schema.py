@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from runevals.lib.parsing.schema import schema
 from runevals.lib.storage.files import write_whole
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import UsageError
-from runevals.reports import results_document
+from runevals.reports import results_document, verdict_json
 from runevals.suites.editor_schema import for_editors
 
 # Its name → (package, schema); a package of ours keeps its schemas in `schemas/NAME.schema.json`.
@@ -31,13 +31,17 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     "quarantine": ("runevals.suites", "quarantine-1"),
     "accepted": ("runevals.suites", "accepted-1"),
 }
-RESULTS = "results"  # made from the types that read it
-NAMES = (*SCHEMAS, RESULTS)
+# Made from the types that are read and written.
+OF_TYPES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
+    "results": results_document.schema,
+    "verdict": verdict_json.schema,
+}
+NAMES = (*SCHEMAS, *OF_TYPES)
 
 
 def schema_of(name: str) -> Mapping[str, Any]:
     """The JSON Schema with this name."""
-    return results_document.schema() if name == RESULTS else schema(*SCHEMAS[name])
+    return OF_TYPES[name]() if name in OF_TYPES else schema(*SCHEMAS[name])
 
 
 @click.command("schema")
@@ -66,7 +70,7 @@ def command(name: str | None, folder: str | None) -> None:
 
 
 def _text(name: str) -> str:
-    document = schema_of(name) if name == RESULTS else for_editors(*SCHEMAS[name])
+    document = OF_TYPES[name]() if name in OF_TYPES else for_editors(*SCHEMAS[name])
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 

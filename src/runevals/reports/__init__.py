@@ -39,9 +39,11 @@ class Streaming(Reporter, Protocol):
 PLUGINS = "runevals.reporters"  # their entry points
 REPORTERS: tuple[Reporter, ...] = (results, html, junit, table, summary)
 PACKED = ".gz"
+VERDICT = "json"  # a `--format`: the verdict is printed, and files are as by default
 # By `--format`: reporters selected by the complete name of a file.
 BY_NAME: Mapping[str, tuple[Reporter, ...]] = {
     "results": (*skill_results.SKILL_CREATOR, assistant),
+    VERDICT: (*skill_results.SKILL_CREATOR, assistant),
     "agentskills": (*skill_results.AGENTSKILLS, assistant),
 }
 

@@ -32,7 +32,7 @@ def publish(
             is_page = was_read and reporter.NAME == html.NAME
             text = text_of(reporter, without_commands(conclusion) if is_page else conclusion)
             if path == STANDARD_STREAM:
-                _print(text)
+                print_text(text)
             else:
                 write_whole(path, pack(text) if is_packed_name(path.name) else text)
         except CannotWrite as error:
@@ -41,7 +41,7 @@ def publish(
         raise CannotWrite("\n".join(problems))
 
 
-def _print(text: Iterable[str]) -> None:
+def print_text(text: Iterable[str]) -> None:
     """To standard output, also where a command shows its own lines on stderr."""
     assert sys.__stdout__ is not None  # noqa: S101 - a command has one
     try:

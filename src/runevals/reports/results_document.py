@@ -133,15 +133,15 @@ class WrongCases(ValueError):
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of the format, made from the types that read it."""
-    _, parts = msgspec.json.schema_components([Document], schema_hook=_any_json, ref_template="#/$defs/{name}")
-    document = parts.pop(Document.__name__)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": ADDRESS,
-        **document,
-        "title": "runevals results document, format 1",
-        "$defs": parts,
-    }
+    return schema_of_type(Document, ADDRESS, "runevals results document, format 1")
+
+
+def schema_of_type(kind: type[Struct], address: str, title: str) -> dict[str, Any]:
+    """The JSON Schema of a record."""
+    _, parts = msgspec.json.schema_components([kind], schema_hook=_any_json, ref_template="#/$defs/{name}")
+    document = parts.pop(kind.__name__)
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": address}
+    return {**head, **document, "title": title, "$defs": parts}
 
 
 def _any_json(_kind: type) -> dict[str, str]:
