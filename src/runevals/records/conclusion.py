@@ -13,6 +13,7 @@ from runevals.records.blame import Blame
 from runevals.records.comparison import AgainstComparison, Comparison, Finding, MarkComparison
 from runevals.records.numbers import Number, Whole
 from runevals.records.report import RunReport, always
+from runevals.records.skill_matrix import SkillMatrix
 
 ERROR_METRICS = frozenset({"errors", "judge_coverage"})  # of gates: how much was measured
 
@@ -75,4 +76,5 @@ class Conclusion(Struct, frozen=True, kw_only=True, gc=False):
     prompt_changes: tuple[TextChange, ...] = ()  # since the base's commit
     acceptance: Acceptance | None = None  # of losses that the comparison found
     findings: tuple[Finding, ...] = ()  # about the run itself: its base, targets that it removes
+    skill_matrix: SkillMatrix | None = None  # of the trigger queries of several skills
     blame: Blame | None = None  # which hunks lost its cases, if that was searched

@@ -9,7 +9,7 @@ from runevals.lib.text.numbers import and_more
 from runevals.records import Conclusion
 from runevals.reports.block import Block, plain
 from runevals.reports.next_steps import Where
-from runevals.reports.parts import GATE_MARKS, Part, footer, report_of
+from runevals.reports.parts import GATE_MARKS, Part, Table, footer, report_of
 from runevals.verdict.wording import doubtful, is_ungated
 
 NAME = "console"
@@ -46,6 +46,14 @@ def _lines(conclusion: Conclusion, where: Where | None) -> Iterator[str]:
     yield f"       {' · '.join(one_line(piece, 160) for piece in footer(conclusion))}"
 
 
+def _table(table: Table) -> Iterator[str]:
+    """Its columns below each other."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        yield f"  {'  '.join(cells)}".rstrip()
+
+
 def _part(part: Part, block: Block) -> Iterator[str]:
     if part.title:
         path = "" if part.change is None else f"  {one_line(part.change.path, 120)}"
@@ -54,6 +62,7 @@ def _part(part: Part, block: Block) -> Iterator[str]:
         f"  {mark} {one_line(text, LONGEST)}" if mark else f"  {one_line(text, LONGEST)}"
         for mark, text in part.lines
     )
+    yield from _table(part.table)
     if part.change is not None:
         lines = visible(part.change.diff).split("\n")
         yield from (f"{DIFF}{line}" for line in lines[:MOST_OF_DIFF])

@@ -9,7 +9,7 @@ from typing import Any
 from runevals.lib.text.escape import one_line, visible
 from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, points, relative, seconds
 from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
-from runevals.reports import assistant
+from runevals.reports import assistant, skill_matrix
 from runevals.reports.blame import coverage_lines, lines
 from runevals.reports.block import block_of, data
 from runevals.reports.coverage import tripwire
@@ -143,10 +143,11 @@ def _statistics(conclusion: Conclusion) -> Json:
     mark, against = conclusion.mark, conclusion.against
     since = ("Since the mark", "" if mark is None else about_mark(mark))
     worth = ("Worth", "" if against is None else f"{about_against(against)} {same_on_both_sides(against)}".strip())
-    notices = [one_line(notice, 500) for notice in report.run.notices]
+    skills = [] if conclusion.skill_matrix is None else list(skill_matrix.lines(conclusion.skill_matrix))
+    notices = [*skills, *(one_line(notice, 500) for notice in report.run.notices)]
     shown_above = ("category",)  # by the picture
     labels = [one for one in report.coverage if one.label not in shown_above]
-    tables = [*map(_covered, labels), *_tripwires(report)]
+    tables = [*map(_covered, labels), *_tripwires(report), *_skills(conclusion)]
     if comparison is None:
         facts = _known([("Compared", "Nothing: there was no base."), worth, since])
         return {"facts": facts, "tables": tables, "notes": notices}
@@ -186,6 +187,11 @@ def _covered(coverage: Coverage) -> Json:
 def _tripwires(report: RunReport) -> list[Json]:
     rows = [[one_line(case.key, 80), text] for case in report.cases if (text := tripwire(case)) is not None]
     return [{"title": "Tripwires", "columns": ["case", ""], "rows": rows}] if rows else []
+
+
+def _skills(conclusion: Conclusion) -> list[Json]:
+    table = () if conclusion.skill_matrix is None else skill_matrix.table(conclusion.skill_matrix)
+    return [{"title": skill_matrix.TITLE, "columns": table[0], "rows": table[1:]}] if table else []
 
 
 def _metrics(comparison: Comparison) -> Json:

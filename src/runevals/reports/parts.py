@@ -32,7 +32,8 @@ from runevals.records import (
     RunReport,
     TextChange,
 )
-from runevals.reports import blame, coverage
+from runevals.records.skill_matrix import SkillMatrix
+from runevals.reports import blame, coverage, skill_matrix
 from runevals.reports.block import Block, block_of
 from runevals.reports.identity import endings, suite_names, target_name
 from runevals.reports.next_steps import Where, next_steps
@@ -121,6 +122,8 @@ def _parts(conclusion: Conclusion, block: Block, links: Links, where: Where | No
     comparison = conclusion.comparison
     yield from _in_short(conclusion)
     yield from _cases(conclusion, block, where)
+    if conclusion.skill_matrix is not None:
+        yield _skills(conclusion.skill_matrix)
     gates = tuple(_of_gate(gate) for gate in _failed_first(conclusion.gates))
     if comparison is not None and conclusion.verdict.outcome != "unmeasured":
         yield from _certainty(comparison, links)
@@ -243,6 +246,11 @@ def _blamed(conclusion: Conclusion) -> Iterator[Part]:
         ("Coverage of the change", blame.coverage_lines(conclusion.blame)),
     ):
         yield Part(title=title, lines=_marked(PLAIN, lines), name="which lines lost it", rank=3)
+
+
+def _skills(matrix: SkillMatrix) -> Part:
+    lines = _marked(PLAIN, list(skill_matrix.lines(matrix)))
+    return Part(title=skill_matrix.TITLE, lines=lines, table=skill_matrix.table(matrix), name="the skills", rank=3)
 
 
 def _numbers(comparison: Comparison, links: Links) -> Table:

@@ -48,6 +48,7 @@ from runevals.records import (
 from runevals.records.comparison import ComparisonFigures
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.report import always
+from runevals.records.skill_matrix import SkillMatrix
 from runevals.reports.earlier_comparison import upgraded
 from runevals.reports.results_lines import cases_of
 from runevals.verdict.causes import causes
@@ -122,6 +123,7 @@ class Document(Head, frozen=True, kw_only=True, omit_defaults=True):
     against: AgainstComparison | None = None
     prompt_changes: tuple[TextChange, ...] = ()  # what changed in the texts that the target reads
     acceptance: Acceptance | None = None
+    skill_matrix: SkillMatrix | None = None
     blame: Blame | None = None
     findings: tuple[Finding, ...] = ()  # about the run itself
     causes: tuple[Causes, ...] = ()  # the cases to look at, in groups: made from the rest, and not read
@@ -166,6 +168,7 @@ def written(conclusion: Conclusion) -> Iterator[str]:
         against=None if against is None else replace(against, other=None),
         prompt_changes=conclusion.prompt_changes,
         acceptance=conclusion.acceptance,
+        skill_matrix=conclusion.skill_matrix,
         blame=conclusion.blame,
         findings=conclusion.findings,
         causes=causes(report, comparison),
@@ -350,6 +353,7 @@ def _conclusion(document: Document) -> Conclusion:
         against=document.against,
         prompt_changes=document.prompt_changes,
         acceptance=document.acceptance,
+        skill_matrix=document.skill_matrix,
         blame=document.blame,
         findings=document.findings,
     )

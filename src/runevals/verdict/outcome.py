@@ -32,6 +32,7 @@ from runevals.verdict.compare import compare
 from runevals.verdict.gates import apply_gates
 from runevals.verdict.headlines import loss, no_loss, not_known, warning
 from runevals.verdict.marks import against_mark
+from runevals.verdict.skill_matrix import skill_matrix
 from runevals.verdict.tool_paths import tool_paths
 from runevals.verdict.wording import error_kinds, is_ungated
 
@@ -103,6 +104,7 @@ def conclusion_of(
         mark=mark,
         against=against,
         findings=tuple(findings),
+        skill_matrix=skill_matrix(report, comparison),
     )
 
 

@@ -50,10 +50,12 @@ class SkillTriggered(Check):
         calls = subject.response.tool_calls
         if calls is None:
             return NO_TRACE
-        call = next((call for call in calls if self._loads(call)), None)
-        if call is not None:
-            return Verdict(float(self.should_trigger), f"{self.skill} was loaded by a call of {call.name}")
+        call = next((call for call in calls if _loads(call, self.skill)), None)
         skills = subject.response.skills
+        if call is not None:
+            loads = {self.skill, *_loads_of(calls, skills or ())}
+            reason = f"{self.skill} was loaded by a call of {call.name}"
+            return Verdict(float(self.should_trigger), reason, self._details(loads))
         if skills is None:
             return _missing(f"{self.skill} was not loaded, and the target does not report which skills it had")
         if not any(_same_skill(name, self.skill) for name in skills):
@@ -64,15 +66,34 @@ class SkillTriggered(Check):
             return _missing(
                 f"the target does not report the input of every call, one of which may load {self.skill}"
             )
-        return Verdict(float(not self.should_trigger), f"{self.skill} was not loaded")
+        loads = _loads_of(calls, skills)
+        return Verdict(float(not self.should_trigger), f"{self.skill} was not loaded", self._details(loads))
 
-    def _loads(self, call: ToolCall) -> bool:
-        texts = [] if call.ok is False else input_texts(call)
-        if any(same_tool(call.name, tool) for tool in _TOOLS):
-            return any(_same_skill(text, self.skill) for text in texts)
-        name = re.escape(self.skill.rpartition(":")[2])
-        file = re.compile(rf"(?:^|[^\w.-]){name}[/\\]+SKILL\.md\b", re.IGNORECASE)
-        return any(file.search(text) for text in texts)
+    def _details(self, loads: Iterable[str]) -> dict[str, object]:
+        """What the matrix of all skills is made from."""
+        return {
+            "skill": _name(self.skill),
+            "should_trigger": self.should_trigger,
+            "loads": sorted(set(map(_name, loads))),
+        }
+
+
+def _loads_of(calls: Iterable[ToolCall], skills: Iterable[str]) -> set[str]:
+    return {skill for skill in skills if any(_loads(call, skill) for call in calls)}
+
+
+def _loads(call: ToolCall, skill: str) -> bool:
+    texts = [] if call.ok is False else input_texts(call)
+    if any(same_tool(call.name, tool) for tool in _TOOLS):
+        return any(_same_skill(text, skill) for text in texts)
+    name = re.escape(_name(skill))
+    file = re.compile(rf"(?:^|[^\w.-]){name}[/\\]+SKILL\.md\b", re.IGNORECASE)
+    return any(file.search(text) for text in texts)
+
+
+def _name(skill: str) -> str:
+    """A skill's name without that of its plugin."""
+    return skill.rpartition(":")[2]
 
 
 def _same_skill(name: str, skill: str) -> bool:

@@ -1,0 +1,48 @@
+"""The matrix of trigger queries: the skills they are for, by the skills that were loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import and_more, percent, plural
+from runevals.records.skill_matrix import SkillMatrix, SkillUse
+from runevals.verdict.skill_matrix import confusions
+
+TITLE = "Skills: asked for (rows), loaded (columns)"
+MOST_COLUMNS = 12
+MOST_PAIRS = 8
+
+
+def table(matrix: SkillMatrix) -> tuple[tuple[str, ...], ...]:
+    """Runs on the base → now, or now alone; the first row is its head. Empty if it would be too wide."""
+    columns = dict.fromkeys(sorted((use.loads for use in matrix.uses), key=lambda names: (not names, names)))
+    rows = dict.fromkeys(use.asks_for for use in matrix.uses)
+    cells = {(use.asks_for, use.loads): _runs(use) for use in matrix.uses}
+    if len(columns) > MOST_COLUMNS:
+        return ()
+    body = [(_names(row), *(cells.get((row, column), "") for column in columns)) for row in rows]
+    return (("", *map(_names, columns)), *body)
+
+
+def lines(matrix: SkillMatrix) -> Iterator[str]:
+    """The pairs that are confused more than on the base."""
+    pairs = confusions(matrix)
+    texts = []
+    for pair in pairs[:MOST_PAIRS]:
+        before = "" if pair.base_share is None else f"{percent(pair.base_share)} → "
+        shares = f"{before}{percent(pair.head_share)} of the runs"
+        texts.append(f"asked for {_names(pair.asks_for)}, loaded {_names(pair.loads)}: {shares}")
+    yield from (*texts, *and_more(pairs, MOST_PAIRS))
+    if not pairs:
+        more = "" if matrix.uses[0].base_runs is None else " more than on the base"
+        yield f"No skills are confused{more} in {plural(matrix.cases, 'trigger case')}"
+
+
+def _runs(use: SkillUse) -> str:
+    before = "" if use.base_runs is None else f"{use.base_runs} → "
+    return f"{before}{use.head_runs}"
+
+
+def _names(skills: tuple[str, ...]) -> str:
+    return one_line(" + ".join(skills) or "none", 60)
