@@ -1,0 +1,23 @@
+"""`runevals compare`: two results documents, and the verdict on the second."""
+
+from __future__ import annotations
+
+import json
+
+from tests.sample_suites import ANSWERS, SUITE
+
+
+def test_a_lost_case_is_a_cause_with_its_place_in_json(project, runevals):
+    """Without a document of its own there is nothing that could be typed next."""
+    project.write("evals.json", SUITE)
+    for name, answers in (("base", ANSWERS), ("head", ANSWERS.replace("Paris", "Rome"))):
+        project.write("answers.jsonl", answers)
+        runevals("run", "-q", "--target", "recorded:answers.jsonl", "-o", f"{name}.json")
+    code, out, err = runevals("compare", "base.json", "head.json", "--format", "json")
+    verdict = json.loads(out)
+    assert (code, verdict["exit_code"], verdict["outcome"]) == (1, 1, "failed"), err
+    assert [(cause["kind"], cause["cases"]) for cause in verdict["causes"]] == [("lost", 1), ("failing", 1)]
+    lost = verdict["examples"][0]
+    assert (lost["key"], lost["file"], lost["runs"]) == ("a", "evals.json", "1/1 → 0/1")
+    assert lost["difference"] == ["− Paris", "+ Rome"]
+    assert (verdict["next_steps"], verdict["reports"]) == ([], [])
