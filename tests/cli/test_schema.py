@@ -147,3 +147,20 @@ def test_the_documented_settings_of_an_editor_find_each_file(project, runevals):
                 value = read(path, path.name).value
                 assert [error.message for error in validator.iter_errors(value)] == [], path
     assert found >= 10
+
+
+def keys_without_description(node, path=""):
+    if isinstance(node, dict):
+        for name, one in node.get("properties", {}).items():
+            if not one.get("description"):
+                yield f"{path}/{name}"
+        for name, one in node.items():
+            yield from keys_without_description(one, f"{path}/{name}")
+    elif isinstance(node, list):
+        for index, one in enumerate(node):
+            yield from keys_without_description(one, f"{path}/{index}")
+
+
+@pytest.mark.parametrize("name", [*(dialect.NAME for dialect in DIALECTS), "gold", "prompt-file", "accepted"])
+def test_an_editor_explains_every_key(printed, name):
+    assert list(keys_without_description(printed(name).schema)) == []
