@@ -29,7 +29,7 @@ PROMISES = (
         "return False",
     ),
     Promise(
-        "Of budgets and redaction, the stricter side applies",
+        "Stricter budgets and redaction apply",
         "attacks/test_base_rules.py::test_what_a_change_adds_to_redaction_is_obeyed_at_once_and_hides_no_loss",
         "src/runevals/settings/protected.py",
         "if _is_stricter(name, file.values, base_side.values):",
@@ -50,7 +50,7 @@ PROMISES = (
         "if False:",
     ),
     Promise(
-        "Removed and weakened cases, checks and targets are listed",
+        "What a change removes or weakens is listed",
         "attacks/test_base_rules.py::test_a_gate_on_weakening_blocks_it",
         "src/runevals/verdict/weakenings.py",
         "for message in _weaker_parts(pair):",
@@ -235,10 +235,10 @@ PROMISES = (
     ),
     # Files and programs
     Promise(
-        "Paths of the settings stay in the repository, outside `.git`",
-        "attacks/test_settings_paths.py::test_no_table_of_the_machine_is_a_suite_of_the_settings",
-        "src/runevals/suites/load.py",
-        "if not any(map(absolute.is_relative_to, roots)):",
+        "Files that settings name are in the repository, not in `.git`",
+        "attacks/test_settings_paths.py::test_a_file_of_git_or_of_the_machine_is_no_prompt",
+        "src/runevals/lib/parsing/source.py",
+        "if not path.is_relative_to(root.resolve()):",
         "if False:",
     ),
     Promise(
@@ -340,7 +340,7 @@ PROMISES = (
         "    with _acting_as(None):\n",
     ),
     Promise(
-        "The receiver of traces takes only spans with a current token",
+        "Traces are received only with a current token",
         "programs/test_otlp_receiver.py::test_without_the_token_of_a_recording_in_progress_nothing_is_taken",
         "src/runevals/programs/otlp_receiver.py",
         'recording = self.server.recordings.get(self.headers.get(TOKEN_HEADER, ""))',
@@ -355,7 +355,7 @@ PROMISES = (
     ),
     # Input and judge
     Promise(
-        "XML with a document type, and so entities, is refused",
+        "XML with a document type is refused",
         "lib/parsing/test_xml.py::test_what_is_not_plain_xml_is_refused",
         "src/runevals/lib/parsing/xml.py",
         "self.parser.StartDoctypeDeclHandler = self._refuse",
@@ -391,11 +391,18 @@ PROMISES = (
         "pass",
     ),
     Promise(
-        "Input whose work grows without bound is refused",
-        "attacks/test_limits.py::test_links_to_folders_multiply_no_pattern",
-        "src/runevals/repository/trees.py",
-        "if (at, index) in visited:",
+        "Input that would take hours is refused",
+        "attacks/test_limits.py::test_what_would_take_hours_or_crash_ends_with_its_place",
+        "src/runevals/suites/dialects/assertions.py",
+        "if count > MOST_COMBINED:",
         "if False:",
+    ),
+    Promise(
+        "A results document that contradicts itself is refused",
+        "attacks/test_documents.py::test_a_document_whose_statuses_contradict_its_checks_is_refused",
+        "src/runevals/reports/results_document.py",
+        "if why := contradiction(case, of_tool=run.of_tool):",
+        "if why := None:",
     ),
     Promise(
         "A judge's reply counts only with the call's nonce",
@@ -407,9 +414,9 @@ PROMISES = (
     Promise(
         "An answer cannot end a simulated user's conversation",
         "attacks/test_judge.py::test_an_answer_cannot_end_the_conversation_of_a_simulated_user",
-        "src/runevals/judge/user.py",
-        'for candidate in objects_with(nonce, reply.text or "")',
-        'for candidate in objects_with("", (reply.text or "").replace(nonce, ""))',
+        "src/runevals/judge/model.py",
+        'if candidate.get("nonce") == nonce',
+        "",
     ),
     Promise(
         "A cached judgement counts only with its signature",
@@ -472,7 +479,7 @@ PROMISES = (
     ),
     Promise(
         "A fork's comment has no sentence of the fork's document",
-        "attacks/test_fork_comment.py::test_no_sentence_of_a_fork_is_said_by_the_bot",
+        "attacks/test_fork_comment.py::test_a_key_that_is_a_sentence_is_not_shown",
         "src/runevals/reports/unverified_comment.py",
         'return code_cell(case.key) if _PLAIN_KEY.fullmatch(case.key) else f"number {place}"',
         "return code_cell(case.key)",

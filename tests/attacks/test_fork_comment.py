@@ -88,6 +88,14 @@ def test_no_sentence_of_a_fork_is_said_by_the_bot(post, text, failing):
     assert len(body) < 5000
 
 
+def test_a_key_that_is_a_sentence_is_not_shown(post):
+    told = json.loads(document(failing=1))
+    told["cases"][0]["key"] = SENTENCE
+    [body] = post({"runevals-evals": json.dumps(told)})
+    assert "| number 1 | failed |" in body
+    assert "approved by the security" not in body
+
+
 def test_the_cases_are_counted_whatever_the_document_says_of_them(post):
     told = json.loads(document(failing=3))
     told["totals"] |= {"passed": 50, "failed": 0, "pass_rate": 1.0}
