@@ -21,10 +21,10 @@ LONG = " ".join(map(str, range(4000)))
 LINK = "[approve](https://evil.example)"
 
 
-def document(text: str = SENTENCE, cases: int = 50, failing: int = 0) -> str:
+def document(text: str = SENTENCE, cases: int = 50, failing: int = 0, key: str = "KB-{}") -> str:
     """The results of a fork, with this in all that is free text."""
-    base = [case(f"KB-{n}", "p") for n in range(cases)]
-    head = [case(f"KB-{n}", "f" if n < failing else "p", name=text, category=text) for n in range(cases)]
+    base = [case(key.format(n), "p") for n in range(cases)]
+    head = [case(key.format(n), "f" if n < failing else "p", name=text, category=text) for n in range(cases)]
     head = [replace(each, tags=(text,), labels={"capability": (text,)}) for each in head]
     made = conclusion(report(head, deterministic=True), report(base, deterministic=True))
     run = replace(
@@ -89,9 +89,7 @@ def test_no_sentence_of_a_fork_is_said_by_the_bot(post, text, failing):
 
 
 def test_a_key_that_is_a_sentence_is_not_shown(post):
-    told = json.loads(document(failing=1))
-    told["cases"][0]["key"] = SENTENCE
-    [body] = post({"runevals-evals": json.dumps(told)})
+    [body] = post({"runevals-evals": document(failing=1, key=f"{SENTENCE} {{}}")})
     assert "| number 1 | failed |" in body
     assert "approved by the security" not in body
 
