@@ -87,7 +87,7 @@ def main(words: list[str]) -> int:
             fails = notices(python, promise)
             noticed += fails
             print(f"{'✓' if fails else '✗ still passes'} {promise.says} ({promise.test})", flush=True)
-    print(f"{noticed} of {len(chosen)} guards are missed by their tests")
+    print(f"{noticed} of {len(chosen)} tests fail without their guard")
     return int(noticed < len(chosen))
 
 
