@@ -161,6 +161,8 @@ def keys_without_description(node, path=""):
             yield from keys_without_description(one, f"{path}/{index}")
 
 
-@pytest.mark.parametrize("name", [*(dialect.NAME for dialect in DIALECTS), "gold", "prompt-file", "accepted"])
+@pytest.mark.parametrize(
+    "name", [*(each.NAME for each in DIALECTS), "gold", "prompt-file", "quarantine", "accepted"]
+)
 def test_an_editor_explains_every_key(printed, name):
     assert list(keys_without_description(printed(name).schema)) == []
