@@ -130,7 +130,7 @@ PROMISES = (
     Promise(
         "A key goes only where the base or the workflow sends it",
         "settings/test_capabilities.py::test_a_key_goes_only_where_the_base_sends_it",
-        "src/runevals/settings/capabilities.py",
+        "src/runevals/targets/reach.py",
         "            and is_at(self.place, one.place)\n",
         "",
     ),
@@ -144,9 +144,9 @@ PROMISES = (
     Promise(
         "Every setting of every target has such a rule",
         "settings/test_capabilities.py::test_no_value_of_a_change_leads_further",
-        "src/runevals/settings/capabilities.py",
-        '    "args": _options,\n',
-        '    "args": _nothing,\n',
+        "src/runevals/targets/agents/settings.py",
+        "        args=_with_key(_options),\n",
+        "",
     ),
     Promise(
         "Tenants of one gateway are different places",
@@ -208,9 +208,9 @@ PROMISES = (
         "MCP servers under test get no key",
         "targets/test_mcp_tools.py::"
         "test_the_model_calls_real_servers_after_the_mocks_and_they_get_no_secret_of_the_job",
-        "src/runevals/run/world/build_target.py",
-        "plain = {**bare(environment), **home}",
-        "plain = {**environment, **home}",
+        "src/runevals/targets/openai.py",
+        "plain_env = {**bare(environment), **home}",
+        "plain_env = {**environment, **home}",
     ),
     Promise(
         "An agent has its own HOME, key and named variables only",
@@ -221,9 +221,9 @@ PROMISES = (
     ),
     Promise(
         "Options of its settings do not override ours",
-        "settings/test_agent.py::test_what_cannot_be_is_a_usage_error",
-        "src/runevals/settings/agent.py",
-        'if option.name == "--" or any(_is(option, ours) for ours in OUR_OPTIONS[kind]):',
+        "targets/agents/test_settings.py::test_what_cannot_be_is_a_usage_error",
+        "src/runevals/targets/agents/settings.py",
+        'if option.name == "--" or any(_is(option, ours) for ours in AGENTS[kind].our_options):',
         "if False:",
     ),
     Promise(
