@@ -3,18 +3,46 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from runevals.judge.model import Judge
 from runevals.judge.user import User, UserMessage
-from runevals.records import Conversation, Message, ModelIdentity, Response, SimulatedUser
+from runevals.records import Conversation, Message, ModelIdentity, Problem, Response, SimulatedUser
 from runevals.records.errors import JudgeRefused, TargetRefused
 from runevals.records.judgement import Judgement, Question
 from runevals.run.world.budget import Budget
 from runevals.targets import Target
+
+T = TypeVar("T")
+
+
+class _Bounds:
+    """The budget of calls, and how many run at once; None: what is called enforces that itself."""
+
+    def __init__(self, budget: Budget, at_once: int | None, *, reported: bool) -> None:
+        """With `reported`, a refusal after something was paid for ends the run as a spent budget does."""
+        self.budget = budget
+        self._reported = reported
+        self._places = nullcontext() if at_once is None else threading.BoundedSemaphore(at_once)
+
+    @property
+    def problem(self) -> Problem | None:
+        """Why nothing more is sent."""
+        return self.budget.stop.problem
+
+    def call(self, call: Callable[[], T], unanswered: Callable[[Problem], T]) -> T:
+        """What it returns; after a stop, `unanswered` with its problem. Raises TargetRefused, JudgeRefused."""
+        try:
+            with self._places:
+                return call() if self.problem is None else unanswered(self.problem)
+        except (TargetRefused, JudgeRefused) as refusal:
+            if not self._reported or not self.budget.was_spent:
+                raise
+            return unanswered(self.budget.stop.refused(str(refusal)))
 
 
 class BoundedTarget:
@@ -23,33 +51,20 @@ class BoundedTarget:
     def __init__(
         self, target: Target, budget: Budget, *, at_once: int | None = None, reported: bool = False
     ) -> None:
-        """At most `at_once` calls run at once; None: the target enforces that itself.
-
-        With `reported`, a refusal after something was paid for ends the run as a spent budget does.
-        """
         self._target = target
-        self._budget = budget
-        self._reported = reported
-        self._places = nullcontext() if at_once is None else threading.BoundedSemaphore(at_once)
+        self._bounds = _Bounds(budget, at_once, reported=reported)
         self._is_free = target.identity().type == "recorded"
 
     def answer(self, conversation: Conversation) -> Response:
         """The target's answer; after a stop, the problem that made it. Raises TargetRefused."""
-        try:
-            with self._places:
-                if self._budget.stop.problem is not None:
-                    return Response(problem=self._budget.stop.problem)
-                response = self._target.answer(conversation)
-        except TargetRefused as refusal:
-            if not self._reported or not self._budget.was_spent:
-                raise
-            return Response(problem=self._budget.stop.refused(str(refusal)))
+        bounds = self._bounds
+        response = bounds.call(
+            lambda: self._target.answer(conversation), lambda problem: Response(problem=problem)
+        )
         answered = response.problem is None or response.model is not None  # what came back was paid for
         if answered and not response.cached and not self._is_free:
-            self._budget.spend(response)
-        if not answered and self._budget.stop.problem is not None:
-            return Response(problem=self._budget.stop.problem)
-        return response
+            bounds.budget.spend(response)
+        return response if answered or bounds.problem is None else Response(problem=bounds.problem)
 
     def identity(self) -> ModelIdentity:
         """The target's."""
@@ -64,29 +79,22 @@ class BoundedJudge:
     """A judge within the same budget, asked at most `at_once` questions at a time."""
 
     def __init__(self, judge: Judge, budget: Budget, *, at_once: int, reported: bool = False) -> None:
-        """`reported` as for the target."""
         self._judge = judge
-        self._budget = budget
-        self._reported = reported
-        self._places = threading.BoundedSemaphore(at_once)
+        self._bounds = _Bounds(budget, at_once, reported=reported)
         self._is_free = judge.identity().type == "recorded"
 
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The judge's answer; after a stop, the problem that made it. Raises JudgeRefused."""
-        with self._places:
-            if self._budget.stop.problem is not None:
-                return Judgement(score=None, problem=self._budget.stop.problem)
-            try:
-                judgement = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
-            except JudgeRefused as refusal:
-                if not self._reported or not self._budget.was_spent:
-                    raise
-                return Judgement(score=None, problem=self._budget.stop.refused(str(refusal)))
+        bounds = self._bounds
+        judgement = bounds.call(
+            lambda: self._judge.ask(question, case=case, turn=turn, attempt=attempt),
+            lambda problem: Judgement(score=None, problem=problem),
+        )
         if judgement.model is not None and not self._is_free:
-            self._budget.spend(judgement)
+            bounds.budget.spend(judgement)
         lacking = judgement.score is None or any(vote.score is None for vote in judgement.votes)
-        if lacking and self._budget.stop.problem is not None:
-            return replace(judgement, score=None, votes=(), problem=self._budget.stop.problem)
+        if lacking and bounds.problem is not None:
+            return replace(judgement, score=None, votes=(), problem=bounds.problem)
         return judgement
 
     def identity(self) -> ModelIdentity:
@@ -98,27 +106,19 @@ class BoundedUser:
     """A simulated user within the same budget."""
 
     def __init__(self, user: User, budget: Budget, *, at_once: int, reported: bool = False) -> None:
-        """`at_once` and `reported` as for the judge."""
         self._user = user
-        self._budget = budget
-        self._reported = reported
-        self._places = threading.BoundedSemaphore(at_once)
+        self._bounds = _Bounds(budget, at_once, reported=reported)
 
     def next_message(self, user: SimulatedUser, conversation: Sequence[Message]) -> UserMessage:
         """What the user says; after a stop, the problem that made it. Raises JudgeRefused."""
-        with self._places:
-            if self._budget.stop.problem is not None:
-                return UserMessage(problem=self._budget.stop.problem)
-            try:
-                message = self._user.next_message(user, conversation)
-            except JudgeRefused as refusal:
-                if not self._reported or not self._budget.was_spent:
-                    raise
-                return UserMessage(problem=self._budget.stop.refused(str(refusal)))
+        bounds = self._bounds
+        message = bounds.call(
+            lambda: self._user.next_message(user, conversation), lambda problem: UserMessage(problem=problem)
+        )
         if message.model is not None:
-            self._budget.spend(message)
-        if message.problem is not None and self._budget.stop.problem is not None:
-            return replace(message, problem=self._budget.stop.problem)
+            bounds.budget.spend(message)
+        if message.problem is not None and bounds.problem is not None:
+            return replace(message, problem=bounds.problem)
         return message
 
     def identity(self) -> dict[str, object]:
