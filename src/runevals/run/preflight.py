@@ -3,77 +3,83 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from runevals.evaluators import catalogue
 from runevals.lib.text.suggest import MISSPELT, nearest
-from runevals.records import Suite
+from runevals.records import Requires, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import GateRules
 from runevals.settings.resolve import Settings
 from runevals.suites.dialects import skill_cases
 from runevals.suites.load import without_model
+from runevals.targets.kind import TargetSettings
 from runevals.verdict.gate_metrics import EVALUATOR
 
 
 def require_for_suites(suites: Sequence[Suite], settings: Settings) -> None:
     """Raises InvalidSettings if something that the run requires is missing; nothing is executed."""
-    missing: list[str] = []
-    for suite in suites:
-        needed = suite.requires
-        if needed is not None:
-            missing += [f"{suite.path}: the program {name}" for name in needed.tools if not shutil.which(name)]
-            repository = settings.repository
-            missing += [
-                f"{suite.path}: the file {name}" for name in needed.files if not (repository / name).exists()
-            ]
-            known = settings.environment
-            missing += [f"{suite.path}: the variable {name}" for name in needed.env if not known.get(name)]
-        missing += [
-            f"{suite.path}: {case.key}: the folder {case.cwd}"
-            for case in suite.cases
-            if case.cwd is not None and not case.cwd.is_dir()
-        ]
+    if settings.target is not None:
+        _require_fitting(suites, settings.target)
+    missing = "\n".join(f"  {line}" for suite in suites for line in _missing(suite, settings))
+    if missing:
+        raise InvalidSettings(f"missing requirements:\n{missing}")
+
+
+def _require_fitting(suites: Sequence[Suite], target: TargetSettings) -> None:
+    """Raises InvalidSettings for suites that this kind of target cannot answer."""
     calls = [suite.path for suite in suites if suite.dialect == skill_cases.NAME]
-    if calls and settings.target is not None and not settings.target.traits.runs_skills:
+    if calls and not target.traits.runs_skills:
         raise InvalidSettings(
-            f"{calls[0]} holds cases for skills, which the {settings.target.type} target is not; "
+            f"{calls[0]} holds cases for skills, which the {target.type} target is not; "
             "use --target skill, or name other suites"
         )
-    target = settings.target
-    if target is not None and target.is_model and not target.model and (lost := without_model(suites)):
+    if target.is_model and not target.model and (lost := without_model(suites)):
         message = f"the {target.type} target has no model; name one with --model or target.model"
         raise InvalidSettings(f"{message} ({lost[0]} names none either)")
     mocked = [f"{suite.path}: {case.key}" for suite in suites for case in suite.cases if case.mocked]
-    if mocked and settings.target is not None and not settings.target.traits.answers_tool_calls:
+    if mocked and not target.traits.answers_tool_calls:
         raise InvalidSettings(
-            f"{mocked[0]} answers tool calls by mocks, which the {settings.target.type} target cannot let us do"
+            f"{mocked[0]} answers tool calls by mocks, which the {target.type} target cannot let us do"
         )
-    if missing:
-        message = "\n".join(f"  {line}" for line in missing)
-        raise InvalidSettings(f"missing requirements:\n{message}")
+
+
+def _missing(suite: Suite, settings: Settings) -> Iterator[str]:
+    """What is required, or the working directory of a case, and is not there."""
+    needed, known = suite.requires or Requires(), settings.environment
+    folders = [(case.key, case.cwd) for case in suite.cases if case.cwd is not None]
+    there = [
+        *((f"the program {name}", shutil.which(name)) for name in needed.tools),
+        *((f"the file {name}", (settings.repository / name).exists()) for name in needed.files),
+        *((f"the variable {name}", known.get(name)) for name in needed.env),
+        *((f"{key}: the folder {folder}", folder.is_dir()) for key, folder in folders),
+    ]
+    yield from (f"{suite.path}: {what}" for what, is_there in there if not is_there)
 
 
 def require_gates(rules: GateRules, suites: Sequence[Suite]) -> None:
     """Raises InvalidSettings for a gate on a misspelt evaluator or category: it would fail after the whole run."""
-    categories = {case.category for suite in suites for case in suite.cases if case.category}
     of_gates = {gate.scope.category for gate in rules.gates}
     required = {gate.scope.category for gate in rules.gates if gate.on_missing == "fail"}
-    for category in sorted(filter(None, required - categories)) if not rules.labels_of_base else ():
-        if (guess := nearest(category, categories - of_gates, least=MISSPELT)) is not None:
-            raise InvalidSettings(f"gates: no case has the category '{category}'; did you mean '{guess}'?")
+    if not rules.labels_of_base:
+        categories = {case.category for suite in suites for case in suite.cases}
+        _require_spelt("case has the category", required - categories, categories - of_gates)
     gated = {
         gate.metric.removeprefix(EVALUATOR)
         for gate in rules.gates
         if gate.on_missing != "pass" and gate.metric.startswith(EVALUATOR)
     }
-    if not gated:
-        return
-    turns = (turn for suite in suites for case in suite.cases for turn in case.turns)
-    known = {name for turn in turns for spec in turn.checks for name in (spec.id, spec.name) if name}
-    for name in sorted(gated - known):
-        if name not in catalogue.names() and (guess := nearest(name, known, least=MISSPELT)) is not None:
-            raise InvalidSettings(f"gates: no suite has the evaluator '{name}'; did you mean '{guess}'?")
+    if gated:
+        turns = (turn for suite in suites for case in suite.cases for turn in case.turns)
+        known = {name for turn in turns for spec in turn.checks for name in (spec.id, spec.name)}
+        _require_spelt("suite has the evaluator", gated - known - {*catalogue.names()}, known)
+
+
+def _require_spelt(what: str, names: Collection[str | None], known: Collection[str | None]) -> None:
+    """Raises InvalidSettings for one of `names` that is nearly one of `known`."""
+    for name in sorted(filter(None, names)):
+        if (guess := nearest(name, [*filter(None, known)], least=MISSPELT)) is not None:
+            raise InvalidSettings(f"gates: no {what} '{name}'; did you mean '{guess}'?")
 
 
 def require_present(settings: Settings) -> None:
