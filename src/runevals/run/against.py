@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from runevals.records import AgainstComparison, Case, RunReport
 from runevals.records.errors import InvalidSettings
+from runevals.run.live import live_target
 from runevals.run.measurement import OtherSide
 from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
@@ -57,9 +58,9 @@ def _without_skill(request: RunRequest) -> RunRequest:
     option = f"--against {settings.compare.against}"
     if settings.selection.shard is not None:
         raise InvalidSettings(f"{option}: a shard has only a part of the cases; {LEAVE_OUT}")
-    if settings.evaluate_only or settings.target is None or settings.target.is_recorded:
+    if (asked := live_target(settings)) is None:
         raise InvalidSettings(f"{option}: recorded answers cannot be asked for again without it; {LEAVE_OUT}")
-    target = _target_without_skill(settings.target, request.suites)
+    target = _target_without_skill(asked, request.suites)
     if target is None:
         raise InvalidSettings(
             f"{option}: the target names no skill that could be left out. Name its folder in `target.skills` of a "

@@ -10,6 +10,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.run.baseline.checkout import base_checkout, base_suites
 from runevals.run.default_target import with_target
+from runevals.run.live import live_judges, live_target
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
@@ -64,16 +65,12 @@ def calls_of_attempt(settings: Settings, loaded: LoadedSuites) -> int:
     A prompt of a simulated user is a call of its model, too.
     """
     plan = make_plan(loaded.suites, settings.selection)
-    target = settings.target
-    is_asked = not settings.evaluate_only and target is not None and not target.is_recorded
-    prompts = sum(most_prompts(turn) for case in plan.cases for turn in case.turns) if is_asked else 0
-    written = sum(most_prompts(turn) for case in plan.cases for turn in case.turns if turn.user) if is_asked else 0
-    judges = () if settings.no_judge else settings.judges
-    votes = sum(judge.votes for judge in judges if not judge.is_recorded)
-    judged = (
-        sum(isinstance(leaf, Judged) for check in plan.checks for leaf in leaves(check.evaluator)) if votes else 0
-    )
-    return prompts + written + judged * votes
+    turns = [] if live_target(settings) is None else [turn for case in plan.cases for turn in case.turns]
+    prompts = sum(most_prompts(turn) * (2 if turn.user else 1) for turn in turns)
+    votes = sum(judge.votes for judge in live_judges(settings))
+    checks = plan.checks if votes else ()
+    judged = sum(isinstance(leaf, Judged) for check in checks for leaf in leaves(check.evaluator))
+    return prompts + judged * votes
 
 
 def _calls_of_base(requests: Sequence[RunRequest]) -> int:

@@ -19,6 +19,7 @@ from runevals.reports import console
 from runevals.reports import html as page
 from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
+from runevals.run.live import judges_of
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.dialects import LoadOptions, eval_document
@@ -167,7 +168,7 @@ def _item(row: Mapping[str, Any]) -> dict[str, Any]:
 def _evaluators(checks: Checks | None, rows: Sequence[Mapping[str, Any]], settings: Settings) -> Mapping[str, Any]:
     if checks is not None:
         return _by_name(checks)
-    judged = eval_document.SYSTEM_DEFAULTS if settings.judges and not settings.no_judge else {}
+    judged = eval_document.SYSTEM_DEFAULTS if judges_of(settings) else {}
     compared = eval_document.WITHOUT_A_JUDGE if any(row.get("expected") is not None for row in rows) else {}
     return {**compared, **judged}
 

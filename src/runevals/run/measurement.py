@@ -31,6 +31,7 @@ from runevals.records.errors import RunevalsError
 from runevals.reports.identity import suite_names, target_name
 from runevals.run.converse import converse, thread_of
 from runevals.run.evaluate import Evaluation, evaluate
+from runevals.run.live import live_target
 from runevals.run.matched_patterns import AT_ONCE
 from runevals.run.provenance import deprecations
 from runevals.run.redaction.omit_content import without_content
@@ -171,7 +172,7 @@ class Measurement:
     def evaluations(self, trials: Iterable[Trial]) -> Iterator[Evaluation]:
         """Sends, evaluates and keeps these trials; yields each when it is done."""
         world = self._world
-        from_memory = answers_from_memory(self.settings)
+        from_memory = live_target(self.settings) is None
         traces = converse(
             trials,
             world.target,
@@ -212,11 +213,6 @@ class Measurement:
     def _case(self, index: int) -> CaseReport:
         """A case by its attempts so far, without secrets."""
         return without_secrets(scored_case(self.plan, self._done, index), self._secrets, already=AttemptReport)
-
-
-def answers_from_memory(settings: Settings) -> bool:
-    """Whether the answers were recorded, and are not asked for."""
-    return settings.evaluate_only or (settings.target is not None and settings.target.is_recorded)
 
 
 def measure(side: Measurement, watch: Watch = iter) -> RunReport:

@@ -19,6 +19,7 @@ from runevals.records import Provenance, RunInfo
 from runevals.repository.git import branch_of, commit_of, names
 from runevals.repository.git_changes import State, state_of
 from runevals.run.baseline.dependencies import may_differ, settings_paths, workspace_commits
+from runevals.run.live import judges_of
 from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
@@ -132,7 +133,7 @@ def endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
     """The target and the judges that a run asks."""
     if settings.target is not None and not settings.evaluate_only:
         yield settings.target
-    yield from () if settings.no_judge else settings.judges
+    yield from judges_of(settings)
 
 
 def deprecations(settings: Settings) -> tuple[str, ...]:

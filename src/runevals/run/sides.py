@@ -19,8 +19,9 @@ from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
+from runevals.run.live import live_target
 from runevals.run.load import load_request, plan_of
-from runevals.run.measurement import Measurement, answers_from_memory, measure
+from runevals.run.measurement import Measurement, measure
 from runevals.run.preflight import require_for_suites
 from runevals.run.provenance import provenance
 from runevals.run.quarantine import quarantine_of
@@ -165,7 +166,7 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
 
 def can_run_again(settings: Settings) -> bool:
     """Whether the target can be called again: recorded answers cannot."""
-    return settings.target is not None and not answers_from_memory(settings)
+    return live_target(settings) is not None
 
 
 def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | None, str]:

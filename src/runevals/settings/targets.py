@@ -84,8 +84,8 @@ def _of_models(
     kind = (target_words(section) if isinstance(section, str) else section)["type"]
     if not kind_of(kind).traits.takes_model:
         raise InvalidSettings(
-            f"--model was given {len(models)} times, but the {kind} target answers alike with any; leave it out, or "
-            "name several `targets` in runevals.yaml"
+            f"--model was given {len(models)} times, but the {kind} target answers alike with any; leave it out, "
+            "or name several `targets` in runevals.yaml"
         )
     names = [file_name(model) for model in models]
     for number, model in enumerate(models):

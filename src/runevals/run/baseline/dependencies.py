@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from runevals.lib.text.numbers import first_of
 from runevals.records import RunReport
 from runevals.repository.git import commit_of, ignored_in, links_to, matches_in, names
 from runevals.repository.git_changes import Changes, PathsRead
 from runevals.repository.trees import CannotFollow, FolderTree, matching
+from runevals.run.live import judges_of
 from runevals.settings.judge import judges_label
 from runevals.settings.places import PLACES
 from runevals.settings.resolve import Settings
@@ -19,27 +21,8 @@ from runevals.suites.urls.mcp_config import FILENAME
 from runevals.verdict.comparability import agent_version
 from runevals.version import __version__
 
-_PROGRAMS = tuple(
-    f"*.{suffix}"
-    for suffix in (
-        "py",
-        "js",
-        "mjs",
-        "cjs",
-        "ts",
-        "mts",
-        "sh",
-        "rb",
-        "go",
-        "rs",
-        "java",
-        "kt",
-        "php",
-        "cs",
-        "lua",
-        "pl",
-    )
-)
+_SUFFIXES = ("py", "js", "mjs", "cjs", "ts", "mts", "sh", "rb", "go", "rs", "java", "kt", "php", "cs", "lua", "pl")
+_PROGRAMS = tuple(f"*.{suffix}" for suffix in _SUFFIXES)
 # Folders that are built, installed or written, as a rule, and not read by what is under test.
 _BUILT = frozenset(
     {"bin", "build", "coverage", "dist", "env", "htmlcov", "log", "logs", "node_modules", "obj", "out", "target"}
@@ -57,23 +40,28 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
     `known` is the result that would stand for it: the same model and judge must have been asked by the same
     version of ours.
     """
-    if (why := unknown_files(settings)) is not None:
-        return why
-    if settings.selection.has_filters:
-        return "only some of the cases are asked for"
-    if known is not None and (why := asked_otherwise(settings, known)):
-        return why
-    if known is not None and not same_cases(loaded, known):
-        return "the base's result is of other cases"
     try:
-        differing = Changes(settings.repository, commit).among(_read(settings, loaded, known))
-        differing = differing or _changed_in_workspaces(settings.repository, commit, loaded)
+        return next(filter(None, _reasons_to_run(settings, loaded, commit, known)), None)
     except CannotFollow as why:
         return f"git cannot tell what changed since {commit[:7]}: {why}"
-    if differing:
-        more = f" and {len(differing) - 3} more" if len(differing) > 3 else ""
-        return f"changed since {commit[:7]}: {', '.join(differing[:3])}{more}"
-    return None
+
+
+def _reasons_to_run(
+    settings: Settings, loaded: LoadedSuites, commit: str, known: RunReport | None
+) -> Iterator[str | None]:
+    """The answer to each question, None if it is no reason; those about files come last. Raises CannotFollow."""
+    yield unknown_files(settings)
+    yield "only some of the cases are asked for" if settings.selection.has_filters else None
+    if known is not None:
+        yield asked_otherwise(settings, known)
+        yield None if _same_cases(loaded, known) else "the base's result is of other cases"
+    yield named_changes(commit, Changes(settings.repository, commit).among(_read(settings, loaded, known)))
+    yield named_changes(commit, _changed_in_workspaces(settings.repository, commit, loaded))
+
+
+def named_changes(commit: str, paths: Sequence[str]) -> str | None:
+    """The paths that differ from a commit, in words; None without any."""
+    return f"changed since {commit[:7]}: {first_of(paths, 3)}" if paths else None
 
 
 def unknown_files(settings: Settings) -> str | None:
@@ -127,8 +115,8 @@ def _changed_in_workspaces(repository: Path, commit: str, loaded: LoadedSuites) 
     """The paths that differ in workspaces of a commit, which have all of its files. Raises CannotFollow."""
     differing: dict[str, None] = {}
     for ref in workspace_commits(loaded):
-        now = commit_of(repository, ref)
-        if now is not None and not now.startswith(ref):  # a hash is of the same commit on both sides
+        now = commit_of(repository, ref) or ref
+        if not now.startswith(ref):  # a hash is of the same commit on both sides
             changed = names(repository, "diff-tree", "-r", "--name-only", "-z", commit, now)
             if changed is None:
                 raise CannotFollow(f"it does not compare it with {ref}")
@@ -144,11 +132,10 @@ def workspace_commits(loaded: LoadedSuites) -> list[str]:
 
 def may_differ(settings: Settings, loaded: LoadedSuites, commit: str) -> bool:
     """Whether a file that the run reads may differ from the commit."""
-    target = settings.target
-    if target is None or settings.evaluate_only or (target.reads_other_files and not settings.compare.depends_on):
-        return True
     try:
-        return bool(Changes(settings.repository, commit).among(_read(settings, loaded, None)))
+        return unknown_files(settings) is not None or bool(
+            Changes(settings.repository, commit).among(_read(settings, loaded, None))
+        )
     except CannotFollow:
         return True
 
@@ -171,19 +158,18 @@ def _other_agent(settings: Settings, known: RunReport) -> str | None:
 
 def other_models(settings: Settings, known: RunReport) -> str | None:
     """Which of target and judge a result was made with that the settings do not name; None for neither."""
-    judge = None if settings.no_judge else judges_label(settings.judges)
+    judge = judges_label(judges_of(settings))
     target, of_result = settings.target, known.run.target
     if target is not None and (
         (of_result.type, of_result.model) != (target.type, target.model)
         or not target.is_program_of(of_result, (target.base, settings.cwd, settings.repository))
     ):
         return "the base's result is of another target"
-    if judge is not None and (known.run.judge is None or known.run.judge.model != judge):
-        return "the base's result is of another judge"
-    return None
+    of_judge = known.run.judge and known.run.judge.model
+    return "the base's result is of another judge" if judge not in (None, of_judge) else None
 
 
-def same_cases(loaded: LoadedSuites, known: RunReport) -> bool:
+def _same_cases(loaded: LoadedSuites, known: RunReport) -> bool:
     """Whether a result is of all these cases, as they are, and of no others."""
     here = {(case.suite, case.key, case.fingerprint) for suite in loaded.suites for case in suite.cases}
     return here == {(case.suite, case.key, case.fingerprint) for case in known.cases}
@@ -225,11 +211,10 @@ def _read(settings: Settings, loaded: LoadedSuites, known: RunReport | None) -> 
     root = settings.repository
     paths = {root / suite.path for suite in loaded.suites}
     paths |= set() if known is None else {root / suite.path for suite in known.run.suites}
-    patterns = set[Path]()
-    for entry in settings.load.suites or (None,):
-        patterns.update(
-            looked_at(settings.cwd if entry is None else entry.base, None if entry is None else entry.path)
-        )
+    entries: list[tuple[Path, str | None]] = [(entry.base, entry.path) for entry in settings.load.suites] or [
+        (settings.cwd, None)
+    ]
+    patterns = {path for entry in entries for path in looked_at(*entry)}
     return read_by_all(settings, loaded).joined(paths_inside(root, paths=paths, patterns=patterns))
 
 

@@ -23,6 +23,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
 from runevals.repository.git import tracked_in, why_unavailable
+from runevals.run.live import live_judges, live_target
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.code_fingerprint import MOST_FILES, Code, addresses, code_of, what_changed
 from runevals.run.resume.journal import Journal
@@ -113,14 +114,7 @@ def _alone(folder: Path) -> AbstractContextManager[object]:
 
 def worth_a_journal(*targets: Settings) -> bool:
     """Whether the run makes calls that are worth storing."""
-    return any(map(_has_calls, targets))
-
-
-def _has_calls(settings: Settings) -> bool:
-    target = settings.target
-    calls_target = not settings.evaluate_only and target is not None and not target.is_recorded
-    judged = not settings.no_judge and any(not judge.is_recorded for judge in settings.judges)
-    return calls_target or judged
+    return any(live_target(each) is not None or live_judges(each) for each in targets)
 
 
 def journalled(

@@ -18,11 +18,12 @@ from runevals.models.chat.settings import chat_of
 from runevals.models.facts import with_models
 from runevals.models.http.throttle import Throttles
 from runevals.programs.processes import in_use
-from runevals.records import PromptTemplate, RunReport, Suite
+from runevals.records import RunReport, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Limits
 from runevals.reports import results_document
 from runevals.run.cluster.setup import cluster_target, on_cluster
+from runevals.run.live import judges_of, live_target
 from runevals.run.project_folders import way_to_projects
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.journal import Journal, JournalledJudge, JournalledTarget
@@ -84,7 +85,8 @@ def real_world(
     stop = budget.stop
     throttles = Throttles(stopped=lambda: stop.problem is not None)
     cache = cache_of(settings)
-    prompt = _prompt(settings) if target is None else None
+    asked = live_target(settings) if target is None else None
+    prompt = None if asked is None else asked.prompt
     user = _user(settings, suites, throttles) if target is None else None
     on_nodes = target is None and on_cluster(settings)
     opened = cluster_target(settings, stop) if on_nodes else nullcontext(target)
@@ -124,12 +126,11 @@ def real_world(
 
 def _user(settings: Settings, suites: Sequence[Suite], throttles: Throttles) -> User | None:
     """The model that plays simulated users: the first judge. Raises InvalidSettings if it is missing."""
-    target = settings.target
     cases = [case for suite in suites for case in suite.cases if any(turn.user for turn in case.turns)]
     cases = [case for case in cases if will_run(case, settings.selection)]
-    if not cases or settings.evaluate_only or target is None or target.is_recorded:
+    if not cases or live_target(settings) is None:
         return None
-    judge = None if settings.no_judge or not settings.judges else settings.judges[0]
+    judge = next(iter(judges_of(settings)), None)
     if judge is None or judge.is_recorded:
         how = "a recorded judge cannot" if judge is not None else "there is none"
         how += " with --no-judge" if settings.no_judge else ""
@@ -144,26 +145,14 @@ def _user(settings: Settings, suites: Sequence[Suite], throttles: Throttles) -> 
 
 def _workspaces(settings: Settings, suites: Sequence[Suite]) -> Workspaces | None:
     """The folders of cases that have one. Raises InvalidSettings for what is not there."""
-    target = settings.target
     cases = [case for suite in suites for case in suite.cases if case.workspace is not None]
-    if settings.evaluate_only or target is None or target.is_recorded or not cases:
+    if not cases or live_target(settings) is None:
         return None
     if on_cluster(settings):
         raise InvalidSettings("cases with a workspace are run here; leave out --executor ray")
     workspaces = Workspaces(settings.environment, at_once=settings.measure.concurrency)
     workspaces.require([case for case in cases if will_run(case, settings.selection)])
     return workspaces
-
-
-def _prompt(settings: Settings) -> PromptTemplate | None:
-    """The prompt template; recorded answers need none."""
-    target = settings.target
-    return None if target is None or settings.evaluate_only or target.is_recorded else target.prompt
-
-
-def _forgeable(api_key_env: str, settings: Settings) -> bool:
-    """Whether a change could plant answers in a cache signed with this key: in CI, where there is none."""
-    return settings.in_ci and not settings.environment.get(api_key_env)
 
 
 def _cached_target(
@@ -238,10 +227,10 @@ def _judge(
     settings: Settings, throttles: Throttles, cache: Cache | None, redact: Callable[[str], str]
 ) -> Judge | None:
     """The judge that the settings name, or all of them as one; None without any."""
-    if settings.no_judge or not settings.judges:
-        return None
-    voters = [voter for judge in settings.judges for voter in _voters(judge, settings, throttles, cache, redact)]
-    return voters[0] if len(voters) == 1 else Panel(voters)
+    voters = [
+        voter for judge in judges_of(settings) for voter in _voters(judge, settings, throttles, cache, redact)
+    ]
+    return Panel(voters) if len(voters) > 1 else next(iter(voters), None)
 
 
 def _voters(
@@ -261,7 +250,9 @@ def _voters(
         yield RecordedJudge(text, judge_settings.path.name)
         return
     chat = chat_of(judge_settings, settings.environment, throttles, what="judge")
-    own_cache = None if _forgeable(judge_settings.api_key_env, settings) else cache
+    # In CI without the key that signs it, a change could plant answers in a cache.
+    forgeable = settings.in_ci and not settings.environment.get(judge_settings.api_key_env)
+    own_cache = None if forgeable else cache
     for vote in range(1, judge_settings.votes + 1):
         judge = ModelJudge(
             chat, judge_settings.parameters, name=judge_settings.type, prices=settings.measure.prices, seed=vote
