@@ -21,7 +21,13 @@ from runevals.repository.git import commit_of
 from runevals.repository.git_changes import Changes, PathsRead
 from runevals.repository.trees import CannotFollow
 from runevals.run.baseline.checkout import base_checkout, base_suites
-from runevals.run.baseline.dependencies import asked_otherwise, paths_inside, read_by_all, unknown_files
+from runevals.run.baseline.dependencies import (
+    asked_otherwise,
+    named_changes,
+    paths_inside,
+    read_by_all,
+    unknown_files,
+)
 from runevals.run.default_target import with_target
 from runevals.run.load import load_request
 from runevals.run.request import RunRequest
@@ -70,8 +76,7 @@ def _commit_of(base: RunReport, settings: Settings) -> str:
     commit = None if base.run.commit is None else commit_of(settings.repository, base.run.commit)
     if commit is None or base.run.uncommitted:
         raise CannotFollow("the base's result does not say of which commit here it is")
-    why = unknown_files(settings) or asked_otherwise(settings, base)
-    if why is not None:
+    if why := unknown_files(settings) or asked_otherwise(settings, base):
         raise CannotFollow(why)
     return commit
 
@@ -120,8 +125,8 @@ def _whys(request: RunRequest, results: Mapping[Key, CaseReport], commit: str) -
     """Why each case is affected; None for one that is not. Raises CannotFollow, RunevalsError."""
     settings = request.settings
     changes = Changes(settings.repository, commit)
-    if differing := changes.among(read_by_all(settings, LoadedSuites(suites=()))):
-        raise CannotFollow(f"changed since {commit[:7]}: {short_list(differing)}")
+    if why := named_changes(commit, changes.among(read_by_all(settings, LoadedSuites(suites=())))):
+        raise CannotFollow(why)
     oldest = datetime.now(UTC) - timedelta(days=settings.rules.regression.max_base_age_days)
     with base_checkout(settings, commit, request.raw) as there:
         loaded = base_suites(there, settings, commit)

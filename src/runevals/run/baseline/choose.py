@@ -50,7 +50,7 @@ def known_base(request: RunRequest) -> StoredBase:
         if settings.compare.baseline_named:
             raise InvalidSettings("--base runs the base itself; do not also give --baseline")
         assert settings.base_side is not None  # noqa: S101 - settled from the same ref
-        return StoredBase(commit=settings.base_side.commit)
+        return StoredBase(commit=settings.base_side.commit, unreadable="")
     if settings.selection.shard is not None:
         return StoredBase()
     baseline = settings.compare.baseline
@@ -213,17 +213,17 @@ def remarked(conclusion: Conclusion, stored: StoredBase, request: RunRequest) ->
 
 def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings) -> Conclusion:
     """The conclusion, decided also by what is found about the base and about removed targets."""
-    findings = [_not_known(Reason.BASE_MISSING, f"there is no base to compare with: {stored.unreadable}")]
-    if conclusion.comparison is not None or stored.unreadable is None:
-        findings = []
-    if settings.removed_targets:
-        removed = short_list(settings.removed_targets, 5)
-        why = f"the change removes {removed} from `targets`, so nothing says what was lost with that"
-        findings.append(_not_known(Reason.INCOMPARABLE, why))
+    findings = []
     if conclusion.comparison is not None:
         remarks = _remarks(stored, conclusion.report, conclusion.comparison, settings.rules.regression)
         comparison = replace(conclusion.comparison, remarks=tuple(remarks))
         conclusion = replace(conclusion, comparison=comparison)
+    elif stored.unreadable is not None:
+        findings.append(_not_known(Reason.BASE_MISSING, f"there is no base to compare with: {stored.unreadable}"))
+    if settings.removed_targets:
+        removed = short_list(settings.removed_targets, 5)
+        why = f"the change removes {removed} from `targets`, so nothing says what was lost with that"
+        findings.append(_not_known(Reason.INCOMPARABLE, why))
     return again(conclusion, settings.rules, *findings)
 
 
