@@ -10,12 +10,14 @@ from msgspec import Struct
 from runevals.github.api import github_shape_errors
 from runevals.github.approval import LabelEvent, NotApproved, PullRequest, approver
 from runevals.github.comments import READS
+from runevals.github.events import value_at
 from runevals.github.job import JobContext, payload_of
 from runevals.lib.text.escape import one_line
 from runevals.records import Acceptance, AcceptedLoss, Conclusion
 from runevals.records.errors import RunevalsError
 from runevals.repository import git
 from runevals.run.acceptance import ACCEPTABLE, entries_of_change, matching, with_acceptance, with_caveat
+from runevals.run.baseline.checkout import is_here
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import FILENAME
 
@@ -55,8 +57,7 @@ def _change(
     """
     merged = commits[0] == environment.get("GITHUB_SHA")
     if environment.get("GITHUB_EVENT_NAME") == "merge_group":
-        group = payload_of(environment).get("merge_group")
-        head_ref = str(group.get("head_ref")) if isinstance(group, Mapping) else ""
+        head_ref = str(value_at(payload_of(environment), "merge_group", "head_ref"))
         return _of_group(settings, here, head_ref, commits, merged=merged)
     return _pull_request(here, (commits[0], *commits[2:]), merged=merged)
 
@@ -83,11 +84,9 @@ def _of_group(
 
 def _holds_only(settings: Settings, base: str, head: str) -> bool:
     """Whether HEAD has just the files of `head` merged into the base: squashed or rebased, say."""
-    repository = settings.repository
-    if git.commit_of(repository, head) is None:
-        git.fetch_commit(repository, head)
-    merged = git.merged_tree(repository, base, head)
-    return merged is not None and merged == git.tree_of(repository, "HEAD")
+    is_here(settings, head)
+    merged = git.merged_tree(settings.repository, base, head)
+    return merged is not None and merged == git.tree_of(settings.repository, "HEAD")
 
 
 def _pull_request(here: JobContext, commits: Sequence[str | None], *, merged: bool) -> PullRequest:

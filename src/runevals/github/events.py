@@ -45,27 +45,45 @@ class Job(Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
+def value_at(payload: object, *names: str) -> Any:
+    """What objects inside each other have at these names; None if one of them is missing."""
+    for name in names:
+        payload = payload.get(name) if isinstance(payload, Mapping) else None
+    return payload
+
+
 def job_of(event: Event, mode: str | None = None, *, allow_untrusted: bool = False) -> Job:
     """The job of an event; a pure function. `mode` is the action's input."""
     try:
         job = _job(event)
     except (KeyError, TypeError, ValueError, AttributeError):
         job = Job(why=f"the event {event.name} does not say what such events say")
-    if job.task == "comment" and mode == "run":
-        job = Job()
-    if job.task != "comment" and mode == "comment":
-        return Job(task="refused", why="mode: comment shows the results of another run: it is for workflow_run")
-    if job.task == "run" and event.name and event.unreadable is not None:
-        why = f"{event.name}: git does not say which commit is checked out: {event.unreadable}"
-        return replace(job, task="refused", why=why)
-    if job.task == "run" and not allow_untrusted and (runs_a_strangers_code(event) or _may_be_anything(event)):
-        reason = (
-            f"{event.name} runs with secrets, and what is checked out is not the base's own code: whoever opens a "
-            "pull request could take them. Use pull_request, or set allow_untrusted: true where you know better "
-            "(RUNEVALS_ALLOW_UNTRUSTED=true outside the action)"
-        )
-        return replace(job, task="refused", why=reason)
-    return job
+    match job.task, mode:
+        case "comment", "run":
+            job = Job()
+        case "comment", _:
+            return job
+        case _, "comment":
+            why = "mode: comment shows the results of another run: it is for workflow_run"
+            return Job(task="refused", why=why)
+        case _:
+            pass
+    refusal = _why_not_run(event, allow_untrusted=allow_untrusted)
+    return job if refusal is None else replace(job, task="refused", why=refusal)
+
+
+def _why_not_run(event: Event, *, allow_untrusted: bool) -> str | None:
+    """Why the job of this event must run nothing; None if it may."""
+    if event.name and event.unreadable is not None:
+        return f"{event.name}: git does not say which commit is checked out: {event.unreadable}"
+    unknown = event.name not in ("", *KNOWN_EVENTS) and event.head is None
+    if allow_untrusted or not (unknown or runs_a_strangers_code(event)):
+        return None
+    return (
+        f"{event.name} runs with secrets, and what is checked out is not the base's own code: whoever opens a "
+        "pull request could take them. Use pull_request, or set allow_untrusted: true where you know better "
+        "(RUNEVALS_ALLOW_UNTRUSTED=true outside the action)"
+    )
 
 
 def _job(event: Event) -> Job:
@@ -92,12 +110,11 @@ def _job(event: Event) -> Job:
 
 def _pull_request(event: Event) -> Job:
     change = event.payload["pull_request"]
-    base, head = change["base"], change.get("head") or {}
-    proposed = _commit(head.get("sha"))
+    base, proposed = change["base"], _commit(value_at(change, "head", "sha"))
     # The runner checks out the change merged into the base's tip at that moment: compare with that tip.
     # Another commit with such parents is the change's own, and so is the first of them.
     merged = proposed is not None and event.parents[1:] == (proposed,) and event.head == event.sha
-    from_fork = (head.get("repo") or {}).get("id") != (base.get("repo") or {}).get("id")
+    from_fork = value_at(change, "head", "repo", "id") != value_at(change, "base", "repo", "id")
     withheld = event.actor == DEPENDABOT or (from_fork and event.name != "pull_request_target")
     return Job(
         base=event.parents[0] if merged else _commit(base["sha"]),
@@ -117,14 +134,8 @@ def runs_a_strangers_code(event: Event) -> bool:
     """
     if not event.name or event.name in KNOWN_EVENTS or event.head is None:
         return False
-    change = event.payload.get("pull_request") if event.name == "pull_request_target" else None
-    base = change.get("base") if isinstance(change, Mapping) else None
-    return event.head not in (event.sha, base.get("sha") if isinstance(base, Mapping) else None)
-
-
-def _may_be_anything(event: Event) -> bool:
-    """Whether the checked-out commit is unknown, at an event that may bring untrusted code."""
-    return bool(event.name) and event.name not in KNOWN_EVENTS and event.head is None
+    of_base = "pull_request" if event.name == "pull_request_target" else ""
+    return event.head not in (event.sha, value_at(event.payload, of_base, "base", "sha"))
 
 
 def _default_branch(payload: Mapping[str, Any]) -> str:
@@ -146,8 +157,7 @@ def is_elsewhere(event: Event) -> bool:
     """
     if event.name != "workflow_dispatch" or event.head is None:
         return False
-    repository = event.payload.get("repository")
-    default = repository.get("default_branch") if isinstance(repository, Mapping) else None
+    default = value_at(event.payload, "repository", "default_branch")
     itself = event.payload.get("ref") == f"refs/heads/{default}" and event.head == event.sha
     return not itself and event.left_default != event.head
 

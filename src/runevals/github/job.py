@@ -23,9 +23,10 @@ from runevals.github.events import (
     is_guarded,
     job_of,
     may_identify,
+    value_at,
 )
 from runevals.github.job_id import automatic_id, leg_and_step
-from runevals.github.stored import RESULTS, merge_base
+from runevals.github.stored import RESULTS, StoredQuery, merge_base
 from runevals.lib.checkout import repository_root
 from runevals.models.http.identity import REQUEST_TOKEN, REQUEST_URL
 from runevals.records import Links
@@ -63,6 +64,21 @@ class JobContext(Struct, frozen=True, kw_only=True):
     def results_file(self) -> str:
         """What the results document is called in the artifact."""
         return project_file(self.project, RESULTS) if self.project else RESULTS
+
+    def query(self, settings: GithubSettings, commit: str | None) -> StoredQuery:
+        """What asks for the results of this commit, or of its branch, that earlier runs stored."""
+        auto, named = settings.baseline_branch == "auto", settings.baseline_workflow
+        return StoredQuery(
+            repository=self.repository,
+            workflow=named or self.workflow,
+            others=named is None,
+            artifact=self.artifact,
+            file=self.results_file,
+            commit=commit,
+            branch=self.job.branch if auto else settings.baseline_branch,
+            default_branch=self.default_branch if auto else None,
+            not_run=self.run,
+        )
 
     @property
     def marker(self) -> str:
@@ -152,15 +168,13 @@ def _left_default(event: Event, environment: Mapping[str, str], repository: Path
     branch = _default_branch(event.payload)
     if branch is None or event.head is None:
         return None
-    tip = git.commit_of(repository, f"refs/remotes/origin/{branch}")
-    common = None if tip is None else git.common_ancestor(repository, tip)
+    common = git.common_ancestor(repository, f"refs/remotes/origin/{branch}")
     api = None if common is not None else _api(environment, token)
     return common if api is None else merge_base(api, environment["GITHUB_REPOSITORY"], branch, event.head)
 
 
 def _default_branch(payload: Mapping[str, Any]) -> str | None:
-    repository = payload.get("repository")
-    branch = repository.get("default_branch") if isinstance(repository, Mapping) else None
+    branch = value_at(payload, "repository", "default_branch")
     return branch if isinstance(branch, str) else None
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from runevals.github.events import DEPENDABOT
 from runevals.github.job import payload_of
-
-DEPENDABOT = "dependabot[bot]"
 
 
 def token_name(environment: Mapping[str, str]) -> str | None:
@@ -28,6 +27,5 @@ def read_only(environment: Mapping[str, str]) -> str | None:
         forked = change["head"]["repo"]["full_name"] != change["base"]["repo"]["full_name"]
     except (KeyError, TypeError):
         return None
-    return (
-        "this pull request comes from a fork: the token cannot write, and there are no secrets" if forked else None
-    )
+    why = "this pull request comes from a fork: the token cannot write, and there are no secrets"
+    return why if forked else None

@@ -20,9 +20,7 @@ from runevals.repository import git
 READ_RUNS, READ_COMMITS = "actions: read", "contents: read"
 RESULTS = "results.json"
 MOST_COMMITS = 50  # before the base, whose runs are looked for among those of the branch
-MOST_ASKED_FOR = (
-    12  # of them, one by one, if none of those runs is of them; and runs of other commits of the branch
-)
+MOST_ASKED_FOR = 12  # of them, one by one, if no run is of them; and runs of other commits of the branch
 MOST_LISTED = 300  # runs of the branch that may be read
 MOST_SEEN = 1000  # runs and artifacts that are looked through for these: anyone may add some by a pull request
 # These events run code of the repository; a pull request can run any code.
@@ -54,6 +52,11 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     behind: int | None = 0
     workflow: str = ""  # the file of another workflow than the one in the query
 
+    @property
+    def title(self) -> str:
+        """Its number, with the workflow if that is another."""
+        return f"run {self.number} of {self.workflow}" if self.workflow else f"run {self.number}"
+
 
 class NotStored(Exception):
     """Why a run has no usable result."""
@@ -81,9 +84,8 @@ def runs(api: Api, query: StoredQuery) -> Iterator[StoredRun]:
         of_branch += _of_branch(api, query, query.default_branch)
         near = list(_near(of_branch, before))
     yield from sorted(near, key=lambda run: run.behind or 0)
-    for commit in islice(
-        before, 0 if near else MOST_ASKED_FOR
-    ):  # of a merge queue, say, or older than what is listed
+    asked_for = 0 if near else MOST_ASKED_FOR  # commits of a merge queue, say, or older than what is listed
+    for commit in [*before][:asked_for]:
         yield from _of(api, query, before[commit], status="completed", head_sha=commit)
     rest = [run for run in of_branch if run.commit not in before and run.commit != query.commit]
     for branch in dict.fromkeys((query.branch, query.default_branch)):
@@ -133,12 +135,10 @@ def _file(run: Any) -> str:
 
 def newest(api: Api, query: StoredQuery, most: int, *, until: datetime, commit: str | None) -> Iterator[StoredRun]:
     """The newest completed runs of a commit, or of the branch until some time. Raises GitHubRefused."""
-    if commit is not None:
-        runs_found = _of(api, query, None, status="completed", head_sha=commit)
-    else:
-        created = f"<={until:%Y-%m-%dT%H:%M:%SZ}"
-        runs_found = _of(api, query, None, status="completed", branch=query.branch or "", created=created)
-    yield from islice(runs_found, most)
+    created = f"<={until:%Y-%m-%dT%H:%M:%SZ}"
+    of_branch = partial(_of, api, query, None, status="completed", branch=query.branch or "", created=created)
+    of_commit = partial(_of, api, query, None, status="completed", head_sha=commit or "")
+    yield from islice(of_branch() if commit is None else of_commit(), most)
 
 
 def storing_files(api: Api, query: StoredQuery) -> tuple[str, ...]:
@@ -164,37 +164,29 @@ def results_text(api: Api, repository: str, run: int, artifact: str, file: str =
 
     Raises NotStored, UnreadableResult, or GitHubRefused for what may pass.
     """
-    artifacts = _texts(api, repository, run, artifact, lambda name: name == file, 1)
-    if not artifacts and file == RESULTS:
-        raise UnreadableResult(f"it was refused: it holds no {file}")
-    if not artifacts:
+    texts = _texts(api, repository, run, artifact, lambda name: name == file, 1)
+    if not texts and file != RESULTS:
         raise NotStored("it stored none of this project")
-    return artifacts[0]
+    return _some(texts)[0]
 
 
 def results_texts(api: Api, repository: str, run: int, artifact: str, most: int) -> list[str]:
     """The results documents in a run's artifact: one, or one of each project. Raises as `results_text`."""
-    texts = _texts(api, repository, run, artifact, _is_results, most)
+    return _some(_texts(api, repository, run, artifact, lambda name: f".{name}".endswith(f".{RESULTS}"), most))
+
+
+def _some(texts: list[str]) -> list[str]:
     if not texts:
         raise UnreadableResult(f"it was refused: it holds no {RESULTS}")
     return texts
-
-
-def _is_results(name: str) -> bool:
-    return name == RESULTS or name.endswith(f".{RESULTS}")
 
 
 def _texts(
     api: Api, repository: str, run: int, artifact: str, is_selected: Callable[[str], bool], most: int
 ) -> list[str]:
     """Raises as `results_text`."""
-    artifacts = [
-        item
-        for item in api.items(
-            f"/repos/{repository}/actions/runs/{run}/artifacts", READ_RUNS, "artifacts", name=artifact
-        )
-        if item["name"] == artifact
-    ]
+    listed = api.items(f"/repos/{repository}/actions/runs/{run}/artifacts", READ_RUNS, "artifacts", name=artifact)
+    artifacts = [item for item in listed if item["name"] == artifact]
     if not artifacts:
         raise NotStored("it stored none")
     newest = max(artifacts, key=lambda item: int(item["id"]))

@@ -63,7 +63,10 @@ def stored_base(
     if here.api is None:
         return _unreadable(commit, ["there is no github_token to look for one with"])
     of_base = _asked_of_base(settings, raw)
-    base = _Search(here.api, _query(settings, here, commit), settings, of_base, notify).result()
+    query = here.query(settings.github, commit)
+    if commit is not None:
+        query = replace(query, before=git.commits_before(settings.repository, commit, MOST_COMMITS))
+    base = _Search(here.api, query, settings, of_base, notify).result()
     nothing = base.baseline is None and base.unreadable is None
     if nothing and not here.workflow and settings.compare.verify != "off":  # no job here will ever store one
         return replace(base, unreadable="", notices=(), later=None)
@@ -79,21 +82,6 @@ def _asked_of_base(settings: Settings, raw: RawSettings) -> Settings:
         return base_settings(replace(raw, base_side=None, of_base=True), settings, side.file)
     except RunevalsError:
         return settings
-
-
-def _query(settings: Settings, here: JobContext, commit: str | None) -> StoredQuery:
-    return StoredQuery(
-        repository=here.repository,
-        workflow=settings.github.baseline_workflow or here.workflow,
-        others=settings.github.baseline_workflow is None,
-        artifact=here.artifact,
-        file=here.results_file,
-        commit=commit,
-        before=() if commit is None else git.commits_before(settings.repository, commit, MOST_COMMITS),
-        branch=here.job.branch if settings.github.baseline_branch == "auto" else settings.github.baseline_branch,
-        default_branch=here.default_branch if settings.github.baseline_branch == "auto" else None,
-        not_run=here.run,
-    )
 
 
 def _commit(settings: Settings, here: JobContext) -> str | None:
@@ -228,8 +216,7 @@ class _Search:
         ends_at, pause_s = time.monotonic() + wait_s, FIRST_PAUSE_S
         waiting = False
         while (run := unfinished(self._api, self._query, files)) is not None:
-            of = f" of {run.workflow}" if run.workflow else ""
-            name = f"run {run.number}{of} of the base {run.commit[:7]}"
+            name = f"{run.title} of the base {run.commit[:7]}"
             left_s = ends_at - time.monotonic()
             if left_s <= 0:
                 return f"{name} is still in progress after {wait_s:g} s"
@@ -259,9 +246,8 @@ def _measured(text: str) -> RunReport:
 
 
 def _source(run: StoredRun, report: RunReport) -> str:
-    of = f" of {run.workflow}" if run.workflow else ""
-    commit = _commit_of(run, report)
-    return f"run {run.number}{of} on {run.branch}, {commit[:7]}, {report.run.started_at:%Y-%m-%d %H:%M} UTC"
+    at = f"{report.run.started_at:%Y-%m-%d %H:%M} UTC"
+    return f"{run.title} on {run.branch}, {_commit_of(run, report)[:7]}, {at}"
 
 
 def _commit_of(run: StoredRun, report: RunReport) -> str:

@@ -30,18 +30,9 @@ MOST_READ = 10  # runs
 
 def stored_mark(settings: Settings, here: JobContext, mark: Mark, planned: frozenset[Key]) -> MarkFound:
     """The stored results of the base's branch, newest first. Never raises for an error of GitHub."""
-    workflow = settings.github.baseline_workflow or here.workflow
-    if here.api is None or not workflow:
+    query = here.query(settings.github, None)
+    if here.api is None or not query.workflow:
         return MarkFound(notices=(f"no mark: nothing says where to look for {mark}; it needs a github_token",))
-    query = StoredQuery(
-        repository=here.repository,
-        workflow=workflow,
-        artifact=here.artifact,
-        file=here.results_file,
-        commit=None,
-        branch=here.job.branch if settings.github.baseline_branch == "auto" else settings.github.baseline_branch,
-        not_run=here.run,
-    )
     if query.branch is None and mark.tag is None:
         return MarkFound(notices=(f"no mark: nothing says of which branch {mark} is",))
     try:

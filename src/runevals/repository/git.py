@@ -340,12 +340,12 @@ def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
     return None
 
 
-def fetch_commit(repository: Path, commit: str) -> bool:
-    """Fetches a commit that the checkout lacks, by its sha and without its history → whether it worked."""
+def fetch_commit(repository: Path, commit: str) -> str | None:
+    """The commit that the checkout lacks, fetched by its sha and without its history; None if that failed."""
     if not _SHA.fullmatch(commit):
-        return False
+        return None
     git(repository, "fetch", "--quiet", "--no-tags", "--depth=1", "--no-recurse-submodules", "origin", commit)
-    return commit_of(repository, commit) is not None
+    return commit_of(repository, commit)
 
 
 def may_be_committed(repository: Path, path: Path) -> bool:

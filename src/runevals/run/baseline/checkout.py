@@ -178,4 +178,5 @@ def base_settings(words: RawSettings, settings: Settings, file: SettingsFile | N
 
 def is_here(settings: Settings, commit: str) -> bool:
     """Whether git has this commit, fetched by its sha if it had to be."""
-    return git.commit_of(settings.repository, commit) is not None or git.fetch_commit(settings.repository, commit)
+    repository = settings.repository
+    return (git.commit_of(repository, commit) or git.fetch_commit(repository, commit)) is not None

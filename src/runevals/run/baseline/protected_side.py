@@ -94,9 +94,7 @@ def _of_event(repository: Path, event: ChangeEvent, environment: Mapping[str, st
             f"{nowhere}; gates and baseline of a change are read from its base's commit. Check the repository out "
             "into the workspace itself, without `path:`, with `fetch-depth: 0`"
         )
-    commit = commit_of(repository, event.base)
-    if commit is None and fetch_commit(repository, event.base):
-        commit = event.base
+    commit = commit_of(repository, event.base) or fetch_commit(repository, event.base)
     if commit is None:
         raise ExternalError(
             f"the base commit {event.base[:7]} is not in this checkout and cannot be fetched; gates and baseline "
