@@ -12,9 +12,8 @@ from runevals.cli.options import environment_option, output_option, raw_settings
 from runevals.cli.output import finish_with, outputs_of, verdict_format_option
 from runevals.cli.progress import progress
 from runevals.github.job import change_event
-from runevals.run import pipeline
 from runevals.run.baseline.protected_side import protected_side
-from runevals.run.request import RunRequest
+from runevals.run.compare import compare
 from runevals.settings.resolve import ignored_changes, resolve
 
 
@@ -41,5 +40,11 @@ def command(base: Path, head: Path, output: tuple[str, ...], form: str, *, rejud
     outputs = outputs_of(output, form)
     words = raw_settings(options)
     words = replace(words, base_side=protected_side(words, change_event(words)))
-    request = RunRequest(settings=resolve(words), raw=words, weakenings=ignored_changes(words), progress=progress)
-    finish_with(pipeline.compare(base, head, request, rejudge=rejudge), outputs, form)
+    settings, weakenings = resolve(words), ignored_changes(words)
+    if not rejudge:
+        finish_with(compare(base, head, settings, weakenings), outputs, form)
+    from runevals.run import pipeline  # most comparisons run nothing
+    from runevals.run.request import RunRequest
+
+    request = RunRequest(settings=settings, raw=words, weakenings=weakenings, progress=progress)
+    finish_with(pipeline.rejudge(base, head, request), outputs, form)

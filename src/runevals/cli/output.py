@@ -20,13 +20,12 @@ from runevals.lib.storage.files import STANDARD_STREAM, created, keep_out_of_git
 from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
+from runevals.records.format_names import AGENTSKILLS, EVAL_DOCUMENT
 from runevals.reports import VERDICT, reporter_for, results
 from runevals.reports.next_steps import Where
 from runevals.reports.publish import check_outputs, print_text, publish, unwritable
-from runevals.run.export_suite import AGENTSKILLS
-from runevals.suites.dialects import eval_document
 
-_OF_FILES = ("results", eval_document.NAME, AGENTSKILLS)
+_OF_FILES = ("results", EVAL_DOCUMENT, AGENTSKILLS)
 _ABOUT_FILES = (
     "The format of a .json output: the results document (default), or the suite as an eval document with "
     "responses, scores and status. agentskills: benchmark.json and grading.json in the format of agentskills.io."

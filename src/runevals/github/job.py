@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,10 +34,12 @@ from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Shard
 from runevals.repository import git
 from runevals.run.baseline.protected_side import ChangeEvent
-from runevals.run.tool_results import ResultsRequest
 from runevals.settings.resolve import RawSettings, input_of
 from runevals.settings.stages import GithubSettings
 from runevals.settings.table import INPUTS
+
+if TYPE_CHECKING:
+    from runevals.run.tool_results import ResultsRequest
 
 ARTIFACTS = "runevals-"  # the prefix of our artifacts
 ALLOW_UNTRUSTED = "RUNEVALS_ALLOW_UNTRUSTED"
@@ -197,6 +199,8 @@ def action_input(name: str, inputs: Mapping[str, str]) -> object:
 
 def results_of_job(inputs: Mapping[str, str], folder: Path) -> ResultsRequest:
     """Which results of another tool the workflow names, relative to this folder. Raises InvalidSettings."""
+    from runevals.run.tool_results import ResultsRequest  # only `mode: gate` needs it
+
     names = action_input("results", inputs)
     if not isinstance(names, tuple) or not names:
         raise InvalidSettings("mode: gate needs `results`, the files that the other tool wrote")

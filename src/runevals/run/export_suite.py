@@ -7,13 +7,13 @@ from pathlib import Path
 
 from runevals.records import RunReport, Suite, SuiteInfo
 from runevals.records.errors import InvalidSettings
+from runevals.records.format_names import AGENTSKILLS
 from runevals.run.redaction.redactors import without_either
 from runevals.settings.resolve import Settings
 from runevals.suites import dialects
 from runevals.suites.dialects import eval_document, skill_cases
 from runevals.suites.dialects import eval_document_results as scored
 
-AGENTSKILLS = "agentskills"  # a --format: the words of agentskills.io in files for skill authors
 SKILL_FILES = ("benchmark.json", "grading.json")
 
 

@@ -2,8 +2,8 @@
 
 `run.load` discovers and loads the suites of a request before. `verdict.settle` decides which rounds and fresh
 runs follow a comparison. Afterwards `reports.publish` writes the reports, `github.post_comment` posts the comment.
-`merge`, `gate` and `compare` are the same stages for what is measured already: the shards of a run, the results of
-another tool, and two results documents.
+`merge`, `gate` and `rejudge` are the same stages for what is measured already: the shards of a run, the results of
+another tool, and two results documents whose answers are judged again.
 """
 
 from __future__ import annotations
@@ -15,26 +15,24 @@ from msgspec.structs import replace
 
 from runevals.records import Comparison, Conclusion, RunReport
 from runevals.records.errors import ExternalError
-from runevals.reports.results_document import read
 from runevals.repository import git
 from runevals.run.against import compared_with, other_side, require_other_side
 from runevals.run.baseline.affected import keeping
 from runevals.run.baseline.choose import known_base, remarked, settled_base
-from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.run.baseline.reuse import reuse
 from runevals.run.call_limit import require_few_calls
+from runevals.run.compare import compare
 from runevals.run.head import measure_head
 from runevals.run.load import suites_of
 from runevals.run.preflight import require_gates
 from runevals.run.prepare_request import prepared, prepared_merge, prepared_results, require_comparable
-from runevals.run.redaction.redactors import base_without_patterns, without_patterns
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
 from runevals.run.shards.verdict import base_of_shards, conclude_shards, with_filters_of
 from runevals.run.tool_results import in_suites_of, not_measured_here, with_lost_scores, with_promise
 from runevals.run.tool_runner import concluded
 from runevals.run.world.budget import Budget, Stop
-from runevals.verdict.outcome import conclusion_of, decision, incomplete, since_mark
+from runevals.verdict.outcome import conclusion_of, incomplete, since_mark
 
 
 def run(request: RunRequest) -> Conclusion:
@@ -128,25 +126,18 @@ def _gate(
     return remarked(conclusion, base, request)
 
 
-def compare(base: Path, head: Path, request: RunRequest, *, rejudge: bool = False) -> Conclusion:
-    """Two results documents compared; with `rejudge`, the answers in both are judged again first."""
-    return within_limits(request, lambda limited: _compare(base, head, limited, rejudge))
+def rejudge(base: Path, head: Path, request: RunRequest) -> Conclusion:
+    """Two results documents compared after the answers in both are judged again."""
+    return within_limits(request, lambda limited: _rejudge(base, head, limited))
 
 
-def _compare(base: Path, head: Path, request: RunRequest, rejudge: bool) -> Conclusion:  # noqa: FBT001
-    settings = request.settings
-    chosen = replace(settings.compare, baseline=str(base), baseline_named=True)
-    baseline, _ = read_baseline(replace(settings, compare=chosen, base_side=None))  # the base is this file
-    report = read(head)
-    require_whole(report, head.name)
-    if rejudge and baseline is not None:
-        request = replace(request, suites=suites_of(settings))
-        baseline = replace(baseline, report=rejudged(baseline.report, str(base), request))
-        report = rejudged(report, str(head), request)
-    report, baseline = without_patterns(report, settings), base_without_patterns(baseline, settings)
-    if baseline is not None:
-        baseline = replace(baseline, report=in_suites_of(baseline.report, report))
-    return decision(report, baseline, settings.rules, weakenings=request.weakenings)
+def _rejudge(base: Path, head: Path, request: RunRequest) -> Conclusion:
+    request = replace(request, suites=suites_of(request.settings))
+
+    def judged(report: RunReport, path: Path) -> RunReport:
+        return rejudged(report, str(path), request)
+
+    return compare(base, head, request.settings, request.weakenings, judged=judged)
 
 
 def within_limits(request: RunRequest, stages: Callable[[RunRequest], Conclusion]) -> Conclusion:

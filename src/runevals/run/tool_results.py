@@ -32,7 +32,6 @@ from runevals.records import (
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, InvalidSuite
 from runevals.reports import results_document
 from runevals.repository import git
-from runevals.run.provenance import of_this_checkout
 from runevals.settings.resolve import Settings
 from runevals.verdict.outcome import Baseline
 from runevals.verdict.score import case_report, over_attempts, over_turns, run_report
@@ -55,6 +54,8 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     Raises InvalidDocument, which names file and place, for what cannot be read; InvalidSettings for a file of the
     change itself.
     """
+    from runevals.run.provenance import of_this_checkout  # most comparisons are of our own documents
+
     require_not_committed(request.paths, settings)
     report = report_of_files(
         request.paths,

@@ -18,7 +18,6 @@ from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.suite import Case
 from runevals.reports.results_document import MAX_UNPACKED, content_of, documents_in, read
 from runevals.repository import git
-from runevals.run.baseline.dependencies import other_models
 from runevals.settings.file import results_folder
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import is_selected
@@ -77,6 +76,8 @@ def chosen_mark(
         until = datetime.now(UTC) - timedelta(days=mark.days)
         chosen = next(((source, run) for source, run in usable if run.run.started_at <= until), None)
     else:
+        from runevals.run.baseline.dependencies import other_models  # only the best result needs it
+
         newest = islice(usable, MOST_READ)
         alike = [one for one in newest if _covers(one[1], planned) and other_models(settings, one[1]) is None]
         best_of = len(alike)

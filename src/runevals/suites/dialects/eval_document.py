@@ -30,6 +30,7 @@ from runevals.records import (
     cut_name,
     one_line,
 )
+from runevals.records.format_names import EVAL_DOCUMENT
 from runevals.records.trace import MOST_PROMPTS
 from runevals.repository.fresh_copy import content_hash
 from runevals.suites.dialects.checking import (
@@ -51,7 +52,7 @@ from runevals.suites.dialects.stored_checks import CheckStore
 from runevals.suites.fingerprint import key_of_prompts, with_notes
 from runevals.suites.workspace import Places, Unusable, files_of, workspace_fingerprint, workspace_of
 
-NAME = "eval-document"
+NAME = EVAL_DOCUMENT
 CURRENT_VERSION = "1.2.0"
 NEWEST_KNOWN = (1, 11, 0)
 CLOSED_SINCE = (1, 2, 0)  # older documents may have unknown keys
