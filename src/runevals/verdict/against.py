@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import fsum
+from statistics import fmean
 
 from msgspec.structs import replace
 
@@ -122,7 +123,7 @@ def _repeats(report: RunReport) -> bool:
 
 def _drop(losses: Sequence[Sequence[float]]) -> float:
     """The larger mean loss of the metrics; no loss is 0. Rounded, as shares are sums of fractions."""
-    return round(max(0.0, *(fsum(each) / len(each) for each in losses)), 12)
+    return round(max(0.0, *map(fmean, losses)), 12)
 
 
 def _bound(p_value: Callable[[float], float], margin: float, alpha: float) -> float:

@@ -8,7 +8,7 @@ back restores the case; its runs are compared with those of both ends until one 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
-from math import fsum
+from statistics import fmean
 from typing import Literal, TypeVar
 
 from msgspec import Struct
@@ -143,9 +143,9 @@ class _Search(Struct):
         self.known |= {NOTHING: False, self.everything: True}
 
     def _why_alike(self) -> WhyNot:
-        if _mean(self.lost) >= PASSES:
+        if fmean(self.lost) >= PASSES:
             return "passes"
-        return "elsewhere" if _mean(self.restored) < 1 - PASSES else "noise"
+        return "elsewhere" if fmean(self.restored) < 1 - PASSES else "noise"
 
     def _confirmed(self, put_back: HunkSet) -> _Steps[tuple[tuple[float, ...], tuple[float, ...]]]:
         """Further runs of the head and of what was found, in turn: those that chose it do not confirm it."""
@@ -209,7 +209,7 @@ class _Search(Struct):
             return not worse  # better than the head, but not as good as the base: in part
         if len(values) < MOST:
             return None
-        place = (_mean(values) - _mean(self.lost)) / (_mean(self.restored) - _mean(self.lost))
+        place = (fmean(values) - fmean(self.lost)) / (fmean(self.restored) - fmean(self.lost))
         if UNCLEAR < place < 1 - UNCLEAR:
             raise _NotFound("noise")
         return place > 0.5
@@ -254,7 +254,3 @@ class _Search(Struct):
             if (yield from holds(hunks - {hunk})):
                 hunks -= {hunk}
         return hunks
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import lru_cache
-from math import fsum
+from statistics import fmean
 from typing import Literal
 
 from msgspec import Struct
@@ -367,7 +367,7 @@ def _difference(pair: Pair, regressed: ChangeLabel) -> Change | None:
     if pair.fixed:
         return change_of(pair, "fixed", "flaky" if pair.head.flaky else "fixed")
     if pair.now.values != pair.before.values:
-        difference = _mean(pair.now.values) - _mean(pair.before.values)
+        difference = fmean(pair.now.values) - fmean(pair.before.values)
         if difference != 0.0:
             return change_of(pair, "better" if difference > 0 else "worse")
     return None
@@ -398,7 +398,3 @@ def one_sided(case: CaseReport, kind: Literal["added", "removed"]) -> Change:
         base=None if added else case,
         head=case if added else None,
     )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)

@@ -76,11 +76,10 @@ def over_turns(number: int, turns: Sequence[TurnReport]) -> AttemptReport:
     """Layers, composite and status over all turns' checks; an answer that never came makes it errored."""
     results = _results(turns)
     layers = layer_scores(results)
-    present = [value for value in (layers.fact, layers.behavior, layers.judge) if value is not None]
     return AttemptReport(
         attempt=number,
         status=_status_over_turns(turns, results),
-        composite=fsum(present) / len(present) if present else None,
+        composite=mean((layers.fact, layers.behavior, layers.judge)),
         layers=layers,
         turns=tuple(turns),
         graded=any(r.layer is Layer.JUDGE and r.outcome is not Outcome.SKIPPED for r in results),

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import fsum
+from statistics import fmean
 
 from msgspec.structs import replace
 
@@ -130,7 +131,7 @@ def _scores_of(attempt: AttemptReport) -> Iterable[tuple[str, float]]:
     several: dict[str, list[float]] = {}
     for name, score in scored:
         several.setdefault(name, []).append(score)
-    return [(name, fsum(scores) / len(scores)) for name, scores in several.items()]
+    return [(name, fmean(scores)) for name, scores in several.items()]
 
 
 def _tested(name: str, base: Values, head: Values) -> MetricChange | None:
@@ -157,8 +158,8 @@ def _tested_by_ranks(name: str, unit: MetricUnit, base: Means, head: Means) -> M
         name=name,
         unit=unit,
         cases=len(both),
-        base_mean=fsum([base[place] for place in both]) / len(both),
-        head_mean=fsum([head[place] for place in both]) / len(both),
+        base_mean=fmean([base[place] for place in both]),
+        head_mean=fmean([head[place] for place in both]),
         p_value=test.rise_p_value,
         holm_p=test.rise_p_value,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum
+from statistics import fmean
 
 from runevals.records import AttemptReport, CaseReport, ToolPaths
 from runevals.verdict.matching import match
@@ -19,11 +19,11 @@ def tool_paths(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> ToolPa
     for pair in match(base, head).both:
         before, now = (_paths(case) for case in (pair.base, pair.head))
         if pair.same_content and before and now:
-            scores[pair.head.key] = fsum(max(path_f1(path, one) for one in before) for path in now) / len(now)
+            scores[pair.head.key] = fmean(max(path_f1(path, one) for one in before) for path in now)
     if not scores:
         return None
     changed = sorted((key for key, score in scores.items() if score < 1), key=lambda key: scores[key])
-    return ToolPaths(cases=len(scores), f1=fsum(scores.values()) / len(scores), changed=tuple(changed))
+    return ToolPaths(cases=len(scores), f1=fmean(scores.values()), changed=tuple(changed))
 
 
 def path_f1(path: Path, other: Path) -> float:
