@@ -126,6 +126,7 @@ class ToolPaths(Struct, frozen=True, kw_only=True, gc=False):
 
 Family = Literal["whole", "suite", "category", "group", "case"]
 MetricName = Literal["pass_rate", "share"]
+PARTS: tuple[Family, ...] = ("whole", "suite", "category", "group")
 
 
 class Finding(Struct, frozen=True, kw_only=True, gc=False):
@@ -298,9 +299,24 @@ class Comparison(ComparisonFigures, frozen=True, kw_only=True, gc=False):
         """The cases that are certainly lost."""
         return tuple(change for change in self.of_kind("regressed") if change.label == "confirmed")
 
+    def cases(self, *states: State) -> tuple[Finding, ...]:
+        """What is found about cases, where it is one of these states."""
+        return self._findings_of(("case",), states)
+
+    def parts(self, *states: State) -> tuple[Finding, ...]:
+        """What is found about the whole and its parts, where it is one of these states."""
+        return self._findings_of(PARTS, states)
+
+    def in_state(self, *states: State) -> tuple[Finding, ...]:
+        """All findings in one of these states."""
+        return self._findings_of((*PARTS, "case"), states)
+
+    def _findings_of(self, families: tuple[Family, ...], states: tuple[State, ...]) -> tuple[Finding, ...]:
+        return tuple(each for each in self.findings if each.family in families and each.state in states)
+
     def finding(self, suite: str, key: str) -> Finding | None:
         """What is found about a case; None if nothing of it was in question."""
-        return next((each for each in self.findings if each.family == "case" and each.key == (suite, key)), None)
+        return next((each for each in self.cases(*State) if each.key == (suite, key)), None)
 
     @property
     def renamed(self) -> tuple[Change, ...]:

@@ -202,8 +202,8 @@ class TargetRunner(Struct, kw_only=True, dict=True):
 
 def lost_cases(earlier: Conclusion | None) -> Sequence[Finding]:
     """The cases that an earlier attempt proved lost."""
-    findings = () if earlier is None or earlier.comparison is None else earlier.comparison.findings
-    return [finding for finding in findings if finding.family == "case" and finding.state is State.WORSE]
+    comparison = None if earlier is None else earlier.comparison
+    return () if comparison is None else comparison.cases(State.WORSE)
 
 
 def with_earlier(report: RunReport, earlier: Conclusion | None) -> RunReport:

@@ -37,9 +37,9 @@ def lost_cases(comparison: Comparison, target: ModelIdentity) -> tuple[AcceptedL
 
 
 def _lost_changes(comparison: Comparison) -> list[Change]:
-    cases = [each for each in comparison.findings if each.family == "case"]
     too_few = any(each.reason is Reason.INCOMPARABLE for each in comparison.findings)  # by what was removed, too
-    lost = {each.key for each in cases if each.state is State.WORSE or each.reason is Reason.NEW_FORM}
+    lost = {each.key for each in comparison.cases(State.WORSE)}
+    lost |= {each.key for each in comparison.cases(*State) if each.reason is Reason.NEW_FORM}
     return [
         change
         for change in comparison.changes
@@ -82,19 +82,13 @@ def without_accepted(
     sides = Sides.of(head, base)
     if not sides.pairs and not any(map(is_critical, sides.matched.removed)):
         return head, None
-    rest = [
-        each
-        for each in comparison.findings
-        if each.family == "case" and (each.head or each.edited) and each.key not in accepted
-    ]
+    rest = [each for each in comparison.cases(*State) if (each.head or each.edited) and each.key not in accepted]
     known = {each.key for each in rest}
     deterministic = comparison.deterministic
     unrun = {pair.key for pair in sides.pairs} - known
     fresh = FreshEvidence(
         cases=(*rest, *stored_findings(sides.pairs, rule, deterministic=deterministic, only=unrun)),
-        parts=tuple(
-            each for each in comparison.findings if each.reason is Reason.BASE_ALIKE and each.family != "case"
-        ),
+        parts=tuple(each for each in comparison.parts(*State) if each.reason is Reason.BASE_ALIKE),
         gained=comparison.improved,
         old_forms=frozenset(pair.key for pair in sides.edited) - known,
         promise_broken=both_deterministic(report, comparison.base) and not deterministic,

@@ -201,11 +201,9 @@ def _regressions(comparison: Comparison, scope: Scope) -> MetricRange:
     If the whole or a part is lost, these count too: its loss is theirs. A case that is not known to be lost may
     be, and so may one that errored.
     """
-    of_many = any(each.family != "case" and each.state is State.WORSE for each in comparison.findings)
-    cases = [each for each in comparison.findings if each.family == "case"]
-    again = {each.key for each in cases if each.head is not None and each.state is State.NOT_WORSE}
-    excluded = set() if of_many else again
-    unsettled = {each.key for each in cases if each.state is State.NOT_KNOWN and each.head is not None}
+    again = {each.key for each in comparison.cases(State.NOT_WORSE) if each.head is not None}
+    excluded = set() if comparison.parts(State.WORSE) else again
+    unsettled = {each.key for each in comparison.cases(State.NOT_KNOWN) if each.head is not None}
     heads = [change.head for change in comparison.of_kind("regressed") if change.head is not None]
     keys = {(case.suite, case.key) for case in in_scope(heads, scope)} - excluded
     errored = {(case.suite, case.key) for case in in_scope(_errored_now(comparison), scope)} - excluded

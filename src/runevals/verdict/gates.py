@@ -151,8 +151,8 @@ def _cleared(comparison: Comparison) -> set[Key]:
     """The cases that fresh runs cleared."""
     return {
         each.key
-        for each in comparison.findings
-        if each.head is not None and not MEANINGS[each.reason].warns and each.state is State.NOT_WORSE
+        for each in comparison.cases(State.NOT_WORSE)
+        if each.head is not None and not MEANINGS[each.reason].warns
     }
 
 
@@ -320,7 +320,7 @@ def _no_regression(report: RunReport, comparison: Comparison) -> GateResult:
     if comparison.state is State.WORSE:
         reason = loss(report, comparison)
     elif comparison.state is State.NOT_KNOWN:
-        reason = not_known([each for each in comparison.findings if each.state is State.NOT_KNOWN])
+        reason = not_known(comparison.in_state(State.NOT_KNOWN))
     elif doubt := warning(comparison):
         state, reason = GateState.WARNED, doubt
     return GateResult(name="no_regression", state=state, reason=reason, observed=comparison.drop)

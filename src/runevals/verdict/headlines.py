@@ -15,8 +15,8 @@ _METRICS = {"pass_rate": "pass rate", "share": "score"}
 
 def loss(report: RunReport, comparison: Comparison) -> str:
     """What was lost: cases by their number, the whole or a part by its drop; then what the lost cases share."""
-    worse = [finding for finding in comparison.findings if finding.state is State.WORSE]
-    cases = [finding for finding in worse if finding.family == "case" and finding.reason is not Reason.REMOVED]
+    worse = comparison.cases(State.WORSE)
+    cases = [finding for finding in worse if finding.reason is not Reason.REMOVED]
     removed = [finding.name for finding in worse if finding.reason is Reason.REMOVED]
     of, sure = plural(comparison.compared, "case"), comparison.lost_cases
     kinds = {each.kind: each for each in causes(report, comparison)}
@@ -37,15 +37,14 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     if removed:
         were = "a critical case was" if len(removed) == 1 else "critical cases were"
         text.append(f"{were} removed: {short_list(removed)}")
-    if part := _fallen_part(worse, sure, alone=not text):
+    if part := _fallen_part(comparison.parts(State.WORSE), sure, alone=not text):
         text.append(dropped(part) + ("" if text or part.family != "whole" else what))
     return capitalised("; ".join(text))
 
 
-def _fallen_part(worse: Sequence[Finding], lost: Sequence[Change], *, alone: bool) -> Finding | None:
+def _fallen_part(parts: Sequence[Finding], lost: Sequence[Change], *, alone: bool) -> Finding | None:
     """The part to name: beside lost cases, one that has none of them."""
     inside = {value for change in lost if change.head is not None for _, value in labels(change.head)}
-    parts = [each for each in worse if each.family != "case"]
     parts = [each for each in parts if alone or (each.family != "whole" and each.name not in inside)]
     return min(parts, key=lambda each: (each.family != "whole", each.p_value or 0.0), default=None)
 

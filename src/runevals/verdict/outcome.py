@@ -238,8 +238,8 @@ def _is_proven(report: RunReport, comparison: Comparison) -> bool:
 
     Results of another tool do not have the cases that it had not reached: these may not be removed.
     """
-    lost = [finding for finding in comparison.findings if finding.state is State.WORSE]
-    return any(finding.reason is not Reason.REMOVED or not report.run.of_tool for finding in lost)
+    of_tool = report.run.of_tool
+    return any(not of_tool or each.reason is not Reason.REMOVED for each in comparison.in_state(State.WORSE))
 
 
 def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:

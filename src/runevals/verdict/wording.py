@@ -242,8 +242,8 @@ def how_sure(comparison: Comparison) -> list[str]:
 
 
 def _by_chance(comparison: Comparison) -> str:
-    lost = [each for each in comparison.findings if each.family == "whole" and each.state is State.WORSE]
-    if not lost or comparison.p_value is None:
+    fell = any(each.family == "whole" for each in comparison.parts(State.WORSE))
+    if not fell or comparison.p_value is None:
         return ""
     text = f"An unchanged suite drops as much in {_of_hundred(comparison.p_value)} runs."
     if comparison.detectable_drop is not None and (comparison.drop or 0.0) < comparison.detectable_drop:
@@ -321,8 +321,8 @@ def fresh_runs(comparison: Comparison, change: Change) -> str:
 
 def worse_parts(comparison: Comparison | None) -> frozenset[tuple[str, str | None]]:
     """The whole and the parts that are proven worse: what failed in them is lost together."""
-    findings = () if comparison is None else comparison.findings
-    return frozenset((each.family, each.name) for each in findings if each.state is State.WORSE)
+    parts = () if comparison is None else comparison.parts(State.WORSE)
+    return frozenset((each.family, each.name) for each in parts)
 
 
 def is_in(case: CaseReport, parts: frozenset[tuple[str, str | None]]) -> bool:
@@ -337,10 +337,9 @@ def case_notes(comparison: Comparison) -> list[str]:
     lost = {
         (one.suite, one.key) for one in comparison.changes if one.head is not None and is_in(one.head, together)
     }
-    cases = [each for each in comparison.findings if each.family == "case" and each.state is not State.WORSE]
     notes: dict[str, list[str]] = {}
     counts: Counter[str] = Counter()
-    for each in cases:
+    for each in comparison.cases(State.NOT_KNOWN, State.NOT_WORSE):
         meaning = MEANINGS[each.reason]
         if each.key in lost and each.dead:
             continue
@@ -357,9 +356,8 @@ def case_notes(comparison: Comparison) -> list[str]:
 def lost_checks(comparison: Comparison) -> list[str]:
     """The lost cases whose outcome is as it was, or that were edited: with the checks that are lost."""
     known = {(change.suite, change.key) for change in comparison.of_kind("regressed")}
-    lost = [each for each in comparison.findings if each.family == "case" and each.state is State.WORSE]
     notes: dict[str, list[str]] = {}
-    for each in lost:
+    for each in comparison.cases(State.WORSE):
         if each.key not in known:
             form = "in the form that the base has, " if each.edited else ""
             notes.setdefault(form + MEANINGS[each.reason].sentence, []).append(f"{each.name}{_of_checks(each)}")
@@ -372,7 +370,7 @@ def _of_checks(finding: Finding) -> str:
 
 def edited_and_failing(comparison: Comparison) -> list[tuple[str, str]]:
     """Key and sentence of each case that was edited, passed on the base and fails now; they are not compared."""
-    stricter = {each.key for each in comparison.findings if each.edited and each.state is State.NOT_WORSE}
+    stricter = {each.key for each in comparison.cases(State.NOT_WORSE) if each.edited}
     sentences = {
         True: "was edited, passed on the base and fails now; its old form still passes",
         False: "was edited, passed on the base and fails now",
