@@ -54,6 +54,16 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "==": lambda observed, limit: abs(observed - limit) <= _TOLERANCE,
 }
 
+_BOUNDS: Mapping[str, Callable[[float, int], float]] = {  # of a pass rate, by so many runs
+    "point": lambda share, _: share,
+    "wilson": wilson_upper,
+}
+_BY_BOUNDS = {  # whether a gate holds at the bounds of what it measures
+    frozenset({True}): GateState.PASSED,
+    frozenset({False}): GateState.FAILED,
+    frozenset({True, False}): GateState.NOT_APPLICABLE,
+}
+
 
 def apply_gates(
     rules: GateRules,
@@ -69,14 +79,7 @@ def apply_gates(
     if rules.labels_of_base and comparison is not None:
         report, comparison = labelled_as_on_base(report, comparison)
     in_sight = _without_quarantined(report)
-    own = [
-        _of_mark(gate, in_sight, mark)
-        if gate.metric == "mark_drop"
-        else _of_target(gate, against)
-        if gate.metric == "against_drop"
-        else _own(gate, in_sight, comparison)
-        for gate in rules.gates
-    ]
+    own = [_at_level(gate, _of_settings(gate, in_sight, comparison, mark, against)) for gate in rules.gates]
     replaced = {gate.name for gate in rules.gates}
     gates = [*own, *(gate for gate in _gates(rules, in_sight, comparison) if gate.name not in replaced)]
     if rules.fail_on is None:
@@ -175,13 +178,12 @@ def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> 
     groups = sorted({case.group for case in in_scope(report.cases, gate.scope)}, key=lambda name: name or "")
     if len(groups) < 2:
         return _own(gate, report, comparison)
-    worst: GateResult | None = None
+    results = []
     for group in groups:
-        only = replace(report, cases=tuple(case for case in report.cases if case.group == group))
-        result = _own(gate, only, comparison)
-        if worst is None or _badness(result) > _badness(worst):
-            worst = replace(result, reason=f"{group or 'cases of no skill'}: {result.reason}")
-    assert worst is not None  # noqa: S101 - there are two groups at least
+        cases = tuple(case for case in report.cases if case.group == group)
+        result = _own(gate, replace(report, cases=cases), comparison)
+        results.append(replace(result, reason=f"{group or 'cases of no skill'}: {result.reason}"))
+    worst = max(results, key=_badness)
     if worst.state is GateState.PASSED:
         return replace(_own(gate, report, comparison), state=GateState.PASSED, undecided=False)
     return worst
@@ -191,39 +193,60 @@ def _badness(gate: GateResult) -> tuple[int, bool]:
     return _BADNESS[gate.state], gate.undecided
 
 
+def _of_settings(
+    gate: Gate,
+    report: RunReport,
+    comparison: Comparison | None,
+    mark: MarkComparison | None,
+    against: AgainstComparison | None,
+) -> GateResult:
+    match gate.metric:
+        case "mark_drop":
+            return _of_mark(gate, report, mark)
+        case "against_drop":
+            return _of_target(gate, against)
+        case _:
+            return _own(gate, report, comparison)
+
+
 def _own(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
-    """A gate of the settings: pass rates are judged as the presets', other metrics by their number."""
+    """A gate on this run: pass rates are judged as the presets', other metrics by their number."""
     if gate.metric == "pass_rate" and gate.op == ">=" and (cases := in_scope(report.cases, gate.scope)):
-        of_runs = _pass_rate(gate, report, cases, comparison)
-        return _warned(of_runs) if gate.level == "warn" else of_runs
+        return _pass_rate(gate, report, cases, comparison)
     measured_range = measure(gate, report, comparison)
-    result = _missing(gate, report, comparison) if measured_range is None else _by_number(gate, measured_range)
-    return _warned(result) if gate.level == "warn" else result
+    return _missing(gate, report, comparison) if measured_range is None else _by_number(gate, measured_range)
 
 
 def _of_mark(gate: Gate, report: RunReport, mark: MarkComparison | None) -> GateResult:
     """The loss since the mark; not applicable without one."""
     if mark is None:
-        reason = "mark_drop: there is no mark to compare with"
-        return GateResult(
-            name=gate.name, state=GateState.NOT_APPLICABLE, reason=reason, limit=gate.limit, metric=gate.metric
-        )
+        return _result(gate, GateState.NOT_APPLICABLE, "mark_drop: there is no mark to compare with")
     result = _by_number(gate, mark_drop(mark, report.cases))
-    result = replace(result, reason=f"{result.reason}; {since_mark(mark)}")
-    return _warned(result) if gate.level == "warn" else result
+    return replace(result, reason=f"{result.reason}; {since_mark(mark)}")
 
 
 def _of_target(gate: Gate, against: AgainstComparison | None) -> GateResult:
     """How much worse than another target this one may be; not applicable if it is not compared with one."""
     if against is None or against.drop_bound is None:
         reason = "against_drop: it is not compared with another target"
-        return GateResult(
-            name=gate.name, state=GateState.NOT_APPLICABLE, reason=reason, limit=gate.limit, metric=gate.metric
-        )
+        return _result(gate, GateState.NOT_APPLICABLE, reason)
     result = _by_number(gate, MetricRange.exactly(against.drop_bound))
     about = about_drop_bound(against, holds=result.state is GateState.PASSED)
-    result = replace(result, reason=f"{result.reason}; {about}")
-    return _warned(result) if gate.level == "warn" else result
+    return replace(result, reason=f"{result.reason}; {about}")
+
+
+def _result(
+    gate: Gate, state: GateState, reason: str, observed: float | None = None, *, undecided: bool = False
+) -> GateResult:
+    return GateResult(
+        name=gate.name,
+        state=state,
+        reason=reason,
+        observed=observed,
+        limit=gate.limit,
+        metric=gate.metric,
+        undecided=undecided,
+    )
 
 
 def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
@@ -243,14 +266,7 @@ def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> Ga
         gate.metric.startswith(EVALUATOR) or not any(case.values for case in cases)
     ):
         state, undecided, missing = GateState.NOT_APPLICABLE, True, "nothing of it could be measured"
-    return GateResult(
-        name=gate.name,
-        state=state,
-        reason=f"{gate.metric}: {missing}",
-        limit=gate.limit,
-        metric=gate.metric,
-        undecided=undecided,
-    )
+    return _result(gate, state, f"{gate.metric}: {missing}", undecided=undecided)
 
 
 def _what_is_missing(gate: Gate, report: RunReport, cases: Sequence[CaseReport]) -> str:
@@ -267,23 +283,18 @@ def _what_is_missing(gate: Gate, report: RunReport, cases: Sequence[CaseReport])
 
 
 def _by_number(gate: Gate, metric: MetricRange) -> GateResult:
-    """Undecided if the result depends on errored runs."""
-    holds = _OPERATORS[gate.op]
-    either = {holds(metric.lowest, gate.limit), holds(metric.highest, gate.limit)}
     reason = f"{gate.metric} is {metric.observed:.4g}, must be {gate.op} {gate.limit:g}"
-    if len(either) == 2:
-        state, reason = GateState.NOT_APPLICABLE, f"{reason}; what could not be measured would decide"
-    else:
-        state = GateState.PASSED if either == {True} else GateState.FAILED
-    return GateResult(
-        name=gate.name,
-        state=state,
-        reason=reason,
-        observed=metric.observed,
-        limit=gate.limit,
-        metric=gate.metric,
-        undecided=len(either) == 2,
-    )
+    state = _of_bounds(gate, metric.lowest, metric.highest)
+    undecided = state is GateState.NOT_APPLICABLE
+    if undecided:
+        reason = f"{reason}; what could not be measured would decide"
+    return _result(gate, state, reason, metric.observed, undecided=undecided)
+
+
+def _of_bounds(gate: Gate, *bounds: float) -> GateState:
+    """What holds at both bounds of the metric; not applicable if they disagree, so that errored runs decide."""
+    holds = _OPERATORS[gate.op]
+    return _BY_BOUNDS[frozenset(holds(bound, gate.limit) for bound in bounds)]
 
 
 def _fails_unchanged(gate: Gate, comparison: Comparison | None, attempts: int) -> str:
@@ -295,6 +306,10 @@ def _fails_unchanged(gate: Gate, comparison: Comparison | None, attempts: int) -
         return ""
     chance = 1 - (passed / (passed + failed)) ** attempts
     return f"; by the base's runs, an unchanged suite fails it {100 * chance:.0f} % of the time"
+
+
+def _at_level(gate: Gate, result: GateResult) -> GateResult:
+    return _warned(result) if gate.level == "warn" else result
 
 
 def _warned(gate: GateResult) -> GateResult:
@@ -330,43 +345,31 @@ def _pass_rate(
     gate: Gate, report: RunReport, cases: Sequence[CaseReport], comparison: Comparison | None
 ) -> GateResult:
     """Passed attempts over all but skipped ones, by case. Undecided if errored ones decide."""
-    name, limit = gate.name, gate.limit
     attempts = [a for case in cases for a in case.runs if a.status is not Outcome.SKIPPED]
     passed = sum(a.status is Outcome.PASSED for a in attempts)
     errored = sum(a.status is Outcome.ERRORED for a in attempts)
     share = passed_share(cases)
     if share is None:
         return _missing(gate, report, comparison)
-    surely, at_best = (
-        (wilson_upper(bound, len(attempts)) if gate.bound == "wilson" else bound)
-        for bound in (share.observed, share.highest)
-    )
-    if surely + _TOLERANCE >= limit:
-        state = GateState.PASSED
-    elif at_best + _TOLERANCE < limit:
-        state = GateState.FAILED
-    else:
-        state = GateState.NOT_APPLICABLE
+    of_bound = _BOUNDS[gate.bound]
+    surely, at_best = (of_bound(bound, len(attempts)) for bound in (share.observed, share.highest))
+    state = _of_bounds(gate, surely, at_best)
     undecided = state is GateState.NOT_APPLICABLE
-    reason = f"{passed} of {len(attempts)} passed"
-    if limit == 1.0 and state is GateState.FAILED:
-        reason += f" ({_keys([case for case in cases if any(run.status is Outcome.FAILED for run in case.runs)])})"
-    if name == REDTEAM and passed < len(attempts):
-        reason += f", attack success rate {100 * (1 - passed / len(attempts)):.1f} %"
-    if abs(share.observed - passed / len(attempts)) > _TOLERANCE:
-        reason += f", {100 * share.observed:.1f} % as each case counts the same"
-    if gate.bound == "wilson":
-        reason += f", at most {100 * surely:.1f} % by the 99 % Wilson bound"
-    if errored:
-        reason += f", {errored} could not be measured" + (" and would decide" if undecided else "")
-    if limit == 1.0 and gate.bound == "point" and not report.run.target.deterministic:
-        reason += _fails_unchanged(gate, comparison, len(attempts))
-    return GateResult(
-        name=name,
-        state=state,
-        reason=reason,
-        observed=share.observed,
-        limit=limit,
-        metric=gate.metric,
-        undecided=undecided,
+    of_runs, every = passed / len(attempts), gate.limit == 1.0
+    varies = gate.bound == "point" and not report.run.target.deterministic
+    lost = _keys([case for case in cases if any(run.status is Outcome.FAILED for run in case.runs)])
+    sentences = (  # what holds, and what the reason says then
+        (True, f"{passed} of {len(attempts)} passed"),
+        (every and state is GateState.FAILED, f" ({lost})"),
+        (gate.name == REDTEAM and of_runs < 1, f", attack success rate {100 * (1 - of_runs):.1f} %"),
+        (
+            abs(share.observed - of_runs) > _TOLERANCE,
+            f", {100 * share.observed:.1f} % as each case counts the same",
+        ),
+        (gate.bound == "wilson", f", at most {100 * surely:.1f} % by the 99 % Wilson bound"),
+        (errored > 0, f", {errored} could not be measured"),
+        (undecided, " and would decide"),
+        (every and varies, _fails_unchanged(gate, comparison, len(attempts))),
     )
+    reason = "".join(sentence for holds, sentence in sentences if holds)
+    return _result(gate, state, reason, share.observed, undecided=undecided)
