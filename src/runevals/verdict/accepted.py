@@ -22,7 +22,7 @@ from runevals.records import (
     State,
 )
 from runevals.verdict.comparability import both_deterministic
-from runevals.verdict.compare import compare
+from runevals.verdict.compare import compare_sides
 from runevals.verdict.findings import FreshEvidence, stored_findings
 from runevals.verdict.matching import is_critical
 from runevals.verdict.sides import Sides
@@ -93,7 +93,7 @@ def without_accepted(
         old_forms=frozenset(pair.key for pair in sides.edited) - known,
         promise_broken=both_deterministic(report, comparison.base) and not deterministic,
     )
-    again = compare(head, base, comparison.source, rule=rule, fresh=fresh)
+    again = compare_sides(sides, comparison.source, rule, fresh)
     return head, replace(again, weakenings=comparison.weakenings)
 
 

@@ -19,7 +19,7 @@ from runevals.records import (
     State,
     Totals,
 )
-from runevals.verdict.comparability import both_deterministic, caveats_of, judges_differ
+from runevals.verdict.comparability import caveats_of, judges_differ
 from runevals.verdict.findings import FreshEvidence, findings_of, is_improved, state_of
 from runevals.verdict.matching import Pair, case_changes, change_of, one_sided
 from runevals.verdict.parts import parts_of
@@ -46,9 +46,16 @@ def compare(
 
     `fresh` holds what fresh runs of both sides say; None if nothing can be run.
     """
-    sides = Sides.of(head, base)
+    return compare_sides(Sides.of(head, base), source, rule, fresh)
+
+
+def compare_sides(
+    sides: Sides, source: str, rule: RegressionRule, fresh: FreshEvidence | None = None
+) -> Comparison:
+    """The same of sides whose cases are matched already."""
+    head, base = sides.head, sides.base
     pairs, measured, same = sides.pairs, sides.measured, sides.same
-    promised, other_judge = both_deterministic(head, base), judges_differ(head, base)
+    promised, other_judge = sides.deterministic, judges_differ(head, base)
     deterministic = promised and not (fresh is not None and fresh.promise_broken)
     tested = parts_of(sides.due, rule, alpha=rule.alpha * (STORED_LEVEL if fresh is None else 1.0))
     findings = findings_of(sides, tested, rule, fresh, deterministic=deterministic)

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from runevals.records import Comparison, Finding, Reason, RegressionRule, RunReport, State
 from runevals.verdict.case_runs import CaseRunner, CaseRuns, doubt_of
-from runevals.verdict.comparability import both_deterministic, stale
-from runevals.verdict.compare import compare
+from runevals.verdict.comparability import stale
+from runevals.verdict.compare import compare_sides
 from runevals.verdict.evidence import entrant_of
-from runevals.verdict.findings import FreshEvidence
+from runevals.verdict.findings import FreshEvidence, state_of
 from runevals.verdict.matching import Pair
 from runevals.verdict.parts import WHOLE, Place, metric_test, parts_of
 from runevals.verdict.reasons import MEANINGS
@@ -85,30 +85,40 @@ def settled(
     runner: Runner, base: RunReport, source: str, rule: RegressionRule, *, fresh: bool = False
 ) -> tuple[RunReport, Comparison]:
     """(the head's scored runs, their comparison with `base`). With `fresh`, the base was measured just now."""
-    head = _rounds(runner, base, rule)
-    if head.run.stopped is not None or not runner.can_run:
-        return head, compare(head, base, source, rule)
-    return head, _Open(runner, head, base, source, rule, base_is_fresh=fresh).settled()
+    sides = _rounds(runner, base, rule)
+    if sides.head.run.stopped is not None or not runner.can_run:
+        return sides.head, compare_sides(sides, source, rule)
+    return sides.head, _Open(runner, sides, source, rule, base_is_fresh=fresh).settled()
 
 
 def is_open(head: RunReport, base: RunReport, rule: RegressionRule) -> bool:
     """Whether the scored runs leave a question that fresh runs would answer."""
     sides = Sides.of(head, base)
     look = _Look.at(sides, rule, rounds=head.run.repeat)
-    deterministic = both_deterministic(head, base)
-    entrants = (entrant_of(pair, deterministic=deterministic, doubts_base=look.doubtful) for pair in sides.pairs)
-    return bool(look.places or sides.edited) or look.gains or any(each is not None for each in entrants)
+    entrants = (
+        entrant_of(pair, deterministic=sides.deterministic, doubts_base=look.doubtful) for pair in sides.pairs
+    )
+    return look.asks or bool(sides.edited) or any(each is not None for each in entrants)
 
 
-def _rounds(runner: Runner, base: RunReport, rule: RegressionRule) -> RunReport:
+def _rounds(runner: Runner, base: RunReport, rule: RegressionRule) -> Sides:
     """Rounds of the head: more than one only for a question about the whole or a part."""
-    head, done = runner.next_round(), 1
-    while not runner.all_rounds and done < runner.planned and head.run.stopped is None:
-        tested = parts_of(Sides.of(head, base).due, rule)
-        if both_deterministic(head, base) or tested.smallest_p > SCREENS[min(done, len(SCREENS)) - 1]:
-            break
-        head, done = runner.next_round(), done + 1
-    return head
+    sides, done = Sides.of(runner.next_round(), base), 1
+    most = 1 if runner.all_rounds else runner.planned
+    while done < most and _needs_more(sides, rule, done):
+        sides, done = Sides.of(runner.next_round(), base), done + 1
+    return sides
+
+
+def _needs_more(sides: Sides, rule: RegressionRule, done: int) -> bool:
+    """Whether something looks lost after so many rounds, and another one may be made."""
+    if sides.head.run.stopped is not None or sides.deterministic:
+        return False
+    return parts_of(sides.due, rule).smallest_p <= _screen(done)
+
+
+def _screen(rounds: int) -> float:
+    return SCREENS[min(rounds, len(SCREENS)) - 1]
 
 
 class _Look(Struct, frozen=True, kw_only=True):
@@ -121,7 +131,7 @@ class _Look(Struct, frozen=True, kw_only=True):
     @classmethod
     def at(cls, sides: Sides, rule: RegressionRule, *, rounds: int) -> _Look:
         """After so many rounds of the head."""
-        tested = parts_of(sides.due, rule, alpha=SCREENS[min(rounds, len(SCREENS)) - 1])
+        tested = parts_of(sides.due, rule, alpha=_screen(rounds))
         gain = min((test.gain_p_value for test in tested.whole.values()), default=1.0)
         lost = {(each.family, each.name) for each in tested.findings if each.state is State.WORSE}
         suspected = [each for each in tested.findings if (each.family, each.name) in lost]
@@ -132,13 +142,26 @@ class _Look(Struct, frozen=True, kw_only=True):
         """The whole and the parts that look lost."""
         return {(each.family, each.name) for each in self.suspected}
 
+    @property
+    def asks(self) -> bool:
+        """Whether fresh rounds would say more."""
+        return bool(self.suspected) or self.gains
+
+
+class _Answer(Struct, frozen=True, kw_only=True):
+    """What fresh rounds say; nothing if none were made."""
+
+    parts: tuple[Finding, ...] = ()
+    gained: bool | None = None
+    bases: tuple[RunReport, ...] = ()  # the base's fresh runs
+    source: str = ""
+
 
 class _Open(Struct):
     """A comparison with the questions that its scored runs leave open."""
 
     runner: Runner
-    head: RunReport
-    base: RunReport
+    sides: Sides
     source: str
     rule: RegressionRule
     base_is_fresh: bool
@@ -146,69 +169,72 @@ class _Open(Struct):
     def settled(self) -> Comparison:
         """The comparison after the fresh runs that these questions need."""
         self._renew_base()
-        sides = Sides.of(self.head, self.base)
+        sides, deterministic = self.sides, self.sides.deterministic
         look = _Look.at(sides, self.rule, rounds=max((len(pair.head.attempts) for pair in sides.pairs), default=1))
-        deterministic = both_deterministic(self.head, self.base)
-        by_case = deterministic and not any(run.graded for case in self.head.cases for run in case.runs[:1])
-        rounds = self._fresh_rounds(sides, look) if (look.places or look.gains) and not by_case else None
-        parts = () if rounds is None else self._decided(look, rounds)
-        gained = self._gained(rounds) if look.gains and rounds is not None else None
-        if gained is False and rounds is not None:  # the stored base was of a bad hour
-            sides = Sides.of(self.head, pooled(self.base, [rounds.base]))
+        by_case = deterministic and not any(run.graded for case in self.sides.head.cases for run in case.runs[:1])
+        answer = _Answer() if by_case else self._asked(look)
+        if answer.gained is False:  # the stored base was of a bad hour
+            sides = Sides.of(self.sides.head, pooled(self.sides.base, answer.bases))
         known = {finding.key for finding in self.runner.lost_before}
         pairs, edited = ([pair for pair in some if pair.key not in known] for some in (sides.pairs, sides.edited))
         cases = CaseRuns(
             self.runner,
             self.rule,
-            base_is_commit=self.base.run.uncommitted is None,
+            base_is_commit=self.sides.base.run.uncommitted is None,
             doubts_base=look.doubtful,
             base_is_fresh=self.base_is_fresh,
-            critical_only=not deterministic and any(finding.state is State.WORSE for finding in parts),
+            critical_only=not deterministic and state_of(answer.parts) is State.WORSE,
         )
         findings = cases.findings(pairs, edited, deterministic=deterministic)
         if by_case and cases.promise_broken and look.places:  # it is like any other target
-            rounds = self._fresh_rounds(sides, look)
-            parts = () if rounds is None else self._decided(look, rounds)
+            answer = self._asked(look)
         evidence = FreshEvidence(
             cases=(*self.runner.lost_before, *findings),
-            parts=parts,
-            gained=gained,
+            parts=answer.parts,
+            gained=answer.gained,
             old_forms=cases.old_forms,
             promise_broken=cases.promise_broken,
-            source="" if rounds is None else rounds.source,
+            source=answer.source,
         )
-        comparison = compare(self.head, self.base, self.source, self.rule, evidence)
-        if look.places and not by_case and rounds is None and (why := self.runner.why_no_rounds):
+        comparison = compare_sides(self.sides, self.source, self.rule, evidence)
+        if look.places and not by_case and not answer.bases and (why := self.runner.why_no_rounds):
             return replace(comparison, caveats=(*comparison.caveats, f"Decided on the stored base: {why}"))
         return comparison
 
     def _renew_base(self) -> None:
         """A base that is old, or that another model answered, is measured again before anything is said."""
-        reason = next(stale(self.head, self.base, self.rule), "")
-        if reason and self._can_make_rounds and self.base.run.uncommitted is None and not self._drifts:
+        reason = next(stale(self.sides.head, self.sides.base, self.rule), "")
+        if reason and self._can_make_rounds and self.sides.base.run.uncommitted is None and not self._drifts:
             rounds = self.runner.fresh_rounds(None, reason)
             if not isinstance(rounds, str) and self._doubt(rounds) is None:
-                self.base, self.source = rounds.base, rounds.source
+                self.sides, self.source = Sides.of(self.sides.head, rounds.base), rounds.source
 
     @property
     def _can_make_rounds(self) -> bool:
         return not self.base_is_fresh and not self.runner.why_no_rounds
 
-    def _fresh_rounds(self, sides: Sides, look: _Look) -> FreshRounds | None:
-        """Fresh rounds of the cases in question; None if none can be made: the scored runs decide."""
-        if not self._can_make_rounds:
-            return None
-        pairs = None if look.gains or WHOLE in look.places else _pairs_in(sides.due, look.places)
+    def _asked(self, look: _Look) -> _Answer:
+        """What fresh rounds of the cases in question say; nothing if none can be made: the scored runs decide."""
+        if not look.asks or not self._can_make_rounds:
+            return _Answer()
+        pairs = None if look.gains or WHOLE in look.places else _pairs_in(self.sides.due, look.places)
         rounds = self.runner.fresh_rounds(pairs, "a regression, it seems" if look.places else "a gain, it seems")
         if isinstance(rounds, str):
-            return None
+            return _Answer()
         if self._drifts:  # all of them are of the code that the stored result is of
-            return FreshRounds(base=self.base, head=pooled(rounds.head, [rounds.base]), source=rounds.source)
-        return rounds
-
-    def _decided(self, look: _Look, rounds: FreshRounds) -> tuple[Finding, ...]:
-        """What fresh rounds find of the whole and the parts that look lost."""
+            rounds = FreshRounds(
+                base=self.sides.base, head=pooled(rounds.head, [rounds.base]), source=rounds.source
+            )
         due = Sides.of(rounds.head, rounds.base).due
+        return _Answer(
+            parts=self._decided(look, rounds, due),
+            gained=_gained(due, self.rule) if look.gains else None,
+            bases=(rounds.base,),
+            source=rounds.source,
+        )
+
+    def _decided(self, look: _Look, rounds: FreshRounds, due: Sequence[Pair]) -> tuple[Finding, ...]:
+        """What fresh rounds find of the whole and the parts that look lost."""
         doubt = self._doubt(rounds)
         findings = parts_of(due, self.rule, only=look.places).findings if look.places else ()
         decided = {_what(each): _of_fresh(each, doubt) for each in findings}
@@ -217,24 +243,24 @@ class _Open(Struct):
             decided = {_what(each): _unsettled(each) for each in look.suspected} | proven
         return tuple(decided.values())
 
-    def _gained(self, rounds: FreshRounds) -> bool:
-        tested = parts_of(Sides.of(rounds.head, rounds.base).due, self.rule)
-        return any(test.gain_p_value <= GAIN_P for test in tested.whole.values())
-
     def _doubt(self, rounds: FreshRounds) -> tuple[Reason, str] | None:
         """Why a base that answers worse now than when it was stored excuses no loss; None if it does not."""
-        pairs = Sides.of(rounds.base, self.base).measured
+        pairs = Sides.of(rounds.base, self.sides.base).measured
         test = metric_test(pairs, "pass_rate") if pairs else None
         if test is None or test.p_value > FELL_P:
             return None
-        return doubt_of(self.runner, base_is_commit=self.base.run.uncommitted is None)
+        return doubt_of(self.runner, base_is_commit=self.sides.base.run.uncommitted is None)
 
     @property
     def _drifts(self) -> bool:
         """Whether both sides are the same code, as on a schedule: what was lost since is a loss by drift."""
-        head, base = self.head.run, self.base.run
+        head, base = self.sides.head.run, self.sides.base.run
         same = (head.commit, head.uncommitted) == (base.commit, base.uncommitted) and head.commit is not None
         return self.runner.of_branch and same and base.uncommitted is None
+
+
+def _gained(due: Sequence[Pair], rule: RegressionRule) -> bool:
+    return any(test.gain_p_value <= GAIN_P for test in parts_of(due, rule).whole.values())
 
 
 def _of_fresh(finding: Finding, doubt: tuple[Reason, str] | None) -> Finding:

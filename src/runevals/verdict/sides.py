@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from msgspec import Struct, field
 
 from runevals.lib.text.numbers import plural
-from runevals.records import CaseReport, RunReport
-from runevals.verdict.comparability import judges_differ, other_target, without_judge
+from runevals.records import RunReport
+from runevals.verdict.comparability import both_deterministic, judges_differ, other_target, without_judge
 from runevals.verdict.matching import MatchedRuns, Pair, match, was_due
 from runevals.verdict.weakenings import passes_with_less
 
@@ -16,6 +18,8 @@ MIN_SHARED = 0.8  # of each suite's cases: below, they cannot be compared
 class Sides(Struct, frozen=True):
     """The cases of two reports, side by side."""
 
+    head: RunReport
+    base: RunReport
     matched: MatchedRuns
     same: list[Pair]  # of equal content
     pairs: list[Pair]  # of these, those that are not quarantined
@@ -28,14 +32,20 @@ class Sides(Struct, frozen=True):
     def of(cls, head: RunReport, base: RunReport) -> Sides:
         """Matches the cases; if the judges differ, their results are left out."""
         judged: list[Pair] = []
+        sides = (head, base)
         if judges_differ(head, base):
             if head.run.judge and base.run.judge:
                 judged = [pair for pair in match(base.cases, head.cases).both if pair.judged]
-            head, base = without_judge(head), without_judge(base)
-        matched = match(base.cases, head.cases)
+            sides = (without_judge(head), without_judge(base))
+        matched = match(sides[1].cases, sides[0].cases)
         same = [pair for pair in matched.both if pair.same_content]
         counted = [pair for pair in same if not pair.head.quarantined]
-        return cls(matched, same, counted, other_target(head, base), judged)
+        return cls(head, base, matched, same, counted, other_target(head, base), judged)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the targets of both sides are called deterministic."""
+        return both_deterministic(self.head, self.base)
 
     @property
     def due(self) -> list[Pair]:
@@ -71,34 +81,29 @@ class Sides(Struct, frozen=True):
         """
         if self.other_target:
             return self.other_target
-        judged = {pair.key for pair in self.judged}
+        if not (self.matched.both or self.matched.removed):
+            return "no case is left"
+        judged = {pair.key for pair in self.judged if not pair.head.quarantined}
         usable = [
             pair
             for pair in self.matched.both
-            if pair.key in settled
-            or pair.head.quarantined
-            or (
-                pair.same_content
-                and pair.key not in judged
-                and pair.before.due
-                and pair.now.due
-                and not passes_with_less(pair)
-            )
+            if pair.key in settled or (pair.key not in judged and _can_be_compared(pair))
         ]
-        if len(usable) == len(self.matched.both) and not self.matched.removed:
-            return "" if usable else "no case is left"
-        left = {pair.base_key for pair in usable}
-        due: dict[str, list[CaseReport]] = {}
-        for case in (*(pair.base for pair in self.matched.both if pair.before.due), *self.matched.removed):
-            if was_due(case):
-                due.setdefault(case.suite, []).append(case)
-        for suite, cases in due.items():
-            count = sum((case.suite, case.key) in left for case in cases)
-            if count < MIN_SHARED * len(cases):
-                where = f" in {suite}" if len(due) > 1 else ""
-                judge = ", or two judges scored them (judge both sides again: compare --rejudge)"
-                return (
-                    f"only {count} of the base's {plural(len(cases), 'case')}{where} can be compared, the others "
-                    f"were edited, removed or skipped, or lack a score{judge if judged else ''}"
-                )
-        return ""
+        due = Counter(pair.base.suite for pair in self.matched.both if pair.before.due)
+        due.update(case.suite for case in self.matched.removed if was_due(case))
+        left = Counter(pair.base.suite for pair in usable if pair.before.due)
+        suite = next((suite for suite, cases in due.items() if left[suite] < MIN_SHARED * cases), None)
+        if suite is None:
+            return ""
+        where = f" in {suite}" if len(due) > 1 else ""
+        judge = ", or two judges scored them (judge both sides again: compare --rejudge)" if self.judged else ""
+        return (
+            f"only {left[suite]} of the base's {plural(due[suite], 'case')}{where} can be compared, the others "
+            f"were edited, removed or skipped, or lack a score{judge}"
+        )
+
+
+def _can_be_compared(pair: Pair) -> bool:
+    if pair.head.quarantined:
+        return True
+    return pair.same_content and bool(pair.before.due and pair.now.due) and not passes_with_less(pair)
