@@ -15,8 +15,8 @@ from runevals.lib.storage.files import remove_files, write_whole
 from runevals.records import AttemptReport, Outcome
 from runevals.records.errors import ExternalError, InvalidSettings, RunevalsError
 from runevals.repository.git_changes import changed_files
-from runevals.repository.worktree import copy_changes
-from runevals.run.baseline.checkout import base_checkout
+from runevals.repository.worktree import copy_changes, worktree
+from runevals.run.baseline.checkout import base_settings
 from runevals.run.baseline.editable_installs import with_own_packages
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.relocate import rerooted
@@ -158,13 +158,16 @@ class PutBackRunner(Struct, kw_only=True):
 def put_back_runner(request: RunRequest, head: str, change: ChangeHunks) -> Iterator[PutBackRunner]:
     """The runner in a worktree of the commit `head`, with what is not committed yet. Raises RunevalsError."""
     settings = request.settings
-    with base_checkout(settings, head, request.raw) as there:
-        copy_changes(changed_files(settings.repository, head) or (), settings.repository, there.repository)
-        prepare(settings, there, request.budget.stop)
-        words = rerooted(request.raw, there.cwd)
+    with worktree(settings.repository, head) as checkout:
+        copy_changes(changed_files(settings.repository, head) or (), settings.repository, checkout)
+        words = rerooted(request.raw, checkout / settings.cwd.relative_to(settings.repository))
         # Two versions of a file, written in one second, would have the same compiled form.
-        words = replace(words, environment={**words.environment, "PYTHONDONTWRITEBYTECODE": "1"})
-        runner = PutBackRunner(request=request, words=words, checkout=there.repository, change=change)
+        environment = {**words.environment, "PYTHONDONTWRITEBYTECODE": "1"}
+        # The base's settings decide here, too.
+        words = replace(words, environment=environment, base_side=settings.base_side, of_change=settings.of_change)
+        there = replace(base_settings(words, settings), not_from=settings.repository)
+        prepare(settings, with_own_packages(there, settings.repository), request.budget.stop)
+        runner = PutBackRunner(request=request, words=words, checkout=checkout, change=change)
         try:
             yield runner
         finally:
