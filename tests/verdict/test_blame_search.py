@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from runevals.verdict.blame_search import most_runs, search_case, searched
+from runevals.verdict.blame_search import most_runs, search_case, searched, usual_runs
 
 
 class StubModel:
@@ -51,6 +51,15 @@ def test_the_hunks_that_lost_it_are_named_and_no_other(is_lost, lost_by, put_bac
     else:
         assert len(result.head) >= 8
         assert sum(result.head) < sum(result.restored)
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+@pytest.mark.parametrize("hunks", [1, 2, 3, 8, 20])
+def test_the_usual_runs_are_enough_if_one_hunk_lost_it(hunks, deterministic):
+    for hunk in range(hunks):
+        model = StubModel(lambda put_back, hunk=hunk: hunk not in put_back)
+        limit = usual_runs(hunks, deterministic=deterministic)
+        assert search(model, hunks, deterministic=deterministic, limit=limit).lost_by == {hunk}
 
 
 @pytest.mark.parametrize(

@@ -276,7 +276,13 @@ def _measured(
     attempt = attempted([settings], here, raw.inputs, warn_runner) if action_input("resume", raw.inputs) else None
     with nullcontext() if attempt is None else attempt.journal(settings) as journal:
         before = None if settings.selection.shard is not None else measured_before(here, environment, warn_runner)
-        request = replace(_request(settings, raw, here, stored), suites=loaded, journal=journal, earlier=before)
+        request = replace(
+            _request(settings, raw, here, stored),
+            suites=loaded,
+            journal=journal,
+            earlier=before,
+            finds_lines=here.job.has_secrets,  # not for a fork
+        )
         return pipeline.run(request), attempt
 
 

@@ -45,6 +45,7 @@ class BlamedCase(Struct, frozen=True, kw_only=True, gc=False):
     restored_passed: Count = 0
     restored_runs: Count = 0
     calls: Count = 0  # of the target, in the whole search
+    alike: Count = 0  # further cases that failed as it did and were not searched
     cost_usd: Number | None = None
     reason: str = ""  # why nothing was found
 

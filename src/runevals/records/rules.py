@@ -136,6 +136,13 @@ class Limits(Struct, frozen=True, kw_only=True, gc=False):
     duration_s: float | None = None
 
 
+class BlameLimits(Struct, frozen=True, kw_only=True, gc=False):
+    """What a job may spend to find the lines that lost cases; None: a fifth of what the run itself spent."""
+
+    runs: int | None = None  # of all cases together
+    cost_usd: float | None = None
+
+
 class Fetching(Struct, frozen=True, kw_only=True, gc=False):
     """Whether addresses are fetched: yes, no (they stay plain text), or unset; and the allowed private hosts."""
 

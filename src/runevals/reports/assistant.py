@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from runevals.lib.text.escape import fenced, one_line
 from runevals.records import CaseReport, Conclusion
+from runevals.reports.blame import lines
 from runevals.reports.block import Example, sentences
 from runevals.reports.next_steps import Where
 from runevals.reports.parts import Report, report_of
@@ -53,6 +54,8 @@ def _facts(conclusion: Conclusion, report: Report) -> Iterator[str]:
     yield _data(
         "What was lost, and the checks that say so", "\n".join(one_line(line, 300) for line in what)[:1800]
     )
+    if conclusion.blame is not None:
+        yield _data("Which lines lost it", "\n".join(lines(conclusion.blame))[:MOST_OF_DIFF])
     for change in conclusion.prompt_changes:
         yield _data("What changed in a text that the target reads", f"{change.path}\n{change.diff}"[:MOST_OF_DIFF])
     for example in report.block.examples(causes):

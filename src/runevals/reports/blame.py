@@ -50,6 +50,8 @@ def _groups(blame: Blame) -> list[list[BlamedCase]]:
 def _line(cases: Sequence[BlamedCase]) -> str:
     """One line on cases with the same answer."""
     case, keys = cases[0], short_list([case.key for case in cases], MOST_KEYS)
+    alike = sum(case.alike for case in cases)
+    keys += f" and {plural(alike, 'case')} that failed alike" if alike else ""
     if not case.hunks and not case.calls:
         return f"{keys}: not searched: {one_line(case.reason, 300)}"
     if not case.hunks:

@@ -26,6 +26,7 @@ from runevals.records import (
     Problem,
     TurnReport,
 )
+from runevals.reports import blame
 from runevals.reports.block import block_of, sentences
 from runevals.reports.coverage import tripwire
 from runevals.verdict.wording import runs_passed
@@ -252,7 +253,8 @@ def _sentence(result: CheckResult) -> str:
 def _causes(conclusion: Conclusion) -> dict[str, str]:
     """What was lost or could not be measured, one property a group of cases and way to fail."""
     causes = block_of(conclusion).causes
-    lines = [(one.kind, line) for one in causes for line in sentences(one)]
+    lines: list[tuple[str, str]] = [(one.kind, line) for one in causes for line in sentences(one)]
+    lines += [] if conclusion.blame is None else [("blame", line) for line in blame.lines(conclusion.blame)]
     return {f"{kind}.{number}": xml_text(line) for number, (kind, line) in enumerate(lines, start=1)}
 
 

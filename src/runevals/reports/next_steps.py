@@ -50,7 +50,8 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
             yield "see one", f"{words[0]}{against}{words[1]}"
     if not lost or conclusion.verdict.outcome != "failed":
         return
-    if base is not None and not run.of_tool and run.target.type != "recorded":
+    lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
+    if base is not None and not lines_known and not run.of_tool and run.target.type != "recorded":
         document = f" {shlex.quote(where.document)}" if where.document else ""
         code = "" if conclusion.prompt_changes else " --code"
         yield "which line", f"blame{document}{code}"

@@ -37,6 +37,7 @@ from runevals.reports import blame, coverage, skill_matrix
 from runevals.reports.block import Block, block_of
 from runevals.reports.identity import endings, suite_names, target_name
 from runevals.reports.next_steps import Where, next_steps
+from runevals.verdict.causes import IN_DOUBT
 from runevals.verdict.wording import (
     about_against,
     about_mark,
@@ -63,7 +64,6 @@ GATE_MARKS = {
     GateState.NOT_APPLICABLE: NOTHING,
 }
 MOST_LINES = 20
-IN_DOUBT: tuple[CauseKind, ...] = ("lost", "not_known", "unproven")  # cases that passed on the base and fail now
 _RANKS: Mapping[CauseKind, int] = {
     "lost": 2,
     "not_known": 2,

@@ -63,7 +63,17 @@ def _run(request: RunRequest) -> Conclusion:
         report, comparison = measure_head(request, base.baseline, other)  # plan → … → score, compare
         report, against = compared_with(other, report)
     conclusion = _concluded(report, comparison, request)
-    return replace(remarked(conclusion, base, request), against=against)
+    return _with_blame(replace(remarked(conclusion, base, request), against=against), request)
+
+
+def _with_blame(conclusion: Conclusion, request: RunRequest) -> Conclusion:
+    """The conclusion with the lines that lost its cases, if the job searches them."""
+    limits = request.settings.github.blame
+    if limits is None or not request.finds_lines or conclusion.verdict.outcome != "failed":
+        return conclusion
+    from runevals.run.blame.after_run import with_blame  # of a failing run only
+
+    return with_blame(conclusion, request, limits)
 
 
 def merge(report: RunReport, request: RunRequest) -> Conclusion:

@@ -175,15 +175,14 @@ def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | Non
         return None, "there is no base"
     if not can_run_again(settings):
         return None, "recorded answers cannot be asked again"
-    return commit_of_base(settings, baseline)
+    return commit_of_base(settings, baseline.report.run.commit)
 
 
-def commit_of_base(settings: Settings, baseline: Baseline) -> tuple[str | None, str]:
-    """(the base's commit, "") if it is in this checkout, else (None, why not)."""
+def commit_of_base(settings: Settings, stored: str | None) -> tuple[str | None, str]:
+    """(the commit of a base with this stored commit, "") if it is in this checkout, else (None, why not)."""
     if settings.base_side is not None:  # a stored result may be of an older commit than the change began at
         side = settings.base_side.commit
         return git.common_ancestor(settings.repository, side) or side, ""
-    stored = baseline.report.run.commit
     if stored is None:
         return None, "the base's result does not say its commit"
     commit = git.commit_of(settings.repository, stored)

@@ -65,7 +65,7 @@ def tool_runner(
     report: RunReport, baseline: Baseline, request: RunRequest, *, parameters_are_attempts: bool
 ) -> ToolRunner:
     """What runs cases again, on both sides if the base's commit is in this checkout."""
-    commit, why_not = commit_of_base(request.settings, baseline)
+    commit, why_not = commit_of_base(request.settings, baseline.report.run.commit)
     return ToolRunner(
         head=report,
         request=request,

@@ -12,7 +12,7 @@ from runevals.settings.table import ROUNDS_IN_CI, SETTINGS
 if TYPE_CHECKING:
     from runevals.records import Weakening
 
-_FILE_ONLY = ("gates", "redact_patterns", "url_fetch")  # protected too, and in no table
+_FILE_ONLY = ("blame", "gates", "redact_patterns", "url_fetch")  # protected too, and in no table
 PROTECTED = tuple(sorted({setting.name for setting in SETTINGS if setting.protected} | set(_FILE_ONLY)))
 _DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 _BUDGETS = ("max_calls", "max_cost", "max_duration", "max_tokens")

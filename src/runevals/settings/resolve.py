@@ -20,7 +20,7 @@ from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Gate, GateRules, PromptTemplate, RegressionRule
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.quiet import Quiet
-from runevals.records.rules import Fetching, Limits, Selection, SuiteEntry
+from runevals.records.rules import BlameLimits, Fetching, Limits, Selection, SuiteEntry
 from runevals.repository.git import words_at_head
 from runevals.settings.capabilities import (
     Ledger,
@@ -243,7 +243,11 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
                 effective_source("redact_patterns", file, base_side)[0].get("redact_patterns", ())
             ),
         ),
-        github=_record(GithubSettings, values),
+        github=_record(
+            GithubSettings,
+            values,
+            blame=_blame(effective_source("blame", file, base_side)[0].get("blame", {})),
+        ),
         evaluate_only=raw.evaluate_only,
         environment=raw.environment,
         of_change=of_change,
@@ -380,6 +384,12 @@ def _repeat(repeat: int | None, raw: RawSettings) -> int:
 
 def _fetching(written: Mapping[str, Any]) -> Fetching:
     return Fetching(enabled=written.get("enabled"), allow_hosts=tuple(written.get("allow_hosts", ())))
+
+
+def _blame(written: Any) -> BlameLimits | None:
+    return (
+        None if written == "off" else BlameLimits(runs=written.get("max_runs"), cost_usd=written.get("max_cost"))
+    )
 
 
 def _cache(folder: str | None, raw: RawSettings) -> Path | None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from runevals.models.chat.prices import Prices
 from runevals.records import PromptTemplate
-from runevals.records.rules import Content, Fetching, Limits, Mark, SuiteEntry
+from runevals.records.rules import BlameLimits, Content, Fetching, Limits, Mark, SuiteEntry
 from runevals.settings.evaluators import Definitions
 
 
@@ -76,6 +76,7 @@ class GithubSettings(Struct, frozen=True, kw_only=True):
 
     output_dir: str
     accept_label: str | None
+    blame: BlameLimits | None  # None: the lines that lost cases are not searched
     baseline_artifact: str | None
     baseline_branch: str
     baseline_workflow: str | None  # its file's name

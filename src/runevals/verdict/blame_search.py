@@ -62,6 +62,12 @@ def most_runs(hunks: int) -> int:
     return MOST * (2 + 4 * max(0, hunks - 1).bit_length())
 
 
+def usual_runs(hunks: int, *, deterministic: bool) -> int:
+    """The runs of one case with a clear answer: both ends, two sets for each halving, and the confirmation."""
+    of_end, of_set = (1, 1) if deterministic else (RUNS, FIRST)
+    return 2 * (of_end * min(hunks, 2) + of_set * max(0, hunks - 1).bit_length())
+
+
 def searched(searches: Mapping[K, CaseSearch], measure: Measure[K]) -> dict[K, SearchResult]:
     """The searches of all cases, side by side: a set of hunks is put back once for all cases that need it next.
 

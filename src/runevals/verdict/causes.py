@@ -28,6 +28,7 @@ from runevals.verdict.wording import answer_pair, because, first_error, first_fa
 MOST_GROUPS, MOST_ROWS, MOST_EXAMPLES, MOST_NAMED = 5, 3, 2, 5
 SHARE, FEWEST = 0.8, 3  # of the cases of a label, from which on the label explains them
 KINDS: tuple[CauseKind, ...] = ("lost", "not_known", "unproven", "unmeasured", "new", "failing", "better")
+IN_DOUBT: tuple[CauseKind, ...] = ("lost", "not_known", "unproven")  # cases that passed on the base and fail now
 _LABELS = ("category", "group", "tag", "label", "suite")  # the first explains, if two explain the same cases
 _VALUE = re.compile(r"\"[^\"]*\"|'[^']*'|‘[^’]*’|“[^”]*”|`[^`]*`|\d[\d.,:]*")
 _OF_BOTH: frozenset[CauseKind] = frozenset({"lost", "not_known", "unproven", "better"})  # of both sides

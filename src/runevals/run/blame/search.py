@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import zip_longest
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
-from runevals.records import Blame, BlamedCase, Comparison, Conclusion, Outcome, State
+from runevals.records import Blame, BlamedCase, CauseKind, Comparison, Conclusion, Outcome, State
 from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.repository.git import commit_of
 from runevals.run.baseline.checkout import is_here
@@ -24,9 +27,16 @@ from runevals.run.sides import can_run_again
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import is_selected
-from runevals.verdict.blame_search import SearchResult, most_runs, search_case, searched
+from runevals.verdict.blame_search import SearchResult, most_runs, search_case, searched, usual_runs
+from runevals.verdict.causes import IN_DOUBT, causes
 
 MOST_CASES = 10  # that are searched in one go
+
+
+class SearchLimit(Struct, frozen=True, kw_only=True):
+    """Of a search in a job: one confirmed case of each cause, as many as have enough runs for a clear answer."""
+
+    runs: int | None  # of all cases together; None: as many as `max_calls` allows
 
 
 def lost_cases(comparison: Comparison) -> list[Key]:
@@ -52,29 +62,35 @@ def lower_scores(comparison: Comparison) -> list[BlamedCase]:
     ]
 
 
-def blamed(conclusion: Conclusion, base: str, request: RunRequest, *, code: bool) -> Blame:
+def blamed(
+    conclusion: Conclusion, base: str, request: RunRequest, *, code: bool, within: SearchLimit | None = None
+) -> Blame:
     """The hunks since the commit `base` that lost the cases of a comparison. Raises RunevalsError."""
     assert conclusion.comparison is not None  # noqa: S101 - the caller chose it for that
     settings = with_target(request.settings, request.suites.suites).repeated(1, cached=True)
     request = replace(request, settings=settings)
     head = commit_of(settings.repository, "HEAD") or ""
-    keys = _searched_cases(lost_cases(conclusion.comparison), request)
+    alike = _searched_cases(conclusion, request) if within is None else examples(conclusion, ("lost",), each=1)
     require_runnable(settings, base)
     files = files_since(base, settings, request.suites, code=code)
     change = hunks_of(files.files)
     require_hunks(change, files, base)
-    limit = min(most_runs(len(change.hunks)), _allowed_runs(settings, request.suites, keys))
+    deterministic = conclusion.comparison.deterministic
+    runs_of = partial(_allowed_runs, settings, request.suites, None if within is None else within.runs)
+    keys = list(alike)
+    if within is not None:
+        keys = _with_enough_runs(keys, usual_runs(len(change.hunks), deterministic=deterministic), runs_of)
+    limit = min(most_runs(len(change.hunks)), runs_of(keys))
     what = f"{plural(len(change.hunks), 'hunk')} in {plural(len(files.files), 'file')}"
     request.tell(
         f"Searching {what} for what lost {plural(len(keys), 'case')}: at most {plural(limit, 'run')} a case"
     )
-    deterministic = conclusion.comparison.deterministic
     searches = {key: search_case(len(change.hunks), deterministic=deterministic, limit=limit) for key in keys}
     with request.budget.timed(), put_back_runner(request, head, change) as runner:
         results = searched(searches, runner.measure)
     if all(result.why_not == "unmeasured" for result in results.values()):
         raise ExternalError(f"the lost cases could not be run again: {one_line(runner.trouble, 300)}")
-    cases = [_case(key, result, runner, files) for key, result in results.items()]
+    cases = [_case(key, result, runner, files, alike[key]) for key, result in results.items()]
     blame = Blame(
         base=base,
         hunks=len(change.hunks),
@@ -85,9 +101,13 @@ def blamed(conclusion: Conclusion, base: str, request: RunRequest, *, code: bool
     return without_either(blame, settings)
 
 
-def _searched_cases(lost: Sequence[Key], request: RunRequest) -> list[Key]:
-    """Those of the suites that are here and that the filters leave in, ten at most. Raises InvalidSettings."""
-    selection = request.settings.selection
+def _searched_cases(conclusion: Conclusion, request: RunRequest) -> dict[Key, int]:
+    """The lost cases that are here and that the filters leave in; of many, examples of each cause.
+
+    Raises InvalidSettings.
+    """
+    assert conclusion.comparison is not None  # noqa: S101 - the caller chose it for that
+    lost, selection = lost_cases(conclusion.comparison), request.settings.selection
     here = {
         (case.suite, case.key): is_selected(case, selection)
         for suite in request.suites.suites
@@ -98,11 +118,31 @@ def _searched_cases(lost: Sequence[Key], request: RunRequest) -> list[Key]:
     chosen = [key for key in lost if here[key]]
     if not chosen:
         raise InvalidSettings("no lost case is left by --category, --tag and --filter")
-    if len(chosen) > MOST_CASES:
-        request.tell(
-            f"Of {len(chosen)} lost cases, the first {MOST_CASES} are searched; choose others with --filter"
-        )
-    return chosen[:MOST_CASES]
+    if len(chosen) <= MOST_CASES:
+        return dict.fromkeys(chosen, 0)
+    request.tell(f"Of {len(chosen)} lost cases, {MOST_CASES} are searched at most; choose others with --filter")
+    of_causes = examples(conclusion, IN_DOUBT, each=MOST_CASES)
+    return {key: alike for key, alike in of_causes.items() if here[key]} or dict.fromkeys(chosen[:MOST_CASES], 0)
+
+
+def examples(conclusion: Conclusion, kinds: Sequence[CauseKind], *, each: int) -> dict[Key, int]:
+    """Ten cases at most, so many of each cause → how many others failed as the first of it did."""
+    every = causes(conclusion.report, conclusion.comparison)
+    rows = [row for one in every if one.kind in kinds for group in one.groups for row in group.rows]
+    names = [[(name.suite, name.key) for name in row.examples[:each]] for row in rows]
+    chosen = [key for rank in zip_longest(*names) for key in rank if key is not None][:MOST_CASES]
+    alike = {
+        keys[0]: row.cases - sum(key in chosen for key in keys) for row, keys in zip(rows, names, strict=True)
+    }
+    return {key: alike.get(key, 0) for key in chosen}
+
+
+def _with_enough_runs(keys: list[Key], usual: int, runs_of: Callable[[list[Key]], int]) -> list[Key]:
+    """As many of these as have so many runs each. Raises InvalidSettings if none has."""
+    for number in range(len(keys), 0, -1):
+        if runs_of(keys[:number]) >= usual:
+            return keys[:number]
+    raise InvalidSettings(f"that takes about {plural(usual, 'run')}, more than `blame` of the settings allows")
 
 
 def require_runnable(settings: Settings, base: str) -> None:
@@ -127,20 +167,21 @@ def require_hunks(change: ChangeHunks, files: ChangedFiles, base: str) -> None:
         raise InvalidSettings(f"nothing that the target reads changed since {base[:7]}{others}")
 
 
-def _allowed_runs(settings: Settings, loaded: LoadedSuites, keys: Sequence[Key]) -> int:
-    """How often each case may run so that `max_calls` holds."""
+def _allowed_runs(settings: Settings, loaded: LoadedSuites, runs: int | None, keys: Sequence[Key]) -> int:
+    """How often each case may run so that `max_calls` holds, and so many runs of all of them."""
     most = settings.measure.limits.calls
+    of_each = most_runs(1_000_000) if runs is None else runs // len(keys)
     if most is None:
-        return most_runs(1_000_000)
+        return of_each
     suites = [
         replace(suite, cases=tuple(case for case in suite.cases if (case.suite, case.key) in keys))
         for suite in loaded.suites
     ]
     of_cases = replace(loaded, suites=tuple(suite for suite in suites if suite.cases))
-    return most // max(1, calls_of_attempt(settings, of_cases))
+    return min(of_each, most // max(1, calls_of_attempt(settings, of_cases)))
 
 
-def _case(key: Key, result: SearchResult, runner: PutBackRunner, files: ChangedFiles) -> BlamedCase:
+def _case(key: Key, result: SearchResult, runner: PutBackRunner, files: ChangedFiles, alike: int) -> BlamedCase:
     hunks = runner.change.hunks
     return BlamedCase(
         suite=key[0],
@@ -153,6 +194,7 @@ def _case(key: Key, result: SearchResult, runner: PutBackRunner, files: ChangedF
         restored_runs=len(result.restored),
         calls=runner.calls[key],
         cost_usd=runner.costs.get(key),
+        alike=alike,
         reason=_reason(result, runner, files),
     )
 

@@ -91,9 +91,9 @@ class Budget:
         self._limits = limits
         self.stop = stop
         self._lock = threading.Lock()
-        self._cost_usd = 0.0
-        self._tokens = 0
-        self.was_spent = False  # for anything at all
+        self.cost_usd = 0.0
+        self.tokens = 0
+        self.answers = 0  # that were counted
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -113,10 +113,10 @@ class Budget:
     def spend(self, answer: Response | Judgement | UserMessage) -> None:
         """Counts one answer. If a limited amount is unknown, the run ends, as the limit cannot be checked."""
         with self._lock:
-            self.was_spent = True
-            self._cost_usd += answer.cost_usd or 0.0
-            self._tokens += (answer.input_tokens or 0) + (answer.output_tokens or 0)
-            cost, tokens = self._cost_usd, self._tokens
+            self.answers += 1
+            self.cost_usd += answer.cost_usd or 0.0
+            self.tokens += (answer.input_tokens or 0) + (answer.output_tokens or 0)
+            cost, tokens = self.cost_usd, self.tokens
         self.require_known(answer)
         most_usd, most_tokens = self._limits.cost_usd, self._limits.tokens
         if most_usd is not None and cost >= most_usd:

@@ -40,7 +40,7 @@ class _Bounds:
             with self._places:
                 return call() if self.problem is None else unanswered(self.problem)
         except (TargetRefused, JudgeRefused) as refusal:
-            if not self._reported or not self.budget.was_spent:
+            if not self._reported or not self.budget.answers:
                 raise
             return unanswered(self.budget.stop.refused(str(refusal)))
 
