@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import threading
 import time
@@ -11,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, ClassVar
 
+from runevals.lib.checkout import repository_root
 from runevals.lib.text.secrets import beginning, ending
 from runevals.programs.processes import kill_group, start_program
 
@@ -18,6 +20,10 @@ MAX_OUTPUT_BYTES = 16 * 1024 * 1024
 LAST_LINES, LONGEST_TAIL = 5, 600  # of what a program said before it failed
 LOOK_EVERY_S = 0.2  # whether a run was stopped
 LAST_READ_S = 2.0  # for what a program printed last, after its time limit, too
+
+
+# A frame of a traceback of Python, in a file that is not of an installed package.
+_FRAME = re.compile(r'^File "((?:(?!(?:site|dist)-packages)[^"<\n])+)", line (\d+)', re.MULTILINE)
 
 
 class Exchange:
@@ -38,7 +44,7 @@ class Exchange:
         self.out, self.err = bytearray(), bytearray()
         self.too_much = False
         self.held_open = False  # the program ended, but a process that it left has its output
-        self._killed = False
+        self._killed, self._cwd = False, cwd
         self._process = start_program(command, cwd=cwd, env=env, home=home)
         self._threads = [
             threading.Thread(target=self._feed, args=(question,), daemon=True),
@@ -65,8 +71,7 @@ class Exchange:
         text = (self.err or self.out).decode(errors="replace")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if "Traceback (most recent call last):" in lines:
-            places = [line for line in lines if line.startswith('File "')]
-            return " / ".join([beginning(lines[-1], LONGEST_TAIL), *places[-1:]])
+            return beginning(lines[-1], LONGEST_TAIL) + _place(lines, self._cwd)
         return ending(" / ".join(lines[-LAST_LINES:]), LONGEST_TAIL)
 
     def take(self, chunk: bytes) -> None:
@@ -117,3 +122,11 @@ class Exchange:
                     self.too_much = True
                     kill_group(self._process)
                     return
+
+
+def _place(lines: Sequence[str], cwd: Path) -> str:
+    """The innermost line of a traceback that is inside the repository: ` (src/bot.py:3)`; empty if none is."""
+    root = Path(os.path.realpath(repository_root(cwd)))
+    frames = [(Path(os.path.realpath(cwd / name)), line) for name, line in _FRAME.findall("\n".join(lines))]
+    own = [f" ({path.relative_to(root).as_posix()}:{line})" for path, line in frames if root in path.parents]
+    return "".join(own[-1:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from runevals.models.http.throttle import CallFailed
@@ -34,7 +35,7 @@ class FunctionTarget:
         except CallFailed as error:
             return failed("target_failed", str(error))
         except Exception as error:  # noqa: BLE001 - whatever a function raises is its failure
-            return response_of(failure_of(error), time.monotonic() - start)
+            return response_of(failure_of(error, Path.cwd()), time.monotonic() - start)
         return response_of({"value": value}, time.monotonic() - start)
 
     def identity(self) -> ModelIdentity:

@@ -26,7 +26,7 @@ def main() -> None:
     try:
         function = _load(sys.argv[1])
     except BaseException as error:  # noqa: BLE001 - whatever loading raises, the host must hear of it
-        _say(answers, {"error": last_line(error)})
+        _say(answers, {"error": last_line(error, Path.cwd())})
         return
     _say(answers, {"file": getattr(sys.modules.get(function.__module__), "__file__", None)})
     start = Path.cwd()
@@ -41,7 +41,7 @@ def _reply(function: Callable[..., Any], request: dict[str, Any], start: Path) -
         value = _awaited(call_with(function, request))
         json.dumps(value)
     except BaseException as error:  # noqa: BLE001 - SystemExit of a function is a failure of the function
-        return failure_of(error)
+        return failure_of(error, start)
     finally:
         with suppress(OSError):  # processes that stay in the folder of an attempt are killed at its end
             os.chdir(start)
@@ -92,34 +92,29 @@ def _loop() -> Any:
     return asyncio.new_event_loop()
 
 
-def failure_of(error: BaseException) -> dict[str, Any]:
+def failure_of(error: BaseException, here: Path) -> dict[str, Any]:
     """What the host hears of an exception; `status` is that of an HTTP client's error."""
     places = (error, getattr(error, "response", None))
     statuses = [getattr(place, name, None) for place in places for name in ("status_code", "code")]
-    return {"raised": last_line(error), "status": next((one for one in statuses if type(one) is int), None)}
+    return {"raised": last_line(error, here), "status": next((one for one in statuses if type(one) is int), None)}
 
 
-def last_line(error: BaseException) -> str:
-    """The error, what a server said, and the innermost line that the author of the function can change."""
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename not in (__file__, importlib.__file__)
-        and not frame.filename.startswith("<")  # neither this module nor the import system
-    ]
-    own = [frame for frame in frames if _is_own(Path(frame.filename))]  # what its author can change
-    place = (own or frames)[-1] if frames else None
-    location = "" if place is None else f" ({_display_path(Path(place.filename))}:{place.lineno})"
-    return f"{type(error).__name__}: {error}{_body(error)}{location}"
+def last_line(error: BaseException, here: Path) -> str:
+    """The error, what a server said, and the innermost line inside the repository of this folder."""
+    root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    text = str(error)
+    if isinstance(error, SyntaxError) and error.filename:
+        places.append((error.filename, error.lineno))
+        text = error.msg
+    own = [(Path(name), line) for name, line in places if name != __file__ and _is_own(Path(name), root)]
+    place = [f" ({path.relative_to(root).as_posix()}:{line})" for path, line in own[-1:]]
+    return f"{type(error).__name__}: {text}{_body(error)}{''.join(place)}"
 
 
-def _is_own(path: Path) -> bool:
+def _is_own(path: Path, root: Path) -> bool:
     """Whether a file is of the repository, and not of an installed package."""
-    return Path.cwd() in path.parents and not {"site-packages", "dist-packages"} & set(path.parts)
-
-
-def _display_path(path: Path) -> str:
-    return path.relative_to(Path.cwd()).as_posix() if _is_own(path) else path.name
+    return root in path.parents and not {"site-packages", "dist-packages"} & set(path.parts)
 
 
 def _body(error: BaseException) -> str:

@@ -1,0 +1,86 @@
+"""A program under test that crashes: the report names the innermost line inside the repository, and what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ending import ended
+from tests.sample_suites import SUITE
+
+ANSWER = "def answer(prompt): ...\n"
+RUN = ("run", "../evals.json", "-q", "--target")
+
+
+@pytest.fixture
+def bot(repository, monkeypatch):
+    """Writes files of the program in `bots`, and runs it from a folder beside it."""
+    repository.write("evals.json", SUITE)
+    repository.write("jobs/readme.md", "")
+    monkeypatch.chdir(repository.path / "jobs")
+
+    def write(**files):
+        for name, text in files.items():
+            repository.write(f"bots/{name}.py", text)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "error"),
+    [
+        pytest.param({"bot": "{}return 1 / 0\n"}, "bots/bot.py:2", "ZeroDivisionError", id="a crash"),
+        pytest.param(
+            {"bot": "import json\n{}return json.loads(prompt)\n"},
+            "bots/bot.py:3",
+            "JSONDecodeError",
+            id="in the standard library",
+        ),
+        pytest.param(
+            {"bot": "{}import parts\n return parts.read()\n", "parts": "def read():\n\n raise OSError('x')\n"},
+            "bots/parts.py:3",
+            "OSError: x",
+            id="in another file",
+        ),
+        pytest.param(
+            {"bot": "{}import not_installed\n"}, "bots/bot.py:2", "No module named 'not_installed'", id="a module"
+        ),
+        pytest.param(
+            {"bot": "{}import parts\n", "parts": "def read(:\n"}, "bots/parts.py:1", "SyntaxError", id="a typo"
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    "target", ["python:../bots/bot.py:answer", "command:python ../bots/bot.py"], ids=["python", "command"]
+)
+def test_the_line_to_fix_is_of_the_repository(bot, runevals, target, files, place, error):
+    is_function = target.startswith("python")
+    begins = "def answer(prompt):\n " if is_function else "prompt = ''\nif True:\n "
+    bot(**{name: text.format(begins).replace("return ", "return " * is_function) for name, text in files.items()})
+    if not is_function and place.startswith("bots/bot.py"):
+        file, _, line = place.partition(":")
+        place = f"{file}:{int(line) + 1}"
+    code, out, err = runevals(*RUN, target)
+    ended(code, 3, out + err, f"Fix {place}, then run again.", error)
+
+
+@pytest.mark.parametrize(
+    ("files", "error"),
+    [
+        ({"bot": "import not_installed\n" + ANSWER}, "No module named 'not_installed' (bots/bot.py:1)"),
+        (
+            {"bot": "import parts\n" + ANSWER, "parts": "\nimport gone\n"},
+            "No module named 'gone' (bots/parts.py:2)",
+        ),
+        ({"bot": "def answer(:\n"}, "SyntaxError: invalid syntax (bots/bot.py:1)"),
+    ],
+    ids=["a module", "in another file", "a typo"],
+)
+def test_what_cannot_be_loaded_names_its_line_too(bot, runevals, files, error):
+    bot(**files)
+    code, out, err = runevals(*RUN, "python:../bots/bot.py:answer")
+    ended(code, 3, out + err, f"{error}; fix that, then run again")
+
+
+def test_a_crash_outside_the_repository_is_no_line_to_fix(bot, runevals):
+    code, out, err = runevals(*RUN, "command:python -c 'import json; json.loads(str())'")
+    ended(code, 3, out + err, "JSONDecodeError", without=["Fix ", "decoder.py"])
