@@ -48,14 +48,12 @@ def render(conclusion: Conclusion, where: Where | None = None) -> str:
 def _facts(conclusion: Conclusion, report: Report) -> Iterator[str]:
     """The most important first."""
     causes = [one for one in report.block.causes if one.kind != "better"]
-    what = [conclusion.verdict.headline]
+    what = [conclusion.verdict.headline, *lines(conclusion.blame)]
     for one in causes:
         what += ["", report.block.title(one), *sentences(one)]
     yield _data(
         "What was lost, and the checks that say so", "\n".join(one_line(line, 300) for line in what)[:1800]
     )
-    if conclusion.blame is not None:
-        yield _data("Which lines lost it", "\n".join(lines(conclusion.blame))[:MOST_OF_DIFF])
     for change in conclusion.prompt_changes:
         yield _data("What changed in a text that the target reads", f"{change.path}\n{change.diff}"[:MOST_OF_DIFF])
     for example in report.block.examples(causes):

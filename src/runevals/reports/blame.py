@@ -27,15 +27,16 @@ def plain(blame: Blame) -> Iterator[str]:
         yield from (f"  {line}" for line in coverage_lines(blame))
 
 
-def lines(blame: Blame) -> list[str]:
+def lines(blame: Blame | None) -> list[str]:
     """One line of plain text for each set of hunks, which it begins with."""
-    groups = _groups(blame)
+    groups = [] if blame is None else _groups(blame)
     return [*map(_line, groups[:MOST_LINES]), *and_more(groups, MOST_LINES)]
 
 
-def coverage_lines(blame: Blame) -> list[str]:
+def coverage_lines(blame: Blame | None) -> list[str]:
     """One line of plain text for each hunk of the coverage, those that no case notices first."""
-    hunks = sorted(blame.coverage, key=lambda one: bool(one.cases or one.p_value is not None or one.reason))
+    coverage = () if blame is None else blame.coverage
+    hunks = sorted(coverage, key=lambda one: bool(one.cases or one.p_value is not None or one.reason))
     return [*map(_of_hunk, hunks[:MOST_HUNKS]), *and_more(hunks, MOST_HUNKS)]
 
 

@@ -45,9 +45,9 @@ def render(conclusion: Conclusion) -> str:
 
 def filled(page: str, scripts: Sequence[str], *, title: str, **data: str) -> str:
     """A page template with its style, scripts, title and JSON filled in."""
-    style, script = _part("page.css"), _joined(tuple(scripts))
-    return Template(_part(page)).substitute(
-        policy=POLICY.format(script=_hash(script), style=_hash(style)),
+    style, script = page_part("page.css"), _joined(tuple(scripts))
+    return Template(page_part(page)).substitute(
+        policy=POLICY.format(script=fingerprint(script), style=fingerprint(style)),
         title=html.escape(one_line(title)),
         style=style,
         script=script,
@@ -60,16 +60,18 @@ def embedded(text: str) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _hash(text: str) -> str:
+def fingerprint(text: str) -> str:
+    """What a policy calls a style or script by."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 @cache
 def _joined(scripts: tuple[str, ...]) -> str:
-    inner = "\n".join(_part(name) for name in scripts)
+    inner = "\n".join(page_part(name) for name in scripts)
     return f'(() => {{\n"use strict";\n{inner}}})();\n'
 
 
 @cache
-def _part(name: str) -> str:
+def page_part(name: str) -> str:
+    """A file of the page."""
     return files("runevals.reports").joinpath("page", name).read_text(encoding="utf-8")

@@ -254,7 +254,7 @@ def _causes(conclusion: Conclusion) -> dict[str, str]:
     """What was lost or could not be measured, one property a group of cases and way to fail."""
     causes = block_of(conclusion).causes
     lines: list[tuple[str, str]] = [(one.kind, line) for one in causes for line in sentences(one)]
-    lines += [] if conclusion.blame is None else [("blame", line) for line in blame.lines(conclusion.blame)]
+    lines += [("blame", line) for line in blame.lines(conclusion.blame)]
     return {f"{kind}.{number}": xml_text(line) for number, (kind, line) in enumerate(lines, start=1)}
 
 

@@ -65,8 +65,8 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
             {"title": title_of_change(change), "path": one_line(change.path, 200), "diff": visible(change.diff)}
             for change in conclusion.prompt_changes
         ],
-        "blame": [] if conclusion.blame is None else lines(conclusion.blame),
-        "coverage": [] if conclusion.blame is None else coverage_lines(conclusion.blame),
+        "blame": lines(conclusion.blame),
+        "coverage": coverage_lines(conclusion.blame),
         "categories": _categories(report, comparison),
         "charts": [chart for chart in (scores(pairs), latencies(pairs)) if chart is not None],
         "statistics": _statistics(conclusion),

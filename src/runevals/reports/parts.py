@@ -173,8 +173,10 @@ def _cases(conclusion: Conclusion, block: Block, where: Where | None) -> Iterato
 
 def _causing(conclusion: Conclusion, *, is_lost: bool) -> Iterator[Part]:
     """The lines that lost cases, as far as they are known, and what changed in texts that the target reads."""
-    if conclusion.blame is not None:
-        yield from _blamed(conclusion)
+    of_blame, of_coverage = blame.lines(conclusion.blame), blame.coverage_lines(conclusion.blame)
+    yield Part(title="Which lines lost it", lines=_marked(PLAIN, of_blame), name="which lines lost it", rank=3)
+    title = "Coverage of the change"
+    yield Part(title=title, lines=_marked(PLAIN, of_coverage), name="what no case notices", rank=3)
     for change in conclusion.prompt_changes if is_lost else ():
         yield Part(title=title_of_change(change), change=change, name="what changed in the prompt", rank=3)
 
@@ -237,15 +239,6 @@ def _of_causes(block: Block, one: Causes) -> Part:
         rank=_RANKS[one.kind],
         folded=folded,
     )
-
-
-def _blamed(conclusion: Conclusion) -> Iterator[Part]:
-    assert conclusion.blame is not None  # noqa: S101 - the caller looked
-    for title, lines in (
-        ("Which lines lost it", blame.lines(conclusion.blame)),
-        ("Coverage of the change", blame.coverage_lines(conclusion.blame)),
-    ):
-        yield Part(title=title, lines=_marked(PLAIN, lines), name="which lines lost it", rank=3)
 
 
 def _skills(matrix: SkillMatrix) -> Part:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
 from string import Template
 from urllib.parse import quote
 
@@ -14,6 +11,7 @@ from runevals.lib.text.escape import inert_line, one_line
 from runevals.lib.text.numbers import money, percent, plural, score, seconds
 from runevals.records import Conclusion, State
 from runevals.reports.console import MARKS, verdict_mark
+from runevals.reports.html import fingerprint, page_part
 from runevals.verdict.side_by_side import CaseRow, SideBySide, TargetColumn, side_by_side
 from runevals.verdict.wording import about_standing, standing
 
@@ -57,22 +55,18 @@ def render_markdown(conclusions: Mapping[str, Conclusion], *, headlines: bool = 
 def render_page(conclusions: Mapping[str, Conclusion], pages: Mapping[str, str]) -> str:
     """One page with a column for each target; `pages` are the file names of their own pages, if they have any."""
     sides = side_by_side(conclusions)
-    style = _part("targets.css")
+    style = page_part("targets.css")
     names = [one_line(column.name, LONGEST) for column in sides.columns]
     heads = [_linked(name, pages.get(column.name)) for name, column in zip(names, sides.columns, strict=True)]
     title = f"{' · '.join(names)}: {plural(sides.cases, 'case')}"
-    return Template(_part("targets.html")).substitute(
-        policy=POLICY.format(style=f"sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}"),
+    return Template(page_part("targets.html")).substitute(
+        policy=POLICY.format(style=fingerprint(style)),
         style=style,
         title=html.escape(title),
         headline=_headline(sides) + "".join(f"<p>{html.escape(each)}</p>" for each in _standings(sides)),
         heads="".join(f'<th scope="col">{head}</th>' for head in heads),
-        rows="\n".join(
-            [
-                _html_row("Verdict", [_coloured(column) for column in sides.columns]),
-                *(_html_row(name, map(html.escape, cells)) for name, cells in _numbers(sides)),
-            ]
-        ),
+        verdicts=_html_row("Verdict", map(_coloured, sides.columns)),
+        rows="\n".join(_html_row(name, map(html.escape, cells)) for name, cells in _numbers(sides)),
         sentences="\n".join(f"<p>{html.escape(one_line(sentence, 500))}</p>" for sentence in _sentences(sides)),
         differing=html.escape(_about_differing(sides)),
         cases="\n".join(_html_case(row, sides, pages) for row in sides.differing[:MOST_CASES]),
@@ -183,7 +177,3 @@ def _html_row(name: str, cells: Iterable[str]) -> str:
 def _linked(name: str, page: str | None) -> str:
     text = html.escape(name)
     return text if page is None else f'<a href="{html.escape(page, quote=True)}">{text}</a>'
-
-
-def _part(name: str) -> str:
-    return files("runevals.reports").joinpath("page", name).read_text(encoding="utf-8")
