@@ -1044,7 +1044,11 @@ def test_a_strangers_code_beside_secrets_is_refused_before_anything_runs(job, hu
     assert job("pull_request_target", GITHUB_SHA="f" * 40, INPUT_ALLOW_UNTRUSTED="true")[0] == 0
 
 
+NEEDS_A_KEY = "import os\n" + AGENT.replace("return", "return os.environ['OPENAI_API_KEY'] or")
+
+
 def test_a_fork_without_keys_is_skipped_in_words_of_its_own(job, hub, stored):
+    job.repository.write("agent.py", NEEDS_A_KEY)
     hub.faults.append(Fault("POST", 403, message="Resource not accessible by integration"))
     code, outputs, printed = job(told=job.payload(FORK_ID), OPENAI_API_KEY="")
     assert (code, outputs["verdict"], outputs["pass_rate"]) == (0, "skipped", "")
@@ -1058,13 +1062,21 @@ def test_a_fork_without_keys_is_skipped_in_words_of_its_own(job, hub, stored):
     assert "makes the check fail instead" in body
     assert "Pass rate" not in printed
     assert "Pass rate" not in body
-    assert hub.blob_asked == []
 
 
 def test_dependabot_is_skipped_too_and_credentials_can_be_required(job, hub):
+    job.repository.write("agent.py", NEEDS_A_KEY.replace("OPENAI_API_KEY", "MODEL_TOKEN"))
     assert job(GITHUB_ACTOR="dependabot[bot]", MODEL_TOKEN="")[1]["verdict"] == "skipped"
     code, outputs, _ = job(told=job.payload(FORK_ID), MODEL_TOKEN="", INPUT_REQUIRE_CREDENTIALS="true")
     assert (code, outputs["verdict"]) == (3, "unmeasured")
+
+
+def test_a_fork_whose_program_needs_none_of_the_empty_secrets_is_measured(job, hub, stored):
+    """Its step names a key, which is empty in a fork's job; the program of the base does without."""
+    assert job(told=job.payload(FORK_ID), OPENAI_API_KEY="")[1]["verdict"] == "passed"
+    job.repository.write("agent.py", WORSE)
+    code, outputs, printed = job(told=job.payload(FORK_ID), OPENAI_API_KEY="")
+    assert (code, outputs["verdict"]) == (1, "failed"), printed
 
 
 def test_a_fork_that_needs_no_key_is_measured(job, hub, stored):

@@ -25,7 +25,7 @@ PAID = "suites: [evals.json]\ntarget: {type: openai, model: gpt-5}\n"
         pytest.param(PAID, PAID + "require_credentials: true\n", {}, "skipped", id="the change would"),
         pytest.param(SETTINGS, PAID, {}, "unmeasured", id="the change needs one"),
         pytest.param(SETTINGS, SETTINGS + "judge: gpt-5\n", {}, "unmeasured", id="its judge does"),
-        pytest.param(SETTINGS, SETTINGS, {"AGENT_KEY": ""}, "skipped", id="a secret is empty"),
+        pytest.param(SETTINGS, SETTINGS, {"AGENT_KEY": ""}, None, id="a program may need a secret"),
     ],
 )
 def test_the_base_decides(repository, of_base, of_change, environment, outcome):

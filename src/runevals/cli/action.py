@@ -47,7 +47,7 @@ from runevals.github.job_attempts import attempted, measured_before
 from runevals.github.job_tokens import without_tokens
 from runevals.github.stored_baseline import stored_base
 from runevals.github.stored_mark import stored_mark
-from runevals.github.without_secrets import not_measured
+from runevals.github.without_secrets import not_measured, without_keys_of_programs
 from runevals.lib.terminal import notice, say
 from runevals.programs import processes
 from runevals.records.errors import (
@@ -80,7 +80,6 @@ if TYPE_CHECKING:
     from runevals.github.job import JobContext
     from runevals.records import Conclusion
     from runevals.run.project_folders import Project
-    from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.file import BaseSide
     from runevals.settings.resolve import RawSettings, Settings
 
@@ -259,13 +258,12 @@ def _result(settings: Settings, raw: RawSettings, here: JobContext, environment:
         return JobResult(_merged(settings, raw, here, stored, environment), stored)
     if mode == "gate":
         return JobResult(_gated(settings, raw, here, stored, environment), stored)
-    conclusion, attempt = _measured(settings, raw, here, stored, environment)
-    return JobResult(conclusion, stored, attempt)
+    return _measured(settings, raw, here, stored, environment)
 
 
 def _measured(
     settings: Settings, raw: RawSettings, here: JobContext, stored: StoredBase, environment: Mapping[str, str]
-) -> tuple[Conclusion, UnfinishedRun | None]:
+) -> JobResult:
     """The suites, run; with stored answers of an earlier attempt, if there are any."""
     require_reachable(settings)
     load_sdk_beside(settings)
@@ -283,7 +281,10 @@ def _measured(
             earlier=before,
             finds_lines=here.job.has_secrets,  # not for a fork
         )
-        return pipeline.run(request), attempt
+        run = partial(pipeline.run, request)
+        return JobResult(
+            run() if here.job.has_secrets else without_keys_of_programs(settings, run), stored, attempt
+        )
 
 
 def _request(settings: Settings, raw: RawSettings, here: JobContext, stored: StoredBase) -> RunRequest:

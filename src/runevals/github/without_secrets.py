@@ -1,10 +1,12 @@
-"""Skips changes whose jobs have no secrets, if models need a key."""
+"""Changes whose jobs have no secrets: skipped if models need a key, and measured if only a program may."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 from runevals.lib.text.secret_variables import SECRET_NAMES
 from runevals.records import Conclusion
-from runevals.records.errors import RunevalsError
+from runevals.records.errors import COULD_NOT_MEASURE, RunevalsError, TargetRefused
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
@@ -13,29 +15,37 @@ from runevals.settings.resolve import RawSettings, Settings
 from runevals.verdict.outcome import skipped, unmeasured
 
 MOST_NAMES = 5
+_HINT = (
+    "nothing of this change was measured; a maintainer can have it measured by pushing its branch here. "
+    "`require_credentials: true` makes the check fail instead"
+)
 IDENTITY = "the identity of this repository's jobs"
 _THE_RUNNERS = ("INPUT_", "ACTIONS_", "GITHUB_")
 
 
 def withheld(settings: Settings) -> tuple[str, ...]:
-    """The variables of keys that target and judge lack, as GitHub gives a fork's job empty secrets."""
+    """What target and judge lack to be asked: variables of keys, or the identity of the job."""
     environment = settings.environment
     if settings.target is None:
         settings = with_target(settings, suites_of(settings).suites)  # the suites may name the models
-    endpoints = [endpoint for endpoint in (settings.target, *settings.judges) if endpoint is not None]
-    lacking = [
+    lacking = {
         endpoint.api_key_env if endpoint.auth is None else IDENTITY
-        for endpoint in endpoints
-        if endpoint.auth is not None or (endpoint.needs_key and not environment.get(endpoint.api_key_env))
-    ]
-    if not any(endpoint.takes_questions for endpoint in endpoints):
-        return ()
-    empty = [
-        name
-        for name, value in environment.items()
-        if not value and name.upper().endswith(SECRET_NAMES) and not name.startswith(_THE_RUNNERS)
-    ]
-    return tuple(sorted({*lacking, *empty}))
+        for endpoint in (settings.target, *settings.judges)
+        if endpoint is not None
+        and (endpoint.auth is not None or (endpoint.needs_key and not environment.get(endpoint.api_key_env)))
+    }
+    return tuple(sorted(lacking))
+
+
+def empty_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables that are empty as GitHub gives a fork's job secrets: a program under test may need them."""
+    return tuple(
+        sorted(
+            name
+            for name, value in environment.items()
+            if not value and name.upper().endswith(SECRET_NAMES) and not name.startswith(_THE_RUNNERS)
+        )
+    )
 
 
 def not_measured(settings: Settings, raw: RawSettings) -> Conclusion | None:
@@ -44,21 +54,38 @@ def not_measured(settings: Settings, raw: RawSettings) -> Conclusion | None:
     The base decides: where its target or judge needs a key, the change is skipped. One that only the change needs
     is a reason of its own making, and no pass.
     """
-    hint = (
-        "nothing of this change was measured; a maintainer can have it measured by pushing its branch here. "
-        "`require_credentials: true` makes the check fail instead"
-    )
     of_base, of_change = _withheld_of_base(settings, raw), withheld(settings)
     if of_base:
-        why = f"changes from forks and Dependabot have no access to {', '.join(of_base[:MOST_NAMES])}"
-        required = settings.github.require_credentials
-        verdict = unmeasured(why) if required else skipped(f"Skipped, and the check passes: {why}")
-        return nothing_measured(settings, verdict, (hint,))
+        return _skipped(settings, of_base)
     if of_change:
         names = ", ".join(of_change[:MOST_NAMES])
         why = f"the change needs {names}, which its base does not and changes from forks have no access to"
-        return nothing_measured(settings, unmeasured(why), (hint,))
+        return nothing_measured(settings, unmeasured(why), (_HINT,))
     return None
+
+
+def without_keys_of_programs(settings: Settings, measure: Callable[[], Conclusion]) -> Conclusion:
+    """The conclusion of a change whose job has no secrets, but which is measured.
+
+    A program under test that needs one of them fails: what could not be measured is skipped then, and a loss is
+    a loss.
+    """
+    lacking = empty_secrets(settings.environment)
+    try:
+        conclusion = measure()
+    except TargetRefused:
+        if lacking:
+            return _skipped(settings, lacking)
+        raise
+    is_unmeasured = conclusion.verdict.exit_code == COULD_NOT_MEASURE and conclusion.report.totals.errored > 0
+    return _skipped(settings, lacking) if lacking and is_unmeasured else conclusion
+
+
+def _skipped(settings: Settings, names: Sequence[str]) -> Conclusion:
+    why = f"changes from forks and Dependabot have no access to {', '.join(names[:MOST_NAMES])}"
+    required = settings.github.require_credentials
+    verdict = unmeasured(why) if required else skipped(f"Skipped, and the check passes: {why}")
+    return nothing_measured(settings, verdict, (_HINT,))
 
 
 def _withheld_of_base(settings: Settings, raw: RawSettings) -> tuple[str, ...]:

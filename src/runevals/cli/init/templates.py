@@ -170,6 +170,7 @@ def starter_settings(values: Mapping[str, Any], *, repeats: bool, is_starter: bo
             lines += [f"{name}:", *(f"  {_setting(key, of_key)}" for key, of_key in value.items())]
         elif value is not None:
             lines.append(_setting(name, value))
+    lines.append("# edits: accept # what passes only in its edited form is a loss until a reviewer accepts it")
     if target is None:
         lines += with_models(_NO_TARGET).splitlines()
         lines += [
@@ -220,7 +221,10 @@ def workflow(*, branch: str | None, config: str, variables: Sequence[str], insta
 
     `config` is the settings file, relative to the repository's root; `installs` are commands that are run first.
     """
-    step = [] if config == SETTINGS.name else ["        with:", f"          config: {json.dumps(config)}"]
+    inputs = [] if config == SETTINGS.name else [f"config: {json.dumps(config)}"]
+    if any(map(is_secret, variables)):
+        inputs.append("require_credentials: true # a fork's change has no keys: it fails until it is measured")
+    step = ["        with:", *(f"          {line}" for line in inputs)] if inputs else []
     step += ["        env:"] if variables else ["        # env: what your program needs, such as"]
     mark = "" if variables else "# "
     for name in variables or ["OPENAI_API_KEY"]:
