@@ -116,7 +116,9 @@ def test_a_gate_on_another_target(models, runevals, limit, against, code, told):
         pytest.param(["--max-calls", "35"], "36 calls of 3 targets", id="calls"),
         pytest.param(["--baseline", "."], "it is a file (base.json means base.mini.json", id="folder"),
         pytest.param(["--against", "mini", "--shard", "1/2"], "a shard has only a part of the cases", id="shard"),
-        pytest.param(["--against", "nan"], "must be one of without-skill, none, mini, nano, pico", id="name"),
+        pytest.param(
+            ["--against", "nan"], "must be one of without-skill, placebo-skill, none, mini, nano, pico", id="name"
+        ),
         pytest.param(["--format", "eval-document", "-o", "a.json"], "--format is of one target", id="format"),
         pytest.param(["--open"], "--open is of one target", id="open"),
     ],

@@ -71,7 +71,9 @@ def test_one_of_them_is_as_if_it_were_the_only_one(settle):
             {}, {"target": "nan"}, "there is no target 'nan'; `targets` has mini, nano, agent", id="target"
         ),
         pytest.param({}, {"target": "nanno"}, "did you mean 'nano'?", id="did you mean"),
-        pytest.param({}, {"against": "mni"}, "one of without-skill, none, mini, nano, agent", id="against"),
+        pytest.param(
+            {}, {"against": "mni"}, "one of without-skill, placebo-skill, none, mini, nano, agent", id="against"
+        ),
         pytest.param({"against": "mni"}, {}, "runevals.yaml:16:2: against is 'mni'", id="against in the file"),
         pytest.param({}, {"target": "mini", "against": "mini"}, "compared with itself", id="itself"),
         pytest.param({}, {"against": "without-skill"}, "choose one with --target or --model", id="without-skill"),
@@ -80,7 +82,10 @@ def test_one_of_them_is_as_if_it_were_the_only_one(settle):
         pytest.param({"target": "openai"}, {"model": ("a", "a")}, "--model a was given twice", id="twice"),
         pytest.param({"target": "recorded:a.json"}, {"model": ("a", "b")}, "a recorded target", id="recorded"),
         pytest.param(
-            {"target": "skill"}, {"against": "mini"}, "must be one of without-skill, none", id="no targets"
+            {"target": "skill"},
+            {"against": "mini"},
+            "must be one of without-skill, placebo-skill, none",
+            id="no targets",
         ),
     ],
 )

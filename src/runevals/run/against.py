@@ -1,9 +1,11 @@
-"""The same cases measured otherwise in the rounds of the head (`--against`): without the skill under test."""
+"""The same cases measured otherwise in the rounds of the head: without the skill, or with a placebo of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
@@ -11,8 +13,10 @@ from runevals.records import AgainstComparison, Case, RunReport
 from runevals.records.errors import InvalidSettings
 from runevals.run.live import live_target
 from runevals.run.measurement import OtherSide
+from runevals.run.placebo import placebo, placebo_of
 from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
+from runevals.settings.target_names import PLACEBO_SKILL
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import is_selected
 from runevals.targets.agents.settings import AgentTargetSettings
@@ -26,7 +30,8 @@ LEAVE_OUT = "leave out --against, or write --against none"
 def require_other_side(request: RunRequest) -> None:
     """Raises InvalidSettings if `--against` cannot be measured."""
     if request.settings.compare.against is not None:
-        _without_skill(request)
+        with TemporaryDirectory(prefix="runevals-placebo-") as folder:
+            _without_skill(request, Path(folder))
 
 
 @contextmanager
@@ -36,7 +41,10 @@ def other_side(request: RunRequest) -> Iterator[OtherSide | None]:
     if name is None:
         yield None
         return
-    with open_side(_without_skill(request), name) as side:
+    with (
+        TemporaryDirectory(prefix="runevals-placebo-") as folder,
+        open_side(_without_skill(request, Path(folder)), name) as side,
+    ):
         yield OtherSide(name, side)
 
 
@@ -52,15 +60,19 @@ def compared_with(other: OtherSide | None, report: RunReport) -> tuple[RunReport
     return replace(report, run=replace(report.run, notices=notices)), comparison
 
 
-def _without_skill(request: RunRequest) -> RunRequest:
-    """The request of the same cases without the skill, but for those that ask whether it is loaded."""
+def _without_skill(request: RunRequest, folder: Path) -> RunRequest:
+    """The request of the same cases without the skill, but for those that ask whether it is loaded.
+
+    A placebo is made in `folder`.
+    """
     settings = request.settings
     option = f"--against {settings.compare.against}"
     if settings.selection.shard is not None:
         raise InvalidSettings(f"{option}: a shard has only a part of the cases; {LEAVE_OUT}")
     if (asked := live_target(settings)) is None:
         raise InvalidSettings(f"{option}: recorded answers cannot be asked for again without it; {LEAVE_OUT}")
-    target = _target_without_skill(asked, request.suites)
+    is_placebo = settings.compare.against == PLACEBO_SKILL
+    target = _target_without_skill(asked, request.suites, folder if is_placebo else None)
     if target is None:
         raise InvalidSettings(
             f"{option}: the target names no skill that could be left out. Name its folder in `target.skills` of a "
@@ -73,15 +85,22 @@ def _without_skill(request: RunRequest) -> RunRequest:
     return replace(request, settings=settings, suites=suites, notices=())
 
 
-def _target_without_skill(target: TargetSettings, suites: LoadedSuites) -> TargetSettings | None:
-    """The target without the skills that its suites are for, or without any if they are for none of its skills."""
+def _target_without_skill(
+    target: TargetSettings, suites: LoadedSuites, placebos: Path | None = None
+) -> TargetSettings | None:
+    """The target without the skills that its suites are for, or without any if they are for none of its skills.
+
+    With a folder for them, placebos are in their place.
+    """
     if isinstance(target, AgentTargetSettings) and target.agent.skills:
         under_test = {suite.skill.resolve() for suite in suites.suites if suite.skill is not None}
-        skills = tuple(skill for skill in target.agent.skills if skill not in under_test)
-        skills = () if skills == target.agent.skills else skills
-        return target.with_skills(skills)
+        under_test = under_test & {*target.agent.skills} or {*target.agent.skills}
+        skills = [skill for skill in target.agent.skills if skill not in under_test]
+        if placebos is not None:
+            skills += [placebo_of(skill, placebos) for skill in target.agent.skills if skill in under_test]
+        return target.with_skills(tuple(skills))
     if target.system_prompt is not None and any(path.name == SKILL_FILE for path in target.files):
-        return replace(target, system_prompt=None)
+        return replace(target, system_prompt=None if placebos is None else placebo(target.system_prompt))
     return None
 
 

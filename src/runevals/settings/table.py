@@ -103,11 +103,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("mark", "text", metavar="30d|TAG|best", by=FLAG, protected=True,
             help="An earlier run to compare with as well, which shows many small losses: the newest of that age, "
                  "that of a tag's commit, or the one with the best pass rate, then score."),
-    # with `margin`, it decides only with a gate on `against_drop`
-    Setting("against", "text", metavar="NAME|without-skill|none", by=FLAG, protected=True,
+    # with `margin`, it decides only with a gate on `against_drop` or `lift`
+    Setting("against", "text", metavar="NAME|without-skill|placebo-skill|none", by=FLAG, protected=True,
             help="Also run the same cases in the same rounds: without-skill, with the skill under test not "
-                 "installed; or the target with this NAME, with which the others are compared: are they at most "
-                 "`margin` worse? Reported only, unless a gate names it."),
+                 "installed; placebo-skill, with other text of the same length in its place; or the target with "
+                 "this NAME, with which the others are compared: are they at most `margin` worse? Reported only, "
+                 "unless a gate names it."),
     Setting("margin", "number", default=0.03, bounds=(0.001, 1), by=FLAG, protected=True,
             help="How much worse than that target another may be, as a share of the range."),
     Setting("on_unknown", "text", default="unmeasured", choices=("pass", "unmeasured", "fail"), by=FLAG,

@@ -9,10 +9,11 @@ from typing import Any
 from runevals.lib.parsing.source import JsonPath
 from runevals.targets.kinds import KINDS
 
-WITHOUT_SKILL = "without-skill"
+WITHOUT_SKILL, PLACEBO_SKILL = "without-skill", "placebo-skill"
+OF_SKILL = (WITHOUT_SKILL, PLACEBO_SKILL)
 NONE = "none"
 OF_ONE_TARGET = "has a name for each target; for a single one write `target:`"
-RESERVED = (WITHOUT_SKILL, NONE, "https", *KINDS)
+RESERVED = (*OF_SKILL, NONE, "https", *KINDS)
 
 
 def is_of_one_target(targets: object) -> bool:

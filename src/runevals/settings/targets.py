@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import BaseSide, SettingsFile
-from runevals.settings.target_names import NONE, WITHOUT_SKILL, file_name, is_name
+from runevals.settings.target_names import NONE, OF_SKILL, file_name, is_name
 from runevals.settings.words import target_words
 from runevals.targets.kinds import kind_of
 
@@ -91,21 +91,21 @@ def _of_models(
     for number, model in enumerate(models):
         if names[number] in names[:number]:
             raise InvalidSettings(f"--model {model} was given twice; leave one out")
-        if model in (WITHOUT_SKILL, NONE):
+        if model in (*OF_SKILL, NONE):
             raise InvalidSettings(f"--model {model}: --against has its own meaning for this name")
     return TargetChoice(file=file, base_side=base_side, several=models, known=models)
 
 
 def check_against(against: object, source: str, targets: TargetChoice) -> None:
     """Raises InvalidSettings if there is nothing of this name to compare with, or only the target itself."""
-    known = (WITHOUT_SKILL, NONE, *targets.known)
+    known = (*OF_SKILL, NONE, *targets.known)
     if against is None or against == NONE:
         return
     if against not in known:
         hint = did_you_mean(str(against), known)
         raise InvalidSettings(f"{source} is '{against}'; it must be one of {', '.join(known)}{hint}")
-    if against == WITHOUT_SKILL and targets.several:
-        raise InvalidSettings(f"{source}: {WITHOUT_SKILL} is of one target; {choose_one(targets.several)}")
+    if against in OF_SKILL and targets.several:
+        raise InvalidSettings(f"{source}: {against} is of one target; {choose_one(targets.several)}")
     alone = against in targets.known and not targets.several
     if alone and (source.startswith("--") or len(targets.known) == 1):
         why = "the target would be compared with itself" if against == targets.name else "it does not run"
