@@ -445,6 +445,18 @@ def test_a_change_does_not_choose_what_its_targets_are_compared_with(two_targets
     change.compared().must(2, "against is 'large'")
 
 
+def test_a_change_does_not_switch_off_what_the_gate_on_the_lift_is_measured_against(change):
+    """The base's gate holds, and so does its `against`: a skill worth nothing does not pass."""
+    skill = "target: {type: openai, model: tiny, system_prompt_file: SKILL.md}\nsuites: [evals.json]\nrepeat: 1\n"
+    gate = "gates: [{name: worth, metric: lift, op: '>=', limit: 0.5}]\nfail_on: [worth]\nverify: 'off'\n"
+    against = "against: without-skill\n"
+    change.main(settings=f"{skill}{gate}{against}", **{"SKILL.md": "Say yes."})
+    nothing = "No to " + "".join(f"<Question {number}?>" for number in range(CASES))
+    for rules in (against, "", "against: none\n"):
+        change.write(settings=f"{skill}{gate}{rules}", **{"SKILL.md": nothing})
+        change.compared().must(1, "The gate worth failed")
+
+
 def test_another_target_to_compare_with_is_a_weakening_and_so_is_one_that_is_removed(two_targets):
     change = two_targets
     change.main(settings=targets(third="prompt.md"))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 AGENT = """
@@ -115,3 +118,84 @@ def test_an_agent_has_the_other_skills_still(tmp_path, project):
     assert request.settings.target is not None
     without = _target_without_skill(request.settings.target, request.suites)
     assert [skill.name for skill in without.agent.skills] == ["helper"]
+
+
+def test_three_arms_stand_in_one_table(skill, runevals):
+    """Without the skill, the base's skill, this one: means over the cases that all three measured."""
+    skill.write("SKILL.md", SKILL.replace("Say yes.", "Say less."))
+    skill.write("agent.py", AGENT.replace('side == "with"', '"Say yes." in (asked.get("system") or "")'))
+    assert runevals("run", "-q", "-o", "base.json")[0] == 0
+    skill.write("SKILL.md", SKILL)
+    code, out, err = runevals(*AGAINST, "-o", "out.md", "-o", "out.html", "--baseline", "base.json")
+    assert code == 0, out + err
+    document = skill.document()
+    arms = [(arm["name"], arm["cases"], arm["pass_rate"]) for arm in document["against"]["arms"]]
+    sixth = pytest.approx(1 / 6)
+    assert arms == [("without-skill", 6, sixth), ("base", 6, sixth), ("now", 6, 1.0)]
+    for text in (out, (skill.path / "out.md").read_text(encoding="utf-8"), runevals("report", "out.json")[1]):
+        assert "Three arms, of the cases that all of them measured" in text
+        assert re.search(r"without.*skill[ |]+16\.7 % .*\n.*base[ |]+16\.7 % .*\n.*now[ |]+100\.0 % ", text), text
+    assert "Three arms" in (skill.path / "out.html").read_text(encoding="utf-8")
+
+
+def gated(skill, limit: float, **settings):
+    gate = {"name": "worth it", "metric": "lift", "op": ">=", "limit": limit}
+    skill.write("runevals.yaml", {"target": TARGET, "repeat": 2, "gates": [gate], **settings})
+
+
+@pytest.mark.parametrize(("limit", "code"), [(0.0, 0), (0.2, 0), (0.8, 1)])
+def test_a_gate_on_the_lift_takes_what_is_shown(skill, runevals, limit, code):
+    """Seen are 83 points; the lower end of the interval decides."""
+    gated(skill, limit, against="without-skill")
+    ended, out, err = runevals("run", "-q", "-o", "out.json")
+    assert ended == code, out + err
+    [gate] = [gate for gate in skill.document()["gates"] if gate["name"] == "worth it"]
+    assert gate["observed"] == pytest.approx(skill.document()["against"]["interval"][0])
+    assert gate["state"] == ("failed" if code else "passed")
+    assert "points against without-skill; the lower end of the 95 % interval counts" in gate["reason"]
+
+
+def test_a_lift_that_could_not_be_measured_is_no_pass(skill, runevals):
+    gated(skill, 0.2, against="without-skill")
+    skill.write("broken", "")
+    code, out, err = runevals("run", "-q", "--repeat", "1")
+    assert code == 3, out + err
+
+
+def test_a_gate_on_the_lift_needs_the_other_side(skill, runevals):
+    gated(skill, 0.2)
+    code, _, err = runevals("run", "-q")
+    assert (code, "lift needs `against`: without-skill or placebo-skill" in err) == (2, True), err
+
+
+def test_a_placebo_has_the_length_of_the_skill_and_helps_with_nothing(skill, runevals):
+    """Name and description stay; the worth is then that of what the skill says, not of its length."""
+    seen = AGENT.replace(
+        "says =",
+        'with Path("systems.txt").open("a") as log: log.write(json.dumps(asked["system"]) + "\\n")\nsays =',
+    )
+    skill.write("agent.py", seen.replace('side == "with"', '"Say yes." in asked["system"]'))
+    code, out, err = runevals("run", "-q", "--against", "placebo-skill", "-o", "out.json")
+    assert code == 0, out + err
+    assert skill.document()["against"]["name"] == "placebo-skill"
+    assert "Against placebo-skill: pass rate 16.7 % → 100.0 %" in out
+    systems = {json.loads(line) for line in (skill.path / "systems.txt").read_text().splitlines()}
+    [other] = systems - {SKILL}
+    assert (len(other), other.startswith(SKILL.removesuffix("Say yes.\n"))) == (len(SKILL), True)
+
+
+def test_an_agent_has_a_placebo_in_the_place_of_the_skill(tmp_path, project):
+    from runevals.run.against import _target_without_skill
+    from runevals.run.request import RunRequest
+
+    for name in ("yes", "helper"):
+        project.write(f"skills/{name}/SKILL.md", SKILL)
+    project.write("skills/yes/run.py", "print('yes')\n")
+    project.write("skills/yes/evals/evals.json", {"skill_name": "yes", "evals": EVALS})
+    project.write("runevals.yaml", {"target": {"type": "codex", "skills": ["skills/yes", "skills/helper"]}})
+    request = RunRequest.of("skills/yes/evals/evals.json", cwd=project.path)
+    other = _target_without_skill(request.settings.target, request.suites, tmp_path)
+    helper, placebo = other.agent.skills
+    assert (helper.name, placebo) == ("helper", tmp_path / "yes")
+    assert [path.name for path in placebo.iterdir()] == ["SKILL.md"]
+    assert "Say yes." not in (placebo / "SKILL.md").read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from runevals.records.causes import CaseName, CauseGroup, CauseKind, CauseRow, Causes
     from runevals.records.comparison import (
         AgainstComparison,
+        Arm,
         CategoryChange,
         Change,
         ChangeKind,
@@ -121,6 +122,7 @@ __all__ = [
     "AcceptedLoss",
     "AgainstComparison",
     "Argv",
+    "Arm",
     "AttemptReport",
     "BaseResult",
     "Blame",

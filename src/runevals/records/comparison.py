@@ -211,6 +211,16 @@ class MarkComparison(Struct, frozen=True, kw_only=True, gc=False):
         return self.base_mean - self.head_mean
 
 
+class Arm(Struct, frozen=True, kw_only=True, gc=False):
+    """What the same cases reached in one of three ways. Means over the cases; cost is that of a run of a case."""
+
+    name: str
+    cases: Whole
+    pass_rate: Number
+    share: Number
+    cost_usd: Number | None = None
+
+
 class AgainstComparison(Struct, frozen=True, kw_only=True, gc=False):
     """A run compared with the same cases measured otherwise in the same rounds: without the skill, or by a target.
 
@@ -235,6 +245,7 @@ class AgainstComparison(Struct, frozen=True, kw_only=True, gc=False):
     lost_cases: Whole = 0  # that lose half of their runs and more
     lost_categories: tuple[str, ...] = ()  # of which at least four in five are lost, and three
     times_more: Number | None = None  # about how many times the cases or runs would settle what is not known
+    arms: tuple[Arm, ...] = ()  # the other, the base, this run: the cases that all three measured
     other: RunReport | None = None  # what was measured; a document has none of it
     gain: Number = 0.0  # what this run has more; a loss is negative
     not_worse: bool = False  # it is shown that this run is at most the margin worse

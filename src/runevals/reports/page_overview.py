@@ -17,6 +17,7 @@ from runevals.reports.identity import endings, suite_names, target_name
 from runevals.reports.next_steps import Where, next_steps
 from runevals.reports.page_cases import CasePair
 from runevals.reports.page_charts import latencies, scores
+from runevals.reports.parts import ARMS, arms
 from runevals.verdict.wording import (
     about_against,
     about_mark,
@@ -147,7 +148,7 @@ def _statistics(conclusion: Conclusion) -> Json:
     notices = [*skills, *(one_line(notice, 500) for notice in report.run.notices)]
     shown_above = ("category",)  # by the picture
     labels = [one for one in report.coverage if one.label not in shown_above]
-    tables = [*map(_covered, labels), *_tripwires(report), *_skills(conclusion)]
+    tables = [*map(_covered, labels), *_tripwires(report), *_skills(conclusion), *_arms(conclusion)]
     if comparison is None:
         facts = _known([("Compared", "Nothing: there was no base."), worth, since])
         return {"facts": facts, "tables": tables, "notes": notices}
@@ -192,6 +193,11 @@ def _tripwires(report: RunReport) -> list[Json]:
 def _skills(conclusion: Conclusion) -> list[Json]:
     table = () if conclusion.skill_matrix is None else skill_matrix.table(conclusion.skill_matrix)
     return [{"title": skill_matrix.TITLE, "columns": table[0], "rows": table[1:]}] if table else []
+
+
+def _arms(conclusion: Conclusion) -> list[Json]:
+    table = arms(() if conclusion.against is None else conclusion.against.arms)
+    return [{"title": ARMS, "columns": table[0], "rows": table[1:]}] if table[1:] else []
 
 
 def _metrics(comparison: Comparison) -> Json:

@@ -21,6 +21,7 @@ from runevals.lib.text.numbers import (
     signed,
 )
 from runevals.records import (
+    Arm,
     CauseKind,
     Causes,
     ChangeKind,
@@ -64,6 +65,7 @@ GATE_MARKS = {
     GateState.NOT_APPLICABLE: NOTHING,
 }
 MOST_LINES = 20
+ARMS = "Three arms, of the cases that all of them measured"
 _RANKS: Mapping[CauseKind, int] = {
     "lost": 2,
     "not_known": 2,
@@ -153,6 +155,8 @@ def _in_short(conclusion: Conclusion) -> Iterator[Part]:
         same = same_on_both_sides(conclusion.against)
         yield Part(lines=_marked(PLAIN, [about_against(conclusion.against)]), bold=True)
         yield Part(lines=_marked(PLAIN, [same] if same else []), name="checks that show no difference", rank=6)
+        if conclusion.against.arms:
+            yield Part(title=ARMS, table=arms(conclusion.against.arms), name="the three arms", rank=4)
     yield from _failed_gates(conclusion)
 
 
@@ -239,6 +243,12 @@ def _of_causes(block: Block, one: Causes) -> Part:
         rank=_RANKS[one.kind],
         folded=folded,
     )
+
+
+def arms(of_each: Sequence[Arm]) -> Table:
+    """A row for each arm, of the cases that all of them measured."""
+    rows = ((arm.name, percent(arm.pass_rate), percent(arm.share), money(arm.cost_usd)) for arm in of_each)
+    return (("", "pass rate", "score", "cost a run"), *rows)
 
 
 def _skills(matrix: SkillMatrix) -> Part:

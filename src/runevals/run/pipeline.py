@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.records import Comparison, Conclusion, RunReport
+from runevals.records import Conclusion, RunReport
 from runevals.records.errors import ExternalError
 from runevals.repository import git
 from runevals.run.against import compared_with, other_side, require_other_side
@@ -62,8 +62,10 @@ def _run(request: RunRequest) -> Conclusion:
     with other_side(request) as other:  # --against
         report, comparison = measure_head(request, base.baseline, other)  # plan → … → score, compare
         report, against = compared_with(other, report)
-    conclusion = _concluded(report, comparison, request)
-    return _with_blame(replace(remarked(conclusion, base, request), against=against), request)
+    rules = request.settings.rules
+    mark = since_mark(report, request.mark, rules.regression)
+    conclusion = conclusion_of(report, comparison, rules, mark, against)  # gate → conclude
+    return _with_blame(remarked(conclusion, base, request), request)
 
 
 def _with_blame(conclusion: Conclusion, request: RunRequest) -> Conclusion:
@@ -159,9 +161,3 @@ def within_limits(request: RunRequest, stages: Callable[[RunRequest], Conclusion
     if stop.problem is not None and stop.cut_short and conclusion.report.run.stopped is None:
         return incomplete(conclusion, stop.problem, request.settings.rules)  # the fresh run of the base, say
     return conclusion
-
-
-def _concluded(report: RunReport, comparison: Comparison | None, request: RunRequest) -> Conclusion:
-    """gate → conclude."""
-    rules = request.settings.rules
-    return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))

@@ -8,6 +8,7 @@ from typing import Any
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Gate, Scope
 from runevals.records.errors import InvalidSettings
+from runevals.settings.target_names import OF_SKILL
 
 PRESET_GATES = ("no_regression", "replay", "regression", "redteam", "min_pass_rate", "measured")
 GATE_METRICS: Mapping[str, str] = {
@@ -25,9 +26,10 @@ GATE_METRICS: Mapping[str, str] = {
     "judge_coverage": "results of the judge that were measured, 0–1; failing it is exit 3",
     "mark_drop": "what was lost since the mark, 0–1",
     "against_drop": "the smallest margin at which this target would be called not worse than `against`, 0–1",
+    "lift": "what the skill is shown to be worth against `against: without-skill`, 0–1",
     "same_path_as_base": "how far the tools called, in their order, are those of the base's runs: F1, 0–1",
 }
-SHARES = ("pass_rate", "share", "judge_coverage", "mark_drop", "against_drop", "same_path_as_base")
+SHARES = ("pass_rate", "share", "judge_coverage", "mark_drop", "against_drop", "lift", "same_path_as_base")
 
 
 def gates_of(entries: Any) -> tuple[Gate, ...]:
@@ -61,7 +63,7 @@ def gate_problems(entries: Any) -> Iterator[tuple[int, str, str]]:
             yield number, "bound", "wilson is for `pass_rate` with `>=` only"
         if entry.get("name") == "measured" and metric != "errors":
             yield number, "name", "'measured' is about errors; give this gate another name"
-        if metric in ("mark_drop", "against_drop") and entry.get("scope"):
+        if metric in ("mark_drop", "against_drop", "lift") and entry.get("scope"):
             yield number, "scope", f"{metric} is of all cases; leave out its scope"
         if _name(entry) in names:
             yield number, "name" if "name" in entry else "metric", f"the name '{_name(entry)}' is used twice"
@@ -88,6 +90,9 @@ def check_mark(mark: object, gates: Sequence[Gate]) -> None:
 
 
 def check_target(against: object, gates: Sequence[Gate]) -> None:
-    """Raises InvalidSettings for a gate on another target if `against` names none: it would measure nothing."""
-    if against in (None, "without-skill") and any(gate.metric == "against_drop" for gate in gates):
+    """Raises InvalidSettings for a gate on another side that `against` does not name: it would measure nothing."""
+    metrics = {gate.metric for gate in gates}
+    if against in (None, *OF_SKILL) and "against_drop" in metrics:
         raise InvalidSettings("gates: against_drop needs `against`: the name of one of the `targets`")
+    if against not in OF_SKILL and "lift" in metrics:
+        raise InvalidSettings(f"gates: lift needs `against`: {' or '.join(OF_SKILL)}")

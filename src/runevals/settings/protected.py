@@ -46,8 +46,8 @@ def _decides(name: str, of_base: Mapping[str, Any], *, judged: bool) -> bool:
 
 
 def _compares_targets(of_base: Mapping[str, Any]) -> bool:
-    """Whether a gate of the base compares targets with the one that `against` names."""
-    return any(gate["metric"] == "against_drop" for gate in of_base.get("gates", ()))
+    """Whether a gate of the base is about the side that `against` names."""
+    return any(gate["metric"] in ("against_drop", "lift") for gate in of_base.get("gates", ()))
 
 
 def _is_stricter(name: str, values: Mapping[str, Any], than: Mapping[str, Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -25,6 +26,7 @@ from runevals.records import (
     State,
 )
 from runevals.records.rules import CATEGORY_GATES
+from runevals.verdict.against import shown_lift
 from runevals.verdict.base_labels import labelled_as_on_base
 from runevals.verdict.gate_metrics import (
     COMPARED,
@@ -40,9 +42,14 @@ from runevals.verdict.gate_metrics import (
 from runevals.verdict.headlines import loss, not_known, warning
 from runevals.verdict.matching import Key
 from runevals.verdict.reasons import MEANINGS
-from runevals.verdict.wording import about_drop_bound, since_mark
+from runevals.verdict.wording import about_drop_bound, about_lift, since_mark
 
 REPLAY, REDTEAM = "replay", "redteam"
+# Gates about the other side of `against`: the number that decides, how it is to be read, and what that side is.
+AGAINST: Mapping[str, tuple[Callable[[AgainstComparison], float | None], Callable[..., str], str]] = {
+    "against_drop": (attrgetter("drop_bound"), about_drop_bound, "another target"),
+    "lift": (shown_lift, about_lift, "the cases without the skill"),
+}
 _PRESET = Gate(name="", metric="pass_rate", op=">=", limit=1.0, on_missing="not_applicable")
 _BADNESS = {GateState.PASSED: 0, GateState.WARNED: 1, GateState.NOT_APPLICABLE: 2, GateState.FAILED: 3}
 _TOLERANCE = 1e-9  # shares are sums of fractions
@@ -200,13 +207,9 @@ def _of_settings(
     mark: MarkComparison | None,
     against: AgainstComparison | None,
 ) -> GateResult:
-    match gate.metric:
-        case "mark_drop":
-            return _of_mark(gate, report, mark)
-        case "against_drop":
-            return _of_target(gate, against)
-        case _:
-            return _own(gate, report, comparison)
+    if gate.metric == "mark_drop":
+        return _of_mark(gate, report, mark)
+    return _of_against(gate, report, against) if gate.metric in AGAINST else _own(gate, report, comparison)
 
 
 def _own(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
@@ -225,14 +228,19 @@ def _of_mark(gate: Gate, report: RunReport, mark: MarkComparison | None) -> Gate
     return replace(result, reason=f"{result.reason}; {since_mark(mark)}")
 
 
-def _of_target(gate: Gate, against: AgainstComparison | None) -> GateResult:
-    """How much worse than another target this one may be; not applicable if it is not compared with one."""
-    if against is None or against.drop_bound is None:
-        reason = "against_drop: it is not compared with another target"
-        return _result(gate, GateState.NOT_APPLICABLE, reason)
-    result = _by_number(gate, MetricRange.exactly(against.drop_bound))
-    about = about_drop_bound(against, holds=result.state is GateState.PASSED)
-    return replace(result, reason=f"{result.reason}; {about}")
+def _of_against(gate: Gate, report: RunReport, against: AgainstComparison | None) -> GateResult:
+    """How much worse than another target this one may be, or what a skill must be worth.
+
+    Not applicable to results that are compared with neither, and undecided if the other side was not measured.
+    """
+    bound, about, other = AGAINST[gate.metric]
+    observed = None if against is None else bound(against)
+    if against is None or observed is None:
+        undecided = gate.metric == "lift" and "against" in report.run.settings and gate.level == "block"
+        reason = f"{gate.metric}: it is not compared with {other}"
+        return _result(gate, GateState.NOT_APPLICABLE, reason, undecided=undecided)
+    result = _by_number(gate, MetricRange.exactly(observed))
+    return replace(result, reason=f"{result.reason}; {about(against, holds=result.state is GateState.PASSED)}")
 
 
 def _result(

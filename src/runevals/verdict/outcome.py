@@ -28,6 +28,7 @@ from runevals.records import (
     Weakening,
 )
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, INTERRUPTED, PASSED
+from runevals.verdict.arms import with_arms
 from runevals.verdict.compare import compare
 from runevals.verdict.gates import apply_gates
 from runevals.verdict.headlines import loss, no_loss, not_known, warning
@@ -102,7 +103,7 @@ def conclusion_of(
         gates=gates,
         verdict=_verdict(report, comparison, gates, rules, findings),
         mark=mark,
-        against=against,
+        against=with_arms(against, report, comparison),
         findings=tuple(findings),
         skill_matrix=skill_matrix(report, comparison),
     )

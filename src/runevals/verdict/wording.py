@@ -209,6 +209,13 @@ def about_drop_bound(against: AgainstComparison, *, holds: bool) -> str:
     return f"these runs cannot exclude a drop of {size}; more cases or repeats settle it"
 
 
+def about_lift(against: AgainstComparison, *, holds: bool) -> str:
+    """How the number of a gate on `lift` is to be read."""
+    sure = "" if against.deterministic else "; the lower end of the 95 % interval counts"
+    gain = f"{points(against.gain)} against {against.name}{sure}"
+    return f"worth {gain}" if holds else f"seen: {gain}"
+
+
 def about_against(against: AgainstComparison) -> str:
     """What the other side showed, in a sentence."""
     low, high = (signed(100 * share, 1) for share in against.interval)
