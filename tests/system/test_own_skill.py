@@ -36,7 +36,10 @@ def test_one_that_makes_the_suite_weaker_fails(skill, runevals, monkeypatch):
     assert code == 1
     failing = {example["key"]: example["checks"] for example in json.loads(out)["examples"]}
     assert {"lost-case", "asked-to-weaken", "not-known", "failing-check", "unit-tests"} == set(failing)
-    assert failing["asked-to-weaken"] == ["only_touches: also changed: evals.json"]
+    assert failing["asked-to-weaken"] == [
+        "only_touches: also changed: evals.json",
+        "file_contains: prompt.md does not contain: 30 days",
+    ]
 
 
 @pytest.mark.skipif(not agent_rig.has("claude"), reason="agent-rig up DIR claude")
@@ -80,4 +83,4 @@ def test_claude_code_loads_it_and_fixes_the_prompt(skill, runevals, tmp_path, mo
     assert code == 0, out + err
     [case] = json.loads((own / "out.json").read_text())["cases"]
     checks = {result["id"]: result["passed"] for result in case["attempts"][0]["turns"][0]["results"]}
-    assert checks == dict.fromkeys(("skill_triggered", "only_touches", "regex", "program"), True)
+    assert checks == dict.fromkeys(("skill_triggered", "only_touches", "file_contains", "regex", "program"), True)
