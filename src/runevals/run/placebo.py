@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from runevals.lib.storage.files import write_whole
 from runevals.targets.agents.skills import SKILL_FILE
 
 _FRONT = re.compile(r"\A\s*---[ \t\r]*\n.*?^---[ \t\r]*\n", re.MULTILINE | re.DOTALL)
@@ -25,8 +26,6 @@ def placebo(text: str) -> str:
 
 def placebo_of(skill: Path, folder: Path) -> Path:
     """A folder of the skill's name with its placebo alone: no script, no other file."""
-    place = folder / skill.name
-    place.mkdir()
     text = (skill / SKILL_FILE).read_text(encoding="utf-8", errors="replace")
-    (place / SKILL_FILE).write_text(placebo(text), encoding="utf-8")
-    return place
+    write_whole(folder / skill.name / SKILL_FILE, placebo(text))
+    return folder / skill.name
