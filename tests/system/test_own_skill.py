@@ -42,7 +42,7 @@ def test_one_that_makes_the_suite_weaker_fails(skill, runevals, monkeypatch):
     ]
 
 
-@pytest.mark.skipif(not agent_rig.has("claude"), reason="agent-rig up DIR claude")
+@pytest.mark.needs("claude")
 def test_claude_code_loads_it_and_fixes_the_prompt(skill, runevals, tmp_path, monkeypatch):
     """In the workspace of the suite: the lost case of the fixture passes, and nothing else has changed."""
     own = skill.path / "skills/runevals"
