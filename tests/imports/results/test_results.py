@@ -197,10 +197,14 @@ def test_a_suite_of_junit_with_a_failure_that_no_test_has_was_not_finished(
 
 
 @pytest.mark.parametrize(
-    ("counts", "of_test", "notice"),
+    ("counts", "of_test", "stopped"),
     [
-        ('tests="10"', "", "x.xml counts 10 tests and has 1: is it the whole report?"),
-        ('tests="10" skipped="8"', "", "x.xml counts 10 tests and has 1: is it the whole report?"),
+        ('tests="10"', "", "x.xml:1: the report counts 10 tests and has 1: it is not the whole report"),
+        (
+            'tests="10" skipped="8"',
+            "",
+            "x.xml:1: the report counts 10 tests and has 1: it is not the whole report",
+        ),
         ('tests="10" skipped="9"', "", ""),
         ('tests="10" disabled="9"', "", ""),
         ('tests="2" errors="1"', "<error/>", ""),
@@ -208,14 +212,39 @@ def test_a_suite_of_junit_with_a_failure_that_no_test_has_was_not_finished(
         ('tests="many"', "", ""),
     ],
 )
-def test_a_report_of_junit_with_fewer_tests_than_it_counts_is_named(
-    tmp_path, monkeypatch, counts, of_test, notice
+def test_a_report_of_junit_with_fewer_tests_than_it_counts_was_not_finished(
+    tmp_path, monkeypatch, counts, of_test, stopped
 ):
     """Skipped tests may be left out of a report, and pytest counts a test twice whose teardown fails."""
     monkeypatch.chdir(tmp_path)
     tests = f'<testcase name="a">{of_test}</testcase>'
     Path("x.xml").write_text(f"<testsuites {counts}><testsuite {counts}>{tests}</testsuite></testsuites>")
-    assert read_results([Path("x.xml")]).notices == ((notice,) if notice else ())
+    assert read_results([Path("x.xml")]).stopped == stopped
+
+
+@pytest.mark.parametrize(
+    ("cases", "stopped"),
+    [
+        ("g > a | !g", True),
+        ("g > h > a | !h", True),
+        ("g > h > a | !g > h", True),
+        ("!g | g > a", False),  # Deno writes a test before its steps
+        ("g > a | !g | b", False),
+        ("g > a | g", False),
+        ("!TestMain", True),
+        ("!k.TestMain", False),
+        ("!k.initializationError | k.initializationError", False),  # run again, it passed
+    ],
+)
+def test_a_failed_group_of_junit_is_not_a_test(tmp_path, cases, stopped):
+    def case(text):
+        class_, _, name = text.strip("! ").rpartition(".")
+        end = "<failure/>" if "!" in text else ""
+        return f'<testcase classname="{class_}" name="{name.replace(">", "&gt;")}">{end}</testcase>'
+
+    path = tmp_path / "x.xml"
+    path.write_text(f'<testsuite name="s">{"".join(map(case, cases.split("|")))}</testsuite>')
+    assert bool(read_results([path]).stopped) is stopped
 
 
 def test_a_result_of_promptfoo_that_succeeded_and_has_an_error_is_errored(tmp_path):

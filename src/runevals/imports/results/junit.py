@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
@@ -53,26 +52,24 @@ _PARAMETERS = re.compile(r"\s*[\[(][^\[\]()]*[\])]$")
 # Maven Surefire: the runs of a test before it passed, and those after it failed.
 _EARLIER = {"flakyFailure": Outcome.FAILED, "flakyError": Outcome.ERRORED}
 _LATER = {"rerunFailure": Outcome.FAILED, "rerunError": Outcome.ERRORED}
-# Failures outside of tests, as Mocha, jest-junit and node:test name them; Vitest names the file or group.
-_HOOK = re.compile(
-    r'"(before|after) (all|each)" hook(:|$| (for|in) ")|^\s*Test execution failure: could be caused by test hooks'
+# Class and name of what fails outside of tests: a hook, a class or a package as a whole, as runners write them.
+_NOT_TESTS = re.compile(
+    r'.*"(before|after) (all|each)" hook(:.*|$| (for|in) ".*)'
+    r"|.*::\s*Test execution failure: could be caused by test hooks.*"
+    r"|.*::(|initializationError|executionError|classMethod)"
+    r"|::TestMain",
+    re.DOTALL,
 )
 MOST_NESTED = 30  # suites
 _WANTED_SKIP = ("SKIP_", "Disabled")  # how CTest says why, if nothing went wrong
-# The test class as a whole, as JUnit and Gradle name it. Surefire and GoogleTest leave the name empty.
-_CLASS_FAILURES = ("initializationError", "executionError", "classMethod")
-_GO_PACKAGE = ("", "TestMain")  # class and name, as gotestsum writes a package that panicked or was not built
-_DOTNET_ABORTED = re.compile(r"^Error - (The active test run was aborted\b.*)", re.MULTILINE)
-_NODE_FILE = re.compile(r"\bcause: 'test failed',\s+exitCode: ")
+_ABORTED = re.compile(r"^Error - (The active test run was aborted\b.*)", re.MULTILINE)
 _SCRIPT = re.compile(r"(?<!-d)\.[cm]?[jt]sx?$")  # Vitest does not time what it only compiles: `x.test-d.ts`
 _TIME = re.compile(r"\s*(?P<number>\d[\d.,]*(?:[eE][-+]?\d+)?|\.\d+)\s*(?P<unit>s|sec|seconds|ms)?\s*")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _NOT_RUN = "cancelledByParent"  # the type of a failure in node:test: a hook failed, or the event loop has ended
-_ERRORS = ("error", "flakyError", "rerunError")
-_FAILURES = ("failure", "flakyFailure", "rerunFailure")
 _STATES = ("status", "result", "outcome")
-_SAY_FAILED = (*_ERRORS, *_FAILURES)
-_SAY_THE_END = (*_SAY_FAILED, "skipped")
+_ENDS = {"error": Outcome.ERRORED, "failure": Outcome.FAILED, "skipped": Outcome.SKIPPED}  # the first decides
+_FAILS = ("error", "failure", *_EARLIER, *_LATER)
 
 
 def recognises(file: OpenedResults) -> bool:
@@ -104,12 +101,9 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
         duration_s=_seconds(root) or sum(_seconds(suite) or 0 for suite in root.children),
         notices=(
             *([f"{plural(again, 'test case')} read as further attempts of others"] if again else []),
-            *_first(_fewer_than_counted(suite, file.display_path) for suite in _suites(root)),
-            *_first(_more_failed(suite, file.display_path) for suite in _suites(root)),
-            *_first(map(_unknown_status, tests)),
             *_first(map(_unknown_time, tests)),
         ),
-        stopped=next(filter(None, map(_failure_outside_tests, _suites(root))), ""),
+        stopped=next(_why_incomplete(root, tests, file.display_path), ""),
     )
 
 
@@ -118,85 +112,68 @@ def _first(texts: Iterable[str]) -> Iterator[str]:
     return islice(filter(None, texts), 1)
 
 
-def _failure_outside_tests(suite: XmlElement) -> str:
-    """Why a suite was not run to its end, if it has an error or a failure, or counts some that no test has.
-
-    So jest-junit tells of a file that cannot be loaded. Some tools count the one kind as the other. Others
-    write a test case for a hook or a file that failed, and none for the tests that therefore did not run.
-    """
-    if any(map(_is_interrupted, suite.children)):
-        return "pytest was interrupted"
-    if reason := next(filter(None, map(_why_aborted, suite.children)), ""):
-        return reason
-    if name := next(_outside_tests(suite), ""):
-        return f"{cut_name(name)} failed: a hook, a file or a group, not a test"
-    is_own = any(child.name in ("error", "failure") for child in suite.children)
-    if not (is_own or _counts(suite, "errors") or _counts(suite, "failures")):
-        return ""
-    names = [child.name for test in _tests(suite, "", "", "") for child in test.element.children]
-    errors, failures = (sum(map(names.count, kinds)) for kinds in (_ERRORS, _FAILURES))
-    no_error = _counts(suite, "errors") and not errors and failures <= _counts(suite, "failures")
-    no_failure = _counts(suite, "failures") and not failures and errors <= _counts(suite, "errors")
-    if not (is_own or no_error or no_failure):
-        return ""
-    return f"the suite {cut_name(suite.attributes.get('name', NAME))} has a failure outside of its tests"
+def _why_incomplete(root: XmlElement, tests: Sequence[_Test], display_path: str) -> Iterator[str]:
+    """Why these are not all results of what was run: a file must add up, and every end must be a known one."""
+    suites = list(_suites(root))
+    yield from filter(None, (f"{display_path}:{place}" for suite in suites for place in _failures_outside(suite)))
+    yield from (f"{display_path}:{suite.line}: {why}" for suite in suites for why in _missing(suite))
+    yield from filter(None, map(_unknown_status, tests))
 
 
-def _why_aborted(element: XmlElement) -> str:
-    """Why .NET's runner ended early: its logger says so beside the tests that it has results of."""
-    match = _DOTNET_ABORTED.search(element.text) if element.name == "system-err" else None
-    return cut_name(match[1].strip()) if match else ""
-
-
-def _outside_tests(suite: XmlElement) -> Iterator[str]:
-    """The names of test cases that failed and are no tests: a hook, or a file, class or group as a whole."""
+def _failures_outside(suite: XmlElement) -> Iterator[str]:
+    """The line of each end that is not of a test, and what it says."""
     own = suite.attributes.get("name", "")
-    cases = [child for child in suite.children if child.name == "testcase"]
-    last = {_class_and_name(case): case for case in cases}  # Gradle may have run a class again until it passed
-    tests = len(cases) - (_failed_groups(cases) if _is_of_vitest(suite) else 0)
-    for place, case in enumerate(cases):
-        failures = _failures(case)
-        name = case.attributes.get("name", "")
-        is_group = place >= tests or (name == own and _SCRIPT.search(own))
-        is_file = any(map(_NODE_FILE.search, failures))
-        if failures and (is_group or is_file or _HOOK.search(name)):
-            yield name.strip()
-        elif _failures(last[_class_and_name(case)]) and _is_of_class(case):
-            yield " of ".join(filter(None, (name.strip(), _class_and_name(case)[0] or own)))
+    for child in suite.children:
+        aborted = _ABORTED.search(child.text) if child.name == "system-err" else None
+        if aborted is not None:
+            yield f"{child.line}: {cut_name(aborted[1].strip())}"
+        elif _is_interrupted(child):
+            yield f"{child.line}: pytest was interrupted"
+        elif child.name in ("error", "failure"):
+            yield f"{child.line}: the suite {cut_name(own or NAME)} has a failure outside of its tests"
+    last = {_class_and_name(child): child for child in suite.children if child.name == "testcase"}  # of its runs
+    groups = _failed_groups(last)
+    for (class_, name), case in last.items():
+        is_file = own in ("", name) and _SCRIPT.search(name)
+        if _failed(case) and (name in groups or is_file or _NOT_TESTS.fullmatch(f"{class_}::{name}")):
+            place = " of ".join(filter(None, dict.fromkeys((name or class_, own))))
+            yield f"{case.line}: {cut_name(place)} failed: a hook, a file or a group, not a test"
 
 
-def _is_of_class(case: XmlElement) -> bool:
-    """Whether it stands for its class or package as a whole."""
-    _, name = pair = _class_and_name(case)
-    return not name or name in _CLASS_FAILURES or pair == _GO_PACKAGE
+def _failed_groups(cases: Mapping[tuple[str, str], XmlElement]) -> set[str]:
+    """The last test cases, if they failed and are named as groups of others: Vitest writes these by title."""
+    paths = [name.split(" > ") for _, name in cases]
+    titles = {one for path in paths for n in range(1, len(path)) for one in (path[n - 1], " > ".join(path[:n]))}
+    failed = [name if _failed(case) else "" for (_, name), case in cases.items()]
+    return set(takewhile(titles.__contains__, reversed(failed)))
+
+
+def _missing(suite: XmlElement) -> Iterator[str]:
+    """What the suite counts and does not have.
+
+    Skipped tests may be left out of a report, and pytest counts a test twice whose teardown fails.
+    """
+    tests = list(_tests(suite, "", "", ""))
+    failed = sum(child.name in _FAILS for test in tests for child in test.element.children)
+    counted = {kind: _counts(suite, kind) for kind in ("tests", "failures", "errors", "skipped", "disabled")}
+    name = cut_name(suite.attributes.get("name") or "the report")
+    if failed < counted["failures"] + counted["errors"]:
+        number = counted["failures"] + counted["errors"]
+        yield (
+            f"{name} counts {number:g} failures and errors, and its tests have {failed}: "
+            "there is a failure outside of its tests, or it is not the whole report"
+        )
+    if len(tests) + failed + counted["skipped"] + counted["disabled"] < counted["tests"] < inf:
+        number = int(counted["tests"])
+        yield f"{name} counts {plural(number, 'test')} and has {len(tests)}: it is not the whole report"
 
 
 def _class_and_name(case: XmlElement) -> tuple[str, str]:
     return case.attributes.get("classname", "").strip(), case.attributes.get("name", "").strip()
 
 
-def _failed_groups(cases: Sequence[XmlElement]) -> int:
-    """How many of the last test cases are failed groups: Vitest writes them after the tests, by title."""
-    names = sorted(case.attributes.get("name", "") for case in cases)
-    titles = {title for name in names for title in name.split(" > ")[:-1]}
-
-    def is_group(case: XmlElement) -> bool:
-        name = case.attributes.get("name", "")
-        place = bisect(names, f"{name} > ")
-        following = "".join(names[place : place + 1])
-        return bool(_failures(case)) and (name in titles or following.startswith(f"{name} > "))
-
-    return sum(1 for _ in takewhile(is_group, reversed(cases)))
-
-
-def _failures(case: XmlElement) -> list[str]:
-    return [child.text for child in case.children if child.name in ("failure", "error")]
-
-
-def _is_of_vitest(suite: XmlElement) -> bool:
-    """Whether it is a file that Vitest ran; suites of Bun, Deno, ESLint and Playwright lack one of these."""
-    of = suite.attributes
-    return bool(_SCRIPT.search(of.get("name", "")) and of.get("timestamp") and of.get("hostname"))
+def _failed(case: XmlElement) -> bool:
+    return any(child.name in ("failure", "error") for child in case.children)
 
 
 def _is_interrupted(case: XmlElement) -> bool:
@@ -204,43 +181,21 @@ def _is_interrupted(case: XmlElement) -> bool:
     return case.name == "testcase" and case.attributes.keys() <= {"time"} and not case.children
 
 
-def _fewer_than_counted(suite: XmlElement, display_path: str) -> str:
-    """What to say of a suite that lacks tests: skipped ones may be left out, and pytest counts some errors too."""
-    counted = _counts(suite, "tests")
-    if not counted:
-        return ""
-    tests = list(_tests(suite, display_path, "", ""))
-    may_lack = _failures_in(tests) + _counts(suite, "skipped") + _counts(suite, "disabled")
-    if not len(tests) + may_lack < counted < inf:
-        return ""
-    return f"{display_path} counts {plural(int(counted), 'test')} and has {len(tests)}: is it the whole report?"
-
-
-def _more_failed(suite: XmlElement, display_path: str) -> str:
-    """What to say of a suite that counts more failures than its tests have, and not none of them."""
-    counted = _counts(suite, "failures") + _counts(suite, "errors")
-    total = _failures_in(_tests(suite, display_path, "", ""))
-    if not 0 < total < counted < inf:
-        return ""
-    within = f"the suite {cut_name(suite.attributes['name'])}" if suite.attributes.get("name") else "all"
-    return (
-        f"{display_path} counts {int(counted)} failures and errors in {within}, and its tests have {total}: "
-        "is it the whole report?"
-    )
-
-
-def _failures_in(tests: Iterable[_Test]) -> int:
-    return sum(child.name in _SAY_FAILED for test in tests for child in test.element.children)
+def _has_crashed(suite: XmlElement, case: XmlElement) -> bool:
+    """Whether Vitest lost the process that ran a file: neither the file nor the test has a time."""
+    of = suite.attributes
+    is_of_vitest = _SCRIPT.search(of.get("name", "")) and of.get("timestamp") and of.get("hostname")
+    return bool(is_of_vitest) and of.get("time") == case.attributes.get("time") == "0"
 
 
 def _unknown_status(test: _Test) -> str:
-    """What to say of a test that nothing calls failed, and of which a word says an end that is not known."""
-    stated = [test.element.attributes.get(name, "").strip() for name in _STATES]
-    unknown = next((one for one in stated if one and one.lower() not in PASSES), None)
-    says_more = any(child.name in _SAY_THE_END for child in test.element.children)
-    if unknown is None or says_more or _stated_end(test.element):
+    """What to say of a test that no element calls failed, and of which a word says an end that is not known."""
+    stated = [test.element.attributes.get(name, "").strip().lower() for name in _STATES]
+    unknown = [one for one in stated if one and one not in PASSES]
+    says_more = any(child.name in (*_FAILS, *_ENDS) for child in test.element.children)
+    if not unknown or says_more or _stated_end(test.element):
         return ""
-    return f"{test.place}: the status {cut_name(unknown)!r} of a test is not known, and read as passed"
+    return f"{test.place}: the status {cut_name(unknown[0])!r} of a test is not known"
 
 
 def _counts(suite: XmlElement, kind: str) -> float:
@@ -296,8 +251,7 @@ def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Ite
                 file=child.attributes.get("file", "") or file,
                 classname=classname,
                 name=name,
-                unended=_is_of_vitest(element)
-                and element.attributes.get("time") == child.attributes.get("time") == "0",
+                unended=_has_crashed(element, child),
             )
 
 
@@ -343,7 +297,7 @@ def _with_hidden_failures(tests: list[_Test], root: XmlElement) -> Iterator[_Tes
         places[id(test.within), test.classname, test.name].append(place)
     earlier = {place for several in places.values() for place in several[:-1]}
     for place, test in enumerate(tests):
-        says_nothing = not any(child.name in ("failure", "error", "skipped") for child in test.element.children)
+        says_nothing = not any(child.name in _ENDS for child in test.element.children)
         is_rerun = (is_of_pytest or test.suite == PYTEST) and place in earlier
         yield replace(test, reran=is_rerun and says_nothing)
 
@@ -366,30 +320,26 @@ def _case(test: _Test, names: _Names) -> ImportedCase:
 
 def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
     """The run that the element is of, with those that Maven Surefire lists in it."""
-    children, stated = test.element.children, _stated_end(test.element)
-    ends: Mapping[str, XmlElement] = {
-        child.name: child for child in reversed(children) if child.name in ("failure", "error", "skipped")
-    }
+    children = test.element.children
     yield from (_attempt(test, _EARLIER[one.name], _reason(one)) for one in children if one.name in _EARLIER)
-    if "error" in ends:
-        yield _attempt(test, Outcome.ERRORED, _reason(ends["error"]))
-    elif "failure" in ends and ends["failure"].attributes.get("type") == _NOT_RUN:
-        yield _attempt(test, Outcome.ERRORED, _reason(ends["failure"]))
-    elif "failure" in ends:
-        yield _attempt(test, Outcome.FAILED, _reason(ends["failure"]))
-    elif "skipped" in ends and _was_not_startable(test, ends["skipped"]):
-        yield _attempt(test, Outcome.ERRORED, _reason(ends["skipped"]))
-    elif "skipped" in ends:
-        yield _attempt(test, Outcome.SKIPPED, _reason(ends["skipped"]))
-    elif stated is not None:
-        yield _attempt(test, ENDS[stated], f"its status is {stated}")
-    elif test.unended:
-        yield _attempt(test, Outcome.ERRORED, "it has not ended: its file was not run to the end")
-    elif test.reran:
-        yield _attempt(test, Outcome.FAILED, "it was run again; the report does not say why")
-    else:
-        yield _attempt(test, Outcome.PASSED, "")
+    yield _attempt(test, *_end(test))
     yield from (_attempt(test, _LATER[one.name], _reason(one)) for one in children if one.name in _LATER)
+
+
+def _end(test: _Test) -> tuple[Outcome, str]:
+    """How its run ended, and why: what an element says, then a word, then what the rest of the file shows."""
+    ends = {child.name: child for child in reversed(test.element.children) if child.name in _ENDS}
+    for name, outcome in _ENDS.items():
+        if name in ends:
+            return Outcome.ERRORED if _never_began(test, ends[name]) else outcome, _reason(ends[name])
+    stated = _stated_end(test.element)
+    if stated is not None:
+        return ENDS[stated], f"its status is {stated}"
+    if test.unended:
+        return Outcome.ERRORED, "it has not ended: its file was not run to the end"
+    if test.reran:
+        return Outcome.FAILED, "it was run again; the report does not say why"
+    return Outcome.PASSED, ""
 
 
 def _stated_end(case: XmlElement) -> str | None:
@@ -400,10 +350,12 @@ def _stated_end(case: XmlElement) -> str | None:
     return next((one for one in stated if one in ENDS), None)
 
 
-def _was_not_startable(test: _Test, skipped: XmlElement) -> bool:
-    """Whether CTest could not start it: its program, its files or what it depends on were missing."""
-    is_of_ctest = test.element.attributes.get("status") == "notrun" and test.name == test.classname
-    return is_of_ctest and not skipped.attributes.get("message", "").startswith(_WANTED_SKIP)
+def _never_began(test: _Test, end: XmlElement) -> bool:
+    """Whether node:test cancelled it, or CTest lacked its program, its files or what it depends on."""
+    if end.name == "skipped":
+        not_run = test.element.attributes.get("status") == "notrun"
+        return not_run and not end.attributes.get("message", "").startswith(_WANTED_SKIP)
+    return end.attributes.get("type") == _NOT_RUN
 
 
 def _attempt(test: _Test, outcome: Outcome, reason: str) -> ImportedAttempt:
