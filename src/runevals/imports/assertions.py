@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
@@ -11,14 +9,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from runevals.evaluators.text.blank import is_blank
-from runevals.evaluators.text.ngrams import unusable
 from runevals.imports.code import AnswerShape, CodeFiles, NoEquivalent, is_trim, reads_fields
-from runevals.imports.comparisons import FUNCTION_CALLS, comparison, valid_calls
+from runevals.imports.comparisons import COMPARISONS, FUNCTION_CALLS, valid_calls
+from runevals.imports.equivalents import equivalent, is_number, on_five, text
 from runevals.imports.files import PREFIX
 from runevals.imports.remarks import Remarks
 from runevals.imports.templates import NotPlain, rendered
-from runevals.lib.parsing.source import read_yaml
 from runevals.records.errors import UsageError
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.variables import as_text
@@ -102,9 +98,8 @@ class Assertions(Struct, frozen=True, kw_only=True):
                 at = f"{at} ({assertion['type']})"
                 if assertion["type"] in _RUBRICS:
                     rubrics.append(self._rubric(assertion, test, at))
-                    thresholds += (
-                        [_on_five(assertion["threshold"])] if _is_number(assertion.get("threshold")) else []
-                    )
+                    if is_number(assertion.get("threshold")):
+                        thresholds.append(on_five(assertion["threshold"]))
                 else:
                     converted.append(self._convert(assertion, test, at))
                     self._note_lost_words(assertion, converted[-1], at)
@@ -138,32 +133,30 @@ class Assertions(Struct, frozen=True, kw_only=True):
         self, assertion: Mapping[str, Any], test: AssertedTest, at: str, depth: int = 0
     ) -> dict[str, Any]:
         kind: str = assertion["type"]
-        negated = kind.startswith("not-")
         plain = kind.removeprefix("not-")
-        if assertion.get("weight") == 0:
-            raise NoEquivalent("weight 0 only measures; a check here counts, or is not there")
-        self._require_known_keys(assertion, at, read=("config",) if plain in _PROGRAMS else ())
+        self._require_convertible(assertion, at, read=("config",) if plain in self._programs else ())
         if plain == "assert-set":
             converted = self._set(assertion, test, at, depth)
-        elif (name := self._as_code(plain, assertion, test, at)) is not None:
-            value = None if plain in _PROGRAMS else self._expected(plain, assertion, test)
-            converted = {"type": "custom", "fn": name, **({} if value is None else {"value": value})}
-            converted |= {"config": assertion["config"]} if "config" in assertion else {}
         else:
-            converted = self._as_evaluator(plain, assertion, test, at)
-        if "provider" in assertion:
-            self.remarks.differs(at, _OWN_GRADER)
-        if _is_number(assertion.get("weight")):
-            converted["weight"] = assertion["weight"]
-        return converted | ({"not": not converted.get("not", False)} if negated else {})
+            converted = self._as_code(plain, assertion, test, at) or self._as_evaluator(assertion, test, at)
+        self._note_grader(assertion, at)
+        weight = {"weight": assertion["weight"]} if is_number(assertion.get("weight")) else {}
+        negation = {"not": True} if kind != plain and equivalent(kind) is None else {}
+        return {**converted, **weight, **negation}
 
-    def _require_known_keys(self, assertion: Mapping[str, Any], at: str, read: Collection[str] = ()) -> None:
-        """Raises NoEquivalent for a key that decides; one that describes is nothing, another one a remark."""
+    def _require_convertible(self, assertion: Mapping[str, Any], at: str, read: Collection[str] = ()) -> None:
+        """Raises NoEquivalent if it only measures, or for a key that decides; another key may be a remark."""
+        if assertion.get("weight") == 0:
+            raise NoEquivalent("weight 0 only measures; a check here counts, or is not there")
         for key in sorted(assertion.keys() - _READ - set(read)):
             if key in _DECIDE:
                 raise NoEquivalent(f"'{key}' {WITHOUT_EQUAL}")
             if not describes(key):
                 self.remarks.differs(at, f"'{key}' is not known, and not converted")
+
+    def _note_grader(self, assertion: Mapping[str, Any], at: str) -> None:
+        if "provider" in assertion:
+            self.remarks.differs(at, _OWN_GRADER)
 
     def _note_lost_words(self, assertion: Mapping[str, Any], converted: Mapping[str, Any], at: str) -> None:
         """A remark on words of the value and config that are neither in the check nor in its code."""
@@ -173,66 +166,67 @@ class Assertions(Struct, frozen=True, kw_only=True):
         if lost := sorted({word for text in _texts_in(operands) for word in _WORD.findall(text)} - words):
             self.remarks.not_converted(at, f"what was written lacks {', '.join(lost)[:MOST_WORDS]}")
 
-    def _as_evaluator(
-        self, plain: str, assertion: Mapping[str, Any], test: AssertedTest, at: str
-    ) -> dict[str, Any]:
-        convert = _CONVERTED.get(plain)
-        if convert is None:
+    def _as_evaluator(self, assertion: Mapping[str, Any], test: AssertedTest, at: str) -> dict[str, Any]:
+        kind: str = assertion["type"]
+        plain = kind.removeprefix("not-")
+        if equivalent(plain) is None:
             raise NoEquivalent(_MEANS_MORE.get(plain, WITHOUT_EQUAL))
         if not plain.startswith(_WITHOUT_OUTPUT):
             self._require_as_it_is(assertion, test)
-        evidence = {"reference": self._context(test.values)} if plain == "context-faithfulness" else {}
         value = self._value(assertion.get("value"), test.values)
-        return {**convert(self, {**assertion, "value": value}, at), **evidence}
+        ours = equivalent(kind if equivalent(kind) else plain, value)
+        assert ours is not None  # noqa: S101 - its type has one
+        check = ours.check({**assertion, "value": value}, test.values)
+        if ours.differs:
+            self.remarks.differs(at, ours.differs)
+        return check
 
-    def _as_code(self, plain: str, assertion: Mapping[str, Any], test: AssertedTest, at: str) -> str | None:
-        """The file of an assertion that is code, or that looks at more than the answer's text; None for others."""
+    def _as_code(
+        self, plain: str, assertion: Mapping[str, Any], test: AssertedTest, at: str
+    ) -> dict[str, Any] | None:
+        """An assertion that is code, or that looks at more than the answer's text; None for others."""
         transforms = _transforms(assertion, test)
-        if plain in _PROGRAMS:
-            name = self._program(plain, assertion, test, transforms)
+        operand = None
+        if (program := self._programs.get(plain)) is not None:
+            name = program(assertion, test, transforms)
             self.remarks.differs(
                 at, f"became {name}, which sees output, context.vars and context.config, and nothing outside"
             )
-            return name
-        if plain in FUNCTION_CALLS:
-            if not self.functions:
-                raise NoEquivalent("the provider's config declares no functions to compare calls with")
-            calls = self.shape if self.shape.calls is not None else AnswerShape(calls="all")
-            return self.code.javascript(valid_calls(self.functions), calls)
-        check = comparison(plain)
-        if check is None or (not transforms and self.shape.calls is None):
-            return None
-        return self.code.javascript(check, self.shape, transforms)
-
-    def _program(
-        self, plain: str, assertion: Mapping[str, Any], test: AssertedTest, transforms: tuple[str, ...]
-    ) -> str:
-        source, threshold = _text(assertion), assertion.get("threshold")
-        if plain == "python":
-            if not all(map(is_trim, transforms)):
-                raise NoEquivalent("a transform in JavaScript before a check in Python")
-            check = self.code.python_function(source, test.values)
+        elif plain in FUNCTION_CALLS:
+            name = self._function_calls()
+        elif plain in COMPARISONS and (transforms or self.shape.calls is not None):
+            name = self.code.javascript(COMPARISONS[plain].check, self.shape, transforms)
+            operand = COMPARISONS[plain].operand(self._value(assertion.get("value"), test.values))
         else:
-            check = self.code.function(source, "check", test.values)
-        shape = self.shape
-        if shape.is_text and not transforms and reads_fields(check):
-            shape = AnswerShape(
-                parsed=True
-            )  # promptfoo's providers may return objects; here, all answers are texts
-        if plain == "python":
-            return self.code.python(check, shape, threshold)
-        return self.code.javascript(check, shape, transforms, threshold)
-
-    def _expected(self, plain: str, assertion: Mapping[str, Any], test: AssertedTest) -> Any:
-        """What a comparison in JavaScript compares with."""
-        value = self._value(assertion.get("value"), test.values)
-        if plain in FUNCTION_CALLS:
             return None
-        if plain.endswith(("-any", "-all")):
-            return _texts({"value": value})
-        if plain == "is-json":
-            return self._is_json({"value": value}, "").get("schema")
-        return value if plain == "equals" and isinstance(value, Mapping | list) else _text({"value": value})
+        operands = {"value": operand or None, "config": assertion.get("config")}
+        return {"type": "custom", "fn": name, **{key: one for key, one in operands.items() if one is not None}}
+
+    @property
+    def _programs(self) -> Mapping[str, Callable[[Mapping[str, Any], AssertedTest, tuple[str, ...]], str]]:
+        return {"javascript": self._javascript, "python": self._python}
+
+    def _javascript(self, assertion: Mapping[str, Any], test: AssertedTest, transforms: tuple[str, ...]) -> str:
+        check = self.code.function(text(assertion.get("value")), "check", test.values)
+        shape = self._shape(check, transforms)
+        return self.code.javascript(check, shape, transforms, assertion.get("threshold"))
+
+    def _python(self, assertion: Mapping[str, Any], test: AssertedTest, transforms: tuple[str, ...]) -> str:
+        if not all(map(is_trim, transforms)):
+            raise NoEquivalent("a transform in JavaScript before a check in Python")
+        check = self.code.python_function(text(assertion.get("value")), test.values)
+        return self.code.python(check, self._shape(check, transforms), assertion.get("threshold"))
+
+    def _shape(self, check: str, transforms: tuple[str, ...]) -> AnswerShape:
+        """The shape of an answer; promptfoo's providers may return objects, and here all answers are texts."""
+        reads = self.shape.is_text and not transforms and reads_fields(check)
+        return AnswerShape(parsed=True) if reads else self.shape
+
+    def _function_calls(self) -> str:
+        if not self.functions:
+            raise NoEquivalent("the provider's config declares no functions to compare calls with")
+        calls = self.shape if self.shape.calls is not None else AnswerShape(calls="all")
+        return self.code.javascript(valid_calls(self.functions), calls)
 
     def _require_as_it_is(self, assertion: Mapping[str, Any], test: AssertedTest) -> None:
         if not all(map(is_trim, _transforms(assertion, test))):
@@ -254,24 +248,21 @@ class Assertions(Struct, frozen=True, kw_only=True):
         return value
 
     def _rubric(self, assertion: Mapping[str, Any], test: AssertedTest, at: str) -> str:
-        self._require_known_keys(assertion, at)
+        self._require_convertible(assertion, at)
         self._require_as_it_is(assertion, test)
-        if assertion.get("weight") == 0:
-            raise NoEquivalent("weight 0 only measures; a check here counts, or is not there")
         value = self._value(assertion.get("value"), test.values)
         if not value:
             raise NoEquivalent("has no value")
-        text = "\n".join(map(as_text, value)) if isinstance(value, list) else as_text(value)
-        if "provider" in assertion:
-            self.remarks.differs(at, _OWN_GRADER)
-        return _RUBRICS[assertion["type"]].format(text)
+        rubric = "\n".join(map(as_text, value if isinstance(value, list) else [value]))
+        self._note_grader(assertion, at)
+        return _RUBRICS[assertion["type"]].format(rubric)
 
     def _set(self, assertion: Mapping[str, Any], test: AssertedTest, at: str, depth: int) -> dict[str, Any]:
         parts = assertion.get("assert")
         if not isinstance(parts, list) or not parts or depth >= MOST_NESTED:
             raise NoEquivalent("has no assertions, or too many within each other")
         threshold = assertion.get("threshold", 1)
-        if threshold != 1 and not (_is_number(threshold) and 0 < threshold * len(parts) <= 1):
+        if threshold != 1 and not (is_number(threshold) and 0 < threshold * len(parts) <= 1):
             raise NoEquivalent(f"a set passes if all of its assertions pass, or any; not a share of {threshold}")
         children = []
         for number, part in enumerate(parts, start=1):
@@ -280,143 +271,6 @@ class Assertions(Struct, frozen=True, kw_only=True):
                 raise NoEquivalent(f"{member['type']} stands inside a set; a rubric here stands beside them")
             children.append(self._convert(member, test, f"{at}, {number}", depth + 1))
         return {"type": "assert-set", "mode": "all" if threshold == 1 else "any", "children": children}
-
-    def _context(self, values: Mapping[str, Any]) -> str:
-        context = values.get("context")
-        if not isinstance(context, str):
-            raise NoEquivalent("the test has no variable 'context'")
-        return context
-
-    # One assertion type each; the variables of the value are filled in.
-
-    def _cased(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002 - as all of these
-        name = assertion["type"].removeprefix("not-").replace("-", "_")
-        return {"type": name, "value": _expected_text(assertion), "case_sensitive": True}
-
-    def _icontains(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        return {"type": "contains", "value": _expected_text(assertion)}
-
-    def _several(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        kind = assertion["type"].removeprefix("not-")
-        texts = _texts(assertion)
-        if kind.startswith("i"):
-            return {"type": kind[1:].replace("-", "_"), "values": texts}
-        children = [{"type": "contains", "value": text, "case_sensitive": True} for text in texts]
-        return {"type": "assert-set", "mode": kind.rpartition("-")[2], "children": children}
-
-    def _equals(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
-        if isinstance(assertion["value"], Mapping | list):
-            return {"type": "json_schema", "schema": {"const": assertion["value"]}}
-        text = _text(assertion)
-        self.remarks.differs(at, "white space around the answer is not compared")
-        return {"type": "equals", "value": text}
-
-    def _regex(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        return {"type": "regex", "pattern": _text(assertion), "flags": ""}
-
-    def _is_json(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        schema = assertion["value"]
-        if isinstance(schema, str) and schema.strip():
-            schema = read_yaml(schema, "the schema").value
-        if not schema:
-            return {"type": "json_valid"}
-        if not isinstance(schema, Mapping):
-            raise NoEquivalent("its schema is not an object")
-        return {"type": "json_schema", "schema": schema}
-
-    def _levenshtein(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        most = assertion.get("threshold", 5)
-        if not _is_number(most):
-            raise NoEquivalent("its threshold is not a number")
-        return {"type": "levenshtein_max", "reference": _text(assertion), "value": int(most)}
-
-    def _limit(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        if not _is_number(assertion.get("threshold")):
-            raise NoEquivalent("has no threshold")
-        return {"type": f"{assertion['type'].removeprefix('not-')}_max", "value": assertion["threshold"]}
-
-    def _word_count(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = assertion["value"]
-        bounds = value if isinstance(value, Mapping) else {"min": value, "max": value}
-        children = []
-        for key in ("min", "max"):
-            if key in bounds:
-                try:
-                    children.append({"type": f"word_count_{key}", "value": int(bounds[key])})
-                except (TypeError, ValueError):
-                    raise NoEquivalent(f"{key} is not a number of words") from None
-        if not children:
-            raise NoEquivalent("has neither min nor max")
-        return children[0] if len(children) == 1 else {"type": "assert-set", "mode": "all", "children": children}
-
-    def _overlap(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
-        kind = assertion["type"].removeprefix("not-")
-        name, n, default = ("rouge_n_min", 1, 0.75) if kind == "rouge-n" else ("bleu_min", 4, 0.5)
-        if (reason := unusable(_text(assertion), n, name)) is not None:
-            raise NoEquivalent(reason)
-        self.remarks.differs(at, f"{name} counts in its own way; look at its threshold")
-        return {"type": name, "reference": _text(assertion), "threshold": assertion.get("threshold", default)}
-
-    def _similar(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
-        text = _text(assertion)
-        self.remarks.differs(at, "a judge compares the meaning, 1–5, from 3; no embeddings are")
-        return {"type": "semantic_similarity", "reference": text}
-
-    def _judge(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:
-        kind = assertion["type"].removeprefix("not-")
-        name = "answer_relevancy" if kind == "answer-relevance" else "faithfulness"
-        converted: dict[str, Any] = {"type": name}
-        if _is_number(assertion.get("threshold")):
-            converted["threshold"] = _on_five(assertion["threshold"])
-        self.remarks.differs(at, "a judge scores it 1–5; look at its threshold")
-        return converted
-
-    def _tool_used(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = assertion["value"]
-        if isinstance(value, Mapping):
-            bounds = {key: value[key] for key in ("min", "max") if value.get(key) is not None}
-            return {"type": "tool_count", "tool": _tool(value), **(bounds or {"min": 1})}
-        if not isinstance(value, str | list):
-            raise NoEquivalent("only names of tools can be asked for")
-        return {"type": "tools_called", "values": _texts(assertion)}
-
-    def _tool_arguments(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = assertion["value"]
-        match = value.get("args", value.get("arguments")) if isinstance(value, Mapping) else None
-        if not isinstance(match, Mapping) or (not match and value.get("mode") != "exact"):
-            raise NoEquivalent("names no arguments")
-        return {
-            "type": "tool_arguments",
-            "tool": _tool(value),
-            "match": match,
-            "mode": value.get("mode", "partial"),
-        }
-
-    def _tool_sequence(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = assertion["value"]
-        steps = value.get("steps") if isinstance(value, Mapping) else value
-        if not isinstance(steps, list) or not steps:
-            raise NoEquivalent("names no steps")
-        mode = value.get("mode", "in_order") if isinstance(value, Mapping) else "in_order"
-        names = [step if isinstance(step, str) else _tool(step) for step in steps]
-        return {"type": "tool_sequence", "steps": names, "mode": mode}
-
-    def _step_count(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = assertion["value"]
-        bounds = {key: value[key] for key in ("min", "max") if key in value} if isinstance(value, Mapping) else {}
-        if not bounds or value.get("type") != "tool" or "pattern" in value:
-            raise NoEquivalent("only steps that are tool calls are counted, from min to max")
-        return _all([{"type": f"tools_count_{key}", "value": bound} for key, bound in bounds.items()])
-
-    def _skill_used(self, assertion: Mapping[str, Any], at: str) -> dict[str, Any]:  # noqa: ARG002
-        value = assertion["value"]
-        if isinstance(value, Mapping) and {"min", "max"} & value.keys():
-            raise NoEquivalent("how often a skill is loaded is not counted")
-        names = [_tool(value)] if isinstance(value, Mapping) else _texts(assertion)
-        if assertion["type"].startswith("not-"):
-            children = [{"type": "skill_triggered", "skill": name, "should_trigger": False} for name in names]
-            return {**_all(children), "not": True}  # turned round again by its type
-        return _all([{"type": "skill_triggered", "skill": name} for name in names])
 
 
 def _texts_in(value: Any) -> Iterator[str]:
@@ -437,47 +291,6 @@ def _transforms(assertion: Mapping[str, Any], test: AssertedTest) -> tuple[str, 
     return transforms
 
 
-def _tool(value: Any) -> str:
-    """The tool or skill that a value names. Raises NoEquivalent."""
-    name = value.get("name") if isinstance(value, Mapping) else None
-    if not isinstance(name, str) or not name.strip():
-        raise NoEquivalent("only names can be asked for, not patterns or kinds of steps")
-    return name
-
-
-def _all(children: list[dict[str, Any]]) -> dict[str, Any]:
-    """One assertion that holds if all of these do."""
-    return children[0] if len(children) == 1 else {"type": "assert-set", "mode": "all", "children": children}
-
-
-_PROGRAMS = frozenset({"javascript", "python"})
-_Convert = Callable[[Assertions, Mapping[str, Any], str], dict[str, Any]]
-_CONVERTED: Mapping[str, _Convert] = {
-    "contains": Assertions._cased,
-    "starts-with": Assertions._cased,
-    "icontains": Assertions._icontains,
-    "contains-any": Assertions._several,
-    "contains-all": Assertions._several,
-    "icontains-any": Assertions._several,
-    "icontains-all": Assertions._several,
-    "equals": Assertions._equals,
-    "regex": Assertions._regex,
-    "is-json": Assertions._is_json,
-    "levenshtein": Assertions._levenshtein,
-    "latency": Assertions._limit,
-    "cost": Assertions._limit,
-    "word-count": Assertions._word_count,
-    "rouge-n": Assertions._overlap,
-    "bleu": Assertions._overlap,
-    "similar": Assertions._similar,
-    "answer-relevance": Assertions._judge,
-    "context-faithfulness": Assertions._judge,
-    "trajectory:tool-used": Assertions._tool_used,
-    "trajectory:tool-args-match": Assertions._tool_arguments,
-    "trajectory:tool-sequence": Assertions._tool_sequence,
-    "trajectory:step-count": Assertions._step_count,
-    "skill-used": Assertions._skill_used,
-}
 _CELL = re.compile(
     rf"(?s)(?P<type>(?:not-)?(?:{'|'.join(_TYPES.split())}))(?:\((?P<threshold>\d+(?:\.\d+)?)\))?(?::(?P<value>.*))?"
 )
@@ -501,45 +314,3 @@ def from_cell(text: str) -> dict[str, Any]:
     if kind in _WITH_THRESHOLD:
         assertion["threshold"] = float(match["threshold"] or (0.8 if kind == "similar" else 0.75))
     return assertion
-
-
-def _text(assertion: Mapping[str, Any]) -> str:
-    value = assertion["value"]
-    if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
-        raise NoEquivalent("its value is not text")
-    return as_text(value)
-
-
-def _expected_text(assertion: Mapping[str, Any]) -> str:
-    """A text to look for."""
-    text = _text(assertion)
-    if is_blank(text):
-        raise NoEquivalent("its value is blank")
-    return text
-
-
-def _texts(assertion: Mapping[str, Any]) -> list[str]:
-    value = assertion["value"]
-    if isinstance(value, str):
-        value = list(_fields(value))
-    if not isinstance(value, list) or not value:
-        raise NoEquivalent("its value is not a list of texts")
-    texts = [as_text(item) for item in value]
-    if any(map(is_blank, texts)):
-        raise NoEquivalent("one of its values is blank")
-    return texts
-
-
-def _fields(text: str) -> Iterator[str]:
-    """The texts between commas; quotes keep one together."""
-    for row in csv.reader(io.StringIO(text), skipinitialspace=True):
-        yield from (field.strip() for field in row if field.strip())
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _on_five(share: float) -> float:
-    """A threshold of 0–1 on the judge's scale of 1–5."""
-    return round(1 + 4 * min(max(share, 0), 1), 2)

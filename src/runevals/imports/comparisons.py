@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from msgspec import Struct
+
+from runevals.imports.equivalents import schema, text, texts
 
 _CHECK = """function check(output, context, expected) {
   const text = typeof output === "string" ? output : JSON.stringify(output) ?? "";
@@ -20,20 +24,40 @@ _CHECK = """function check(output, context, expected) {
   return EXPRESSION;
 }
 """
-_EXPRESSIONS: Mapping[str, str] = {
-    "equals": (
-        'typeof expected === "object" ? require("lodash").isEqual(json(), expected) : text === String(expected)'
+
+
+class Comparison(Struct, frozen=True):
+    """What an expression in JavaScript compares with, and the expression."""
+
+    operand: Callable[[Any], Any]
+    expression: str
+
+    @property
+    def check(self) -> str:
+        """The function `check` of an assertion."""
+        return _CHECK.replace("EXPRESSION", self.expression)
+
+
+def _text_or_json(value: Any) -> Any:
+    return value if isinstance(value, Mapping | list) else text(value)
+
+
+COMPARISONS: Mapping[str, Comparison] = {
+    "equals": Comparison(
+        _text_or_json,
+        'typeof expected === "object" ? require("lodash").isEqual(json(), expected) : text === String(expected)',
     ),
-    "contains": "has(expected)",
-    "icontains": "hasAnyCase(expected)",
-    "contains-any": "expected.some(has)",
-    "contains-all": "expected.every(has)",
-    "icontains-any": "expected.some(hasAnyCase)",
-    "icontains-all": "expected.every(hasAnyCase)",
-    "starts-with": "text.startsWith(String(expected))",
-    "regex": "new RegExp(expected).test(text)",
-    "is-json": (
-        'json() !== undefined && (!expected || new (require("ajv"))({ strict: false }).compile(expected)(json()))'
+    "contains": Comparison(text, "has(expected)"),
+    "icontains": Comparison(text, "hasAnyCase(expected)"),
+    "contains-any": Comparison(texts, "expected.some(has)"),
+    "contains-all": Comparison(texts, "expected.every(has)"),
+    "icontains-any": Comparison(texts, "expected.some(hasAnyCase)"),
+    "icontains-all": Comparison(texts, "expected.every(hasAnyCase)"),
+    "starts-with": Comparison(text, "text.startsWith(String(expected))"),
+    "regex": Comparison(text, "new RegExp(expected).test(text)"),
+    "is-json": Comparison(
+        schema,
+        'json() !== undefined && (!expected || new (require("ajv"))({ strict: false }).compile(expected)(json()))',
     ),
 }
 FUNCTION_CALLS = frozenset(
@@ -50,12 +74,6 @@ _VALID_CALLS = """function check(output) {
   });
 }
 """
-
-
-def comparison(kind: str) -> str | None:
-    """The function `check` of an assertion; None if its type has none."""
-    expression = _EXPRESSIONS.get(kind)
-    return None if expression is None else _CHECK.replace("EXPRESSION", expression)
 
 
 def valid_calls(functions: Sequence[Mapping[str, Any]]) -> str:
