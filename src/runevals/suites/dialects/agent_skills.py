@@ -37,6 +37,7 @@ from runevals.suites.dialects.checking import (
 from runevals.suites.dialects.conservation import content_in_case, content_of
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
+from runevals.suites.dialects.synonyms import first_of, is_string, is_text
 from runevals.suites.fingerprint import Fingerprints, case_fingerprints, key_of_prompts
 
 NAME = "agent-skills"
@@ -120,7 +121,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     """Cases → suite, with every problem found. Raises UnrecognisedSuite if no case has expectations."""
     value: Any = source.value
     document: Mapping[str, Any] = {"": value} if isinstance(value, list) else value
-    skill_name = next((document[key] for key in _SKILL if isinstance(document.get(key), str)), None)
+    skill_name = first_of(document, _SKILL, is_string)
     skill = skill_of(options.folder, options.root, skill_name)
     reader = _Reader(source=source, options=options, skill=skill)
     problems = schema_problems(source, NAME)[0] or [*reader.unusable(document)]
@@ -214,10 +215,8 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
             yield self.source.warning(place, message, key=True, rule="unknown-key")
 
     def _case(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Case | None:  # noqa: FBT001
-        prompt = None
-        if isinstance(raw, Mapping):
-            prompt = next((raw[key] for key in _PROMPTS if isinstance(raw.get(key), str)), None)
-        if prompt is None or not prompt.strip():
+        prompt = first_of(raw, _PROMPTS, is_string) if isinstance(raw, Mapping) else None
+        if not is_text(prompt):
             self.problems.append(self.source.problem(place, _nothing_to_send(raw, prompt), rule="schema"))
             return None
         checks = AgentSkillChecks(source=self.source, problems=self.problems)
@@ -230,11 +229,11 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
         described = raw.get("expected_output")
         turn = Turn(
             prompt=prompt,
-            expected=described if isinstance(described, str) and described.strip() else None,
+            expected=described if is_text(described) else None,
             checks=specs,
             location=location,
         )
-        name = next((raw[key] for key in ("name", "eval_name", "title") if _is_text(raw.get(key))), None)
+        name = first_of(raw, ("name", "eval_name", "title"), is_text)
         timeout_s = _timeout_s(raw)
         extra = {"files": digests(files), **({} if timeout_s is None else {"timeout_s": timeout_s})}
         if others := {key: value for key, value in raw.items() if key not in _READ and not is_negated(key)}:
@@ -247,8 +246,8 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
             name=cut_name(one_line(name or prompt)),
             turns=(turn,),
             location=location,
-            category=raw["category"] if _is_text(raw.get("category")) else None,
-            tags=tuple(tag for tag in _list(raw.get("tags")) if _is_text(tag)),
+            category=raw["category"] if is_text(raw.get("category")) else None,
+            tags=tuple(tag for tag in _list(raw.get("tags")) if is_text(tag)),
             critical=raw.get("critical") is True,
             metadata=dict(raw),
             files=files,
@@ -280,9 +279,9 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
             return
         at = place if asks_for is None else (*place, asks_for[0])
         own = isinstance(value, bool)
-        skill_name = next((raw[key] for key in _NAMED_SKILL if _is_text(raw.get(key))), self.skill.name)
+        skill_name = first_of(raw, _NAMED_SKILL, is_text) or self.skill.name
         names = [skill_name] if own else _list(value)
-        if not names or not all(map(_is_text, names)):
+        if not names or not all(map(is_text, names)):
             self.problems.append(self.source.problem(at, "must be true, false, or the name of a skill"))
             return
         if not own and (quoted := next((name for name in names if name.casefold() in _YES_OR_NO), None)):
@@ -396,17 +395,16 @@ def _is_trigger(case: Case) -> bool:
 def _key(raw: Mapping[str, Any], prompt: str) -> str:
     """`id` as text, else the name, else a hash of the prompt, and of the names of files if there are any."""
     number = raw.get("id", raw.get("eval_id"))
-    if _is_text(number) or (isinstance(number, int) and not isinstance(number, bool)):
+    if is_text(number) or (isinstance(number, int) and not isinstance(number, bool)):
         return str(number)
-    if name := next((raw[key] for key in ("name", "eval_name") if _is_text(raw.get(key))), None):
-        return str(name)
-    return key_of_prompts([prompt, *filter(None, map(_file_name, _list(raw.get("files"))))])
+    name: str | None = first_of(raw, ("name", "eval_name"), is_text)
+    return name or key_of_prompts([prompt, *filter(None, map(_file_name, _list(raw.get("files"))))])
 
 
 def _file_name(entry: object) -> str | None:
     if isinstance(entry, Mapping):
-        entry = next((entry[key] for key in ("path", "file", "name") if _is_text(entry.get(key))), None)
-    return entry if isinstance(entry, str) and entry.strip() else None
+        entry = first_of(entry, ("path", "file", "name"), is_text)
+    return entry if isinstance(entry, str) and is_text(entry) else None
 
 
 def _timeout_s(raw: Mapping[str, Any]) -> float | None:
@@ -419,7 +417,3 @@ def _timeout_s(raw: Mapping[str, Any]) -> float | None:
 
 def _list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())

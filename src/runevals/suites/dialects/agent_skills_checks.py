@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -20,6 +20,7 @@ from runevals.lib.text.suggest import nearest
 from runevals.records import EvaluatorSpec, FileProblem, cut_name, one_line
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.assertions import numbered
+from runevals.suites.dialects.synonyms import first_of, is_string, is_text
 
 # Lists of statements and of checks: what must hold, and what must not.
 CHECKS = (
@@ -38,23 +39,6 @@ _OPERANDS = ("value", "values", "substring", "pattern", "regex", "phrases", "exp
 _READ = ("value", "values", "substring", "pattern", "regex", "phrases", "min", "max", "length")  # by `_options`
 _COMMANDS = ("cmd", "command", "script", "run")
 _JUDGED = frozenset({"llm_judge", "llm", "judge", "rubric", "semantic", "manual", "llm_rubric", "qualitative"})
-_INVERTED = {
-    **dict.fromkeys(("not_contains", "contains_not", "excludes", "does_not_contain"), "contains"),
-    **dict.fromkeys(("not_regex", "regex_absent", "not_matches", "regex_not"), "regex"),
-    **dict.fromkeys(("contains_none", "not_contains_any"), "contains_any"),
-}
-_SAME = {"includes": "contains", "icontains": "contains", "matches": "regex", "pattern": "regex"}
-_LENGTHS = ("min_length", "max_length")
-_LISTS = ("contains_any", "contains_all")
-_OPERAND_OF = {
-    "contains": "a text, or a list of texts",
-    "min_occurrences": "a text, and a whole number from 1 as 'count',",
-    **dict.fromkeys(_LENGTHS, "a whole number from 0"),
-    **dict.fromkeys(_LISTS, "a list of texts"),
-}  # of others a text
-_TYPES = frozenset({*_JUDGED, *_INVERTED, *_SAME, *_LENGTHS, *_LISTS, *_SAME.values()}) | {
-    *("starts_with", "ends_with", "equals", "min_occurrences")
-}
 _MISSPELT = 80.0  # of 100: from here on, a word counts as misspelt
 _INLINE_FLAGS = re.compile(r"\(\?([ims]+)\)")
 _EXPRESSION = re.compile(r"[\w.()\[\]]+ *(?:==|!=|<=|>=|<|>) *\S+")
@@ -103,15 +87,9 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         spec = self._operand(entry, place) or self._prose(entry, place, template)
         if spec is None:
             return None
-        weight = entry.get("weight")
-        if (
-            isinstance(weight, bool)
-            or not isinstance(weight, int | float)
-            or not 0 < weight <= catalogue.MOST_WEIGHT
-        ):
-            weight = 1.0
+        weight = entry["weight"] if _is_weight(entry.get("weight")) else 1.0
         inverted = any(entry.get(key) is True for key in ("not", "negate", "negated"))
-        name = next((entry[key] for key in ("id", "name") if _is_id(entry.get(key))), None)
+        name = first_of(entry, ("id", "name"), _is_id)
         label = one_line(str(name if name is not None else _text(entry) or spec.id))
         return self._built(
             replace(spec, id=cut_name(label), weight=float(weight), negated=spec.negated is not inverted), place
@@ -142,9 +120,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         elif kind and kind not in _JUDGED and any(key in entry for key in _OPERANDS):
             self._warn(place, f"the type '{entry['type']}' is not one that we decide" + _judged_instead(text))
         if text is None:
-            text = next(
-                (entry[key] for key in ("prompt", "value", "rubric") if isinstance(entry.get(key), str)), None
-            )
+            text = first_of(entry, ("prompt", "value", "rubric"), is_string)
             text = text if text is None or kind in _JUDGED or not kind else f"{kind.replace('_', ' ')}: {text}"
         if text is None:
             self._warn(place, f"is not read (keys: {', '.join(map(str, entry))}); write what must hold as 'text'")
@@ -156,10 +132,11 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         if isinstance(entry.get("check"), Mapping):
             return self._combined(entry["check"], place)
         kind = _kind(entry)
-        if not kind:
+        if kind not in _BY_WORD:
             return None
-        options = _options(_plain_kind(kind), entry)
-        return None if options is None else self._at(_spec(*options, negated=kind in _INVERTED), place)
+        negated = kind in _BY_WORD[kind].negations
+        specs = (_spec(*options, negated=negated) for options in _BY_WORD[kind].options(entry))
+        return next((self._at(spec, place) for spec in specs), None)
 
     def _combined(self, check: Mapping[str, Any], place: JsonPath) -> EvaluatorSpec | None:
         """`{contains_any, contains_all, matches_any, not_contains, not_matches}`: all of them must hold."""
@@ -202,38 +179,78 @@ def unread_checks(case: Mapping[str, Any], key: str) -> str:
     return f"'{key}' is not read and decides nothing; write what must hold into 'assertions'"
 
 
-def _options(kind: str, entry: Mapping[str, Any]) -> tuple[str, dict[str, object]] | None:
-    """(evaluator, its options), None if the operand is missing or is of another type."""
-    values = next((entry[key] for key in ("values", "phrases", "value") if isinstance(entry.get(key), list)), None)
-    texts = [value for value in values or () if isinstance(value, str)]
-    text = next(
-        (entry[key] for key in ("value", "substring", "pattern", "regex") if _is_text(entry.get(key))), None
-    )
-    number = next(
-        (entry[key] for key in ("value", "count", "min", "max", "length") if _is_count(entry.get(key))), None
-    )
-    cased = {"case_sensitive": True} if entry.get("case_sensitive") is True else {}
-    if kind == "contains" and texts:
-        return "contains_all", {"values": texts}
-    if kind in _LISTS and texts:
-        return kind, {"values": texts}
-    if kind in ("contains", "starts_with", "ends_with") and text is not None:
-        return kind, {"value": text, **cased}
-    if kind == "equals" and text is not None:
-        return kind, {"value": text}
-    if kind == "regex" and text is not None:
-        return kind, _pattern(text, entry.get("flags"))
-    if kind in _LENGTHS and number is not None:
-        return kind, {"value": number}
-    if kind == "min_occurrences" and text is not None and number:
-        pattern = _pattern(text, entry.get("flags"))
-        return "regex", {**pattern, "pattern": f"(?:(?:{pattern['pattern']})[\\s\\S]*?){{{number}}}"}
-    return None
+def _value(entry: Mapping[str, Any]) -> dict[str, object]:
+    text = first_of(entry, ("value", "substring", "pattern", "regex"), is_text)
+    return {} if text is None else {"value": text}
 
 
-def _plain_kind(kind: str) -> str:
-    """The kind of check without its negation and by one name."""
-    return _SAME.get(_INVERTED.get(kind, kind), _INVERTED.get(kind, kind))
+def _cased_value(entry: Mapping[str, Any]) -> dict[str, object]:
+    value = _value(entry)
+    return {**value, "case_sensitive": True} if value and entry.get("case_sensitive") is True else value
+
+
+def _values(entry: Mapping[str, Any]) -> dict[str, object]:
+    values = first_of(entry, ("values", "phrases", "value"), lambda one: isinstance(one, list)) or ()
+    texts = [value for value in values if isinstance(value, str)]
+    return {"values": texts} if texts else {}
+
+
+def _number(entry: Mapping[str, Any]) -> dict[str, object]:
+    number = first_of(entry, ("value", "count", "min", "max", "length"), _is_count)
+    return {} if number is None else {"value": number}
+
+
+def _regex(entry: Mapping[str, Any]) -> dict[str, object]:
+    value = _value(entry)
+    return _pattern(str(value["value"]), entry.get("flags")) if value else {}
+
+
+def _repeated(entry: Mapping[str, Any]) -> dict[str, object]:
+    pattern, number = _regex(entry), _number(entry).get("value")
+    if not pattern or not number:
+        return {}
+    return {**pattern, "pattern": f"(?:(?:{pattern['pattern']})[\\s\\S]*?){{{number}}}"}
+
+
+class _Type(Struct, frozen=True):
+    """A type of check that code decides: the evaluators that can, the first whose options are there."""
+
+    evaluators: Mapping[str, Callable[[Mapping[str, Any]], dict[str, object]]]
+    operand: str = "a text"  # for messages
+    synonyms: tuple[str, ...] = ()
+    negations: tuple[str, ...] = ()  # the types that say that it does not hold
+
+    def options(self, entry: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, object]]]:
+        """(evaluator, its options), of those whose operand is there and of the right type."""
+        return ((name, options) for name, read in self.evaluators.items() if (options := read(entry)))
+
+
+_TYPES_OF_CODE: Mapping[str, _Type] = {
+    "contains": _Type(
+        {"contains_all": _values, "contains": _cased_value},
+        "a text, or a list of texts",
+        ("includes", "icontains"),
+        ("not_contains", "contains_not", "excludes", "does_not_contain"),
+    ),
+    "contains_any": _Type(
+        {"contains_any": _values}, "a list of texts", negations=("contains_none", "not_contains_any")
+    ),
+    "contains_all": _Type({"contains_all": _values}, "a list of texts"),
+    "starts_with": _Type({"starts_with": _cased_value}),
+    "ends_with": _Type({"ends_with": _cased_value}),
+    "equals": _Type({"equals": _value}),
+    "regex": _Type(
+        {"regex": _regex},
+        "a text",
+        ("matches", "pattern"),
+        ("not_regex", "regex_absent", "not_matches", "regex_not"),
+    ),
+    "min_length": _Type({"min_length": _number}, "a whole number from 0"),
+    "max_length": _Type({"max_length": _number}, "a whole number from 0"),
+    "min_occurrences": _Type({"regex": _repeated}, "a text, and a whole number from 1 as 'count',"),
+}
+_BY_WORD = {word: one for name, one in _TYPES_OF_CODE.items() for word in (name, *one.synonyms, *one.negations)}
+_TYPES = frozenset({*_JUDGED, *_BY_WORD})
 
 
 def _unusable(entry: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -242,9 +259,9 @@ def _unusable(entry: Mapping[str, Any]) -> tuple[str, str] | None:
     Without words of its own a judge is not asked instead: the question would be another.
     """
     kind = _kind(entry)
-    if kind not in _TYPES - _JUDGED:
+    if kind not in _BY_WORD:
         return None
-    operand = _OPERAND_OF.get(_plain_kind(kind), "a text")
+    operand = _BY_WORD[kind].operand
     for key in _READ:
         if key in entry:
             return key, f"'{entry['type']}' needs {operand} here, but it is {json.dumps(entry[key])[:60]}"
@@ -300,7 +317,8 @@ def _kind(entry: Mapping[str, Any]) -> str:
 
 
 def _text(entry: Mapping[str, Any]) -> str | None:
-    return next((entry[key] for key in _TEXTS if _is_text(entry.get(key))), None)
+    text: str | None = first_of(entry, _TEXTS, is_text)
+    return text
 
 
 def _misspelt(entry: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -324,16 +342,16 @@ def _judged_instead(text: str | None) -> str:
     return "" if text is None else "; its text is judged instead"
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
+def _is_weight(value: object) -> bool:
+    return isinstance(value, int | float) and value is not True and 0 < value <= catalogue.MOST_WEIGHT
+
+
 def _is_id(value: object) -> bool:
-    return _is_text(value) or (isinstance(value, int) and not isinstance(value, bool))
+    return is_text(value) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def in_cases(count: int) -> str:
