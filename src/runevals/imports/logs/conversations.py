@@ -56,16 +56,10 @@ class Log(Struct, frozen=True, kw_only=True):
 
 def records_of(file: OpenedResults) -> list[Json]:
     """The records of a file: its lines, the entries of its list or of `data`, or the document itself."""
-    if file.rows is not None:
-        return list(file.rows)
-    document = file.document
-    if document is None:
-        return []
-    if isinstance(document.value, list):
-        return document.entries
-    if isinstance(document.value, dict) and isinstance(document.value.get("data"), list):
-        return document["data"].entries
-    return [document]
+    if file.rows is not None or file.document is None:
+        return list(file.rows or ())
+    page = file.document.at("data|.")
+    return page.entries if isinstance(page.value, list) else [file.document]
 
 
 def first_fields(file: OpenedResults, most: int = 20) -> Iterator[Mapping[str, object]]:

@@ -22,7 +22,10 @@ NAME = "langfuse"
 _TYPES = (
     "GENERATION", "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL",
 )  # fmt: skip
-_QUESTIONS = ("question", "query", "prompt", "message", "input", "text", "user_input")
+# Where an input has its messages, or the text of the user; `.` is the input itself.
+_INPUT = "messages|question|query|prompt|message|input|text|user_input|."
+_OUTPUT = "choices.0.message|."
+_TEXT = "content|answer|output|response|text"
 
 
 def recognises(file: OpenedResults) -> bool:
@@ -35,9 +38,9 @@ def read(file: OpenedResults) -> Log:
     requests = []
     left_out: Counter[str] = Counter()
     for record in _generations(records_of(file)):
-        messages = tuple(_messages(record["input"].value))
+        messages = tuple(_messages(record))
         if messages:
-            answers = () if record["level"].value == "ERROR" else tuple(_answers(record["output"].value))
+            answers = () if record["level"].value == "ERROR" else tuple(_answers(record))
             requests.append(LoggedRequest(place=record.place, messages=messages, answers=answers))
         else:
             left_out["inputs that are not messages"] += 1
@@ -58,38 +61,31 @@ def _is_trace(fields: Mapping[str, object]) -> bool:
 
 def _generations(records: list[Json]) -> Iterator[Json]:
     for record in records:
-        fields = record.fields
-        observations = record["observations"].entries if isinstance(fields.get("observations"), list) else []
-        inner = [
-            one for one in observations if isinstance(one.value, dict) and one.fields.get("type") == "GENERATION"
-        ]
-        if inner:
-            yield from inner
-        elif fields.get("type") in (None, "GENERATION"):
-            yield record
+        observations = record["observations"]
+        entries = observations.entries if isinstance(observations.value, list) else []
+        inner = [one for one in entries if one.at("type").value == "GENERATION"]
+        if inner or record["type"].value in (None, "GENERATION"):
+            yield from inner or [record]
 
 
-def _messages(value: object) -> Iterator[LoggedMessage]:
-    value = json_in(value)
-    if isinstance(value, Mapping):
-        if isinstance(value.get("messages"), list):
-            value = value["messages"]
-        else:
-            value = next((value[name] for name in _QUESTIONS if isinstance(value.get(name), str)), None)
+def _messages(record: Json) -> Iterator[LoggedMessage]:
+    yield from _as_messages(_parsed(record["input"]).at(_INPUT).value, "user")
+
+
+def _answers(record: Json) -> Iterator[LoggedMessage]:
+    answer = _parsed(record["output"]).at(_OUTPUT)
+    if isinstance(answer.value, dict):
+        yield from _as_messages([answer.value] if "role" in answer.value else answer.at(_TEXT).value, "assistant")
+    else:
+        yield from _as_messages(answer.value, "assistant")
+
+
+def _parsed(value: Json) -> Json:
+    return Json(json_in(value.value), value.file, value.pointer)
+
+
+def _as_messages(value: object, role: str) -> Iterator[LoggedMessage]:
+    """Messages, or a text as one of this role."""
     if isinstance(value, str):
-        yield LoggedMessage(role="user", text=value)
+        yield LoggedMessage(role=role, text=value)
     yield from messages_of(value)
-
-
-def _answers(value: object) -> Iterator[LoggedMessage]:
-    value = json_in(value)
-    if isinstance(value, Mapping):
-        choices = value.get("choices")
-        if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
-            value = choices[0].get("message")
-        names = ("content", "answer", "output", "response", "text")
-        if isinstance(value, Mapping) and "role" not in value:
-            value = next((value[name] for name in names if isinstance(value.get(name), str)), None)
-    if isinstance(value, str):
-        yield LoggedMessage(role="assistant", text=value)
-    yield from messages_of(value if isinstance(value, list) else [value])
