@@ -19,7 +19,7 @@ MOST = {
     "evaluators": 98,
     "github": 173,
     "judge": 138,
-    "imports": 206,
+    "imports": 198,
     "lib": 115,
     "models": 136,
     "programs": 96,
@@ -29,7 +29,7 @@ MOST = {
     "reports": 158,
     "run": 162,
     "settings": 192,
-    "suites": 182,
+    "suites": 178,
     "targets": 131,
     "verdict": 202,
 }

@@ -31,8 +31,6 @@ class Test(Struct, frozen=True, kw_only=True):
 
 
 _READ = frozenset({"description", "vars", "assert", "options", "metadata", "prompts", "threshold"})
-
-
 _METADATA = "__metadata:"
 
 

@@ -59,7 +59,7 @@ class CodeFiles(Struct, frozen=True, kw_only=True):
         self, check: str, shape: AnswerShape, transforms: tuple[str, ...] = (), threshold: float | None = None
     ) -> str:
         """A file whose function `check(output, context, expected)` is in the text `check` → its name."""
-        functions = [check, *map(self._transform, transforms, (f"transform{n or ''}" for n in range(9)))]
+        functions = [check, *map(self.function, transforms, (f"transform{n or ''}" for n in range(9)))]
         value = _SHAPED[shape.parsed, shape.calls]
         functions += [_FUNCTIONS[name] for name in ("calls", "read") if f"{name}(" in value]
         lines = [_CONTEXT, f"  let value = {value};"]
@@ -99,9 +99,6 @@ class CodeFiles(Struct, frozen=True, kw_only=True):
         body = lines if is_body else f"    return {lines.strip()}"
         imports = "import json\n\n\n" if re.search(r"\bjson\b", body) else ""
         return _only_vars(_importable(f"{imports}def main(output, context):\n{body}"))
-
-    def _transform(self, source: str, name: str) -> str:
-        return self.function(source, name)
 
     def _read(self, reference: str, suffixes: tuple[str, ...]) -> tuple[str, str]:
         """A program's text and the function that is named after it. Raises NoEquivalent or UsageError."""

@@ -89,8 +89,7 @@ def _bounded(value: Mapping[str, Any], evaluator: str, lacking: str) -> list[dic
         raise NoEquivalent("min or max is not a number") from None
 
 
-def _words(value: Any) -> list[dict[str, Any]]:
-    return _bounded(value, "word_count", "has neither min nor max")
+_words = partial(_bounded, evaluator="word_count", lacking="has neither min nor max")
 
 
 def _steps(value: Any) -> list[dict[str, Any]]:
@@ -178,10 +177,9 @@ class Equivalent(Struct, frozen=True):
 
 
 def _variable(values: Mapping[str, Any], name: str) -> str:
-    if not isinstance(values.get(name), str):
-        raise NoEquivalent(f"the test has no variable {name!r}")
-    value: str = values[name]
-    return value
+    if isinstance(value := values.get(name), str):
+        return value
+    raise NoEquivalent(f"the test has no variable {name!r}")
 
 
 def _nothing(_value: Any) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def read(file: OpenedResults) -> Log:
     requests = []
     left_out: Counter[str] = Counter()
     for record in _generations(records_of(file)):
-        messages = tuple(_messages(record))
+        messages = tuple(_as_messages(_parsed(record["input"]).at(_INPUT).value, "user"))
         if messages:
             answers = () if record["level"].value == "ERROR" else tuple(_answers(record))
             requests.append(LoggedRequest(place=record.place, messages=messages, answers=answers))
@@ -66,10 +66,6 @@ def _generations(records: list[Json]) -> Iterator[Json]:
         inner = [one for one in entries if one.at("type").value == "GENERATION"]
         if inner or record["type"].value in (None, "GENERATION"):
             yield from inner or [record]
-
-
-def _messages(record: Json) -> Iterator[LoggedMessage]:
-    yield from _as_messages(_parsed(record["input"]).at(_INPUT).value, "user")
 
 
 def _answers(record: Json) -> Iterator[LoggedMessage]:

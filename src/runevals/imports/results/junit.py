@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from math import inf
 
@@ -101,15 +101,10 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
         duration_s=_seconds(root) or sum(_seconds(suite) or 0 for suite in root.children),
         notices=(
             *([f"{plural(again, 'test case')} read as further attempts of others"] if again else []),
-            *_first(map(_unknown_time, tests)),
+            *islice(filter(None, map(_unknown_time, tests)), 1),  # one of a kind is enough
         ),
         stopped=next(_why_incomplete(root, tests, file.display_path), ""),
     )
-
-
-def _first(texts: Iterable[str]) -> Iterator[str]:
-    """The first that is not empty: one notice of a kind is enough."""
-    return islice(filter(None, texts), 1)
 
 
 def _why_incomplete(root: XmlElement, tests: Sequence[_Test], display_path: str) -> Iterator[str]:
@@ -164,8 +159,7 @@ def _missing(suite: XmlElement) -> Iterator[str]:
             "there is a failure outside of its tests, or it is not the whole report"
         )
     if len(tests) + failed + counted["skipped"] + counted["disabled"] < counted["tests"] < inf:
-        number = int(counted["tests"])
-        yield f"{name} counts {plural(number, 'test')} and has {len(tests)}: it is not the whole report"
+        yield f"{name} counts {counted['tests']:g} tests and has {len(tests)}: it is not the whole report"
 
 
 def _class_and_name(case: XmlElement) -> tuple[str, str]:
