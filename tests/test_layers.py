@@ -24,7 +24,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "repository": {"records", "lib", "programs"},
     "sandbox": {"records", "lib", "programs"},
     "evaluators": {"records", "lib"},
-    "settings": {*BELOW, "programs", "repository", "evaluators"},
+    "settings": {*BELOW, "programs", "repository", "evaluators", "targets"},  # a kind of target has its settings
     "suites": {*BELOW, "programs", "repository", "evaluators"},
     "imports": {"records", "lib", "programs", "repository", "evaluators", "suites"},
     "judge": {*BELOW, "evaluators"},

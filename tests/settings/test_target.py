@@ -40,13 +40,13 @@ def test_every_provider_is_a_target_and_a_judge_and_stands_in_the_schema():
     ("written", "reason"),
     [
         ("{type: claude-code, system_prompt: Be kind.}", "system_prompt: the claude-code target does not take it"),
-        ("{type: codex, base_url: 'http://127.0.0.1:1'}", "base_url: a codex target does not take it"),
+        ("{type: codex, base_url: 'http://127.0.0.1:1'}", "base_url: the codex target does not take it"),
         ("{type: command, command: a, mcp: {}}", "mcp: the command target does not take it; leave it out"),
         (
             "{type: openai, model: m, trace: otlp}",
             "trace: the openai target is not a program that is started here",
         ),
-        ("{type: plugin, plugin: p, system_prompt: Be kind.}", "system_prompt: a plugin target is not sent one"),
+        ("{type: plugin, plugin: p, system_prompt: Be kind.}", "system_prompt: the plugin target is not sent one"),
     ],
 )
 def test_what_a_kind_does_not_take_is_refused(settle, written, reason):

@@ -15,10 +15,10 @@ import pytest
 
 from runevals.models.chat.prices import Prices
 from runevals.records import Response, Workspace
-from runevals.records.agent import AgentSettings
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.workspaces.target import WorkspaceTarget
 from runevals.targets.agents import AGENTS
+from runevals.targets.agents.agent import AgentSettings
 from runevals.targets.agents.target import AgentTarget
 from runevals.targets.conversation_ids import ConversationIds
 from tests import agent_rig

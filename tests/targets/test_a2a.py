@@ -16,19 +16,17 @@ from runevals.models.http.throttle import Throttle
 from runevals.records import Citation, Conversation
 from runevals.records.errors import TargetRefused
 from runevals.targets.a2a import A2ATarget
-from runevals.targets.conversation_ids import ConversationIds
-from runevals.targets.web import web_settings
 from tests.a2a_server import a2a_server
 from tests.json_server import Answer, json_server
+from tests.making import making, settings_of
 
 TURN = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Hello?", thread="s#c#1")
 
 
 def target(server, *, environment=None, timeout_s=5.0, attempts=3, **written):
-    settings = {"type": "a2a", "url": server.url, **written}
-    web = web_settings(settings, environment or {}, has_template=False)
+    settings = settings_of("a2a", environment, **{"url": server.url, **written})
     throttle = Throttle(max_attempts=attempts, first_delay_s=0.01)
-    return A2ATarget(web, web.header_values(environment or {}), throttle, ConversationIds(), timeout_s=timeout_s)
+    return A2ATarget(replace(settings, timeout_s=timeout_s), making(throttle, environment))
 
 
 def answered(server, conversation=TURN, **settings):

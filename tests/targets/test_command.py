@@ -11,21 +11,19 @@ import pytest
 
 from runevals.records import Conversation, Message, Workspace
 from runevals.records.errors import TargetRefused
-from runevals.targets.command import CommandTarget, failure_of
+from runevals.targets.command import CommandSettings, CommandTarget, failure_of
 from runevals.targets.environment import cleaned
+
+
+def command(tmp_path: Path, *words: str, timeout_s: float = 10.0, env: dict | None = None) -> CommandTarget:
+    told = {"type": "command", "model": "m", "system_prompt": "Be kind.", "timeout_s": timeout_s}
+    return CommandTarget(CommandSettings(**told, base=tmp_path, command=words), env or {})
 
 
 def answer(tmp_path: Path, code: str, *, timeout_s: float = 10.0, env: dict | None = None):
     script = tmp_path / "agent.py"
     script.write_text("import json, os, sys, time\n" + code, encoding="utf-8")
-    target = CommandTarget(
-        [sys.executable, str(script)],
-        cwd=tmp_path,
-        env=env or {},
-        timeout_s=timeout_s,
-        deterministic=False,
-        request={"model": "m", "system": "Be kind."},
-    )
+    target = command(tmp_path, sys.executable, str(script), timeout_s=timeout_s, env=env)
     history = (Message(role="user", content="Hi"), Message(role="assistant", content="Hello"))
     asked = Conversation(suite="s", case="c", attempt=2, turn=1, prompt="Why?", history=history, metadata={"a": 1})
     return target.answer(asked)
@@ -102,9 +100,7 @@ def test_a_program_that_times_out_is_killed_with_its_children(tmp_path):
 
 
 def test_a_missing_program_stops_the_run(tmp_path):
-    target = CommandTarget(
-        ["/no/such/program"], cwd=tmp_path, env={}, timeout_s=1, deterministic=False, request={}
-    )
+    target = command(tmp_path, "/no/such/program")
     with pytest.raises(TargetRefused, match="/no/such/program"):
         target.answer(Conversation(suite="s", case="c", attempt=1, turn=1, prompt="?"))
 
@@ -171,8 +167,6 @@ def test_a_stopped_program_is_killed_with_its_children(tmp_path):
 def test_a_command_in_a_workspace_still_finds_its_own_files(tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "agent.py").write_text("import os; print(os.getcwd())", encoding="utf-8")
-    target = CommandTarget(
-        [sys.executable, "agent.py"], cwd=tmp_path, env={}, timeout_s=10.0, deterministic=False, request={}
-    )
+    target = command(tmp_path, sys.executable, "agent.py")
     told = {"suite": "s", "case": "c", "attempt": 1, "turn": 1, "prompt": "?", "cwd": tmp_path / "work"}
     assert target.answer(Conversation(**told, workspace=Workspace())).text == str(tmp_path / "work")

@@ -13,23 +13,19 @@ from runevals.models.chat.prices import Price, Prices
 from runevals.models.http.throttle import Throttle
 from runevals.records import Citation, Conversation, Message, ToolCall
 from runevals.records.errors import TargetRefused
-from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.http import HttpTarget
-from runevals.targets.json_endpoint import JsonEndpoint
-from runevals.targets.web import web_settings
 from tests.json_server import Answer, json_server
+from tests.making import making, settings_of
 
 TURN = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Hello?", thread="s#c#1")
 
 
 def target(server, *, environment=None, timeout_s=5.0, attempts=3, told=(), **written):
-    settings = {"type": "http", "url": f"{server.url}/chat", **written}
-    web = web_settings(settings, environment or {}, has_template=True)
+    settings = settings_of("http", environment, **{"url": f"{server.url}/chat", **written})
+    settings = replace(settings, timeout_s=timeout_s, **dict(told))
     throttle = Throttle(max_attempts=attempts, first_delay_s=0.01)
-    endpoint = JsonEndpoint(web, web.header_values(environment or {}), throttle, timeout_s=timeout_s)
-    return HttpTarget(
-        endpoint, ConversationIds(), request=dict(told), prices=Prices({"mine": Price(input=1, output=2)})
-    )
+    prices = Prices({"mine": Price(input=1, output=2)})
+    return HttpTarget(settings, making(throttle, environment, prices=prices))
 
 
 def asked_once(reply, **settings):
@@ -49,7 +45,7 @@ def test_by_default_an_http_target_sends_prompt_and_messages_and_reads_the_usual
         "turns": 2,
         "model": "mine",
     }
-    response, requests = asked_once(reply, told={"system": "Be kind.", "model": None})
+    response, requests = asked_once(reply, told={"system_prompt": "Be kind."})
     assert requests[0].method == "POST"
     assert requests[0].body == {
         "system": "Be kind.",

@@ -14,10 +14,15 @@ import pytest
 import runevals
 from runevals.records import Conversation, Delivery
 from runevals.records.errors import TargetRefused
-from runevals.targets.python import PythonTarget
+from runevals.targets.python import PythonSettings, PythonTarget
 from tests.sample_suites import SUITE
 
 ASKED = Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Why?")
+
+
+def python(folder, function="agent.py:answer", **told) -> PythonTarget:
+    told = {"timeout_s": 10.0, "deterministic": True, **told}
+    return PythonTarget(PythonSettings(type="python", base=folder, function=function, **told), {})
 
 
 @pytest.fixture
@@ -26,7 +31,7 @@ def function(tmp_path):
 
     def make(code: str, named: str = "agent.py:answer", timeout_s: float = 10.0) -> PythonTarget:
         (tmp_path / "agent.py").write_text(code, encoding="utf-8")
-        made.append(PythonTarget(named, cwd=tmp_path, env={}, timeout_s=timeout_s, deterministic=True))
+        made.append(python(tmp_path, named, timeout_s=timeout_s))
         return made[-1]
 
     yield make
@@ -43,8 +48,7 @@ def test_a_function_can_be_loaded_from_a_file_or_a_module(function, named):
 def test_the_system_prompt_is_the_first_of_the_messages(tmp_path):
     code = "def answer(prompt, messages, case): return f\"{messages[0]['role']}: {messages[0]['content']}\""
     (tmp_path / "agent.py").write_text(code, encoding="utf-8")
-    options = {"cwd": tmp_path, "env": {}, "timeout_s": 10.0, "deterministic": True}
-    target = PythonTarget("agent.py:answer", **options, system_prompt="Be kind.")
+    target = python(tmp_path, system_prompt="Be kind.")
     try:
         assert target.answer(ASKED).text == "system: Be kind."
     finally:
@@ -267,9 +271,7 @@ def test_another_interpreter_needs_no_package_of_ours(tmp_path):
     code = "import sys\ndef answer(prompt): return sys.prefix"
     (tmp_path / "agent.py").write_text(code, encoding="utf-8")
     for named in (str(interpreter), "venv/bin/python"):
-        target = PythonTarget(
-            "agent.py:answer", cwd=tmp_path, env={}, timeout_s=10.0, deterministic=True, interpreter=named
-        )
+        target = python(tmp_path, interpreter=named)
         try:
             assert target.answer(ASKED).text == str(tmp_path / "venv")
         finally:
@@ -277,9 +279,7 @@ def test_another_interpreter_needs_no_package_of_ours(tmp_path):
 
 
 def test_an_interpreter_that_is_not_there_is_named(tmp_path):
-    target = PythonTarget(
-        "agent.py:answer", cwd=tmp_path, env={}, timeout_s=10.0, deterministic=True, interpreter=".venv/bin/python"
-    )
+    target = python(tmp_path, interpreter=".venv/bin/python")
     with pytest.raises(TargetRefused, match=r"\.venv/bin/python"):
         target.answer(ASKED)
 

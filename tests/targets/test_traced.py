@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from runevals.models.chat.prices import Price, Prices
 from runevals.records import Conversation
 from runevals.records.errors import InvalidSettings
-from runevals.targets.command import CommandTarget
-from runevals.targets.environment import cleaned
-from runevals.targets.python import PythonTarget
+from runevals.targets.command import CommandSettings, CommandTarget
+from runevals.targets.python import PythonSettings, PythonTarget
 from runevals.targets.traced import TracedTarget
 from tests.ending import ended
 
@@ -72,12 +71,12 @@ def traced(tmp_path: Path):
     targets = []
 
     def make(kind: str, *words: str) -> TracedTarget:
-        common = {"cwd": tmp_path, "env": cleaned(ENVIRONMENT), "timeout_s": 20.0, "deterministic": False}
-        command = [sys.executable, str(tmp_path / "agent.py"), *words]
+        common = {"type": kind, "base": tmp_path, "timeout_s": 20.0}
+        command = (sys.executable, str(tmp_path / "agent.py"), *words)
         if kind == "command":
-            target = CommandTarget(command, request={}, **common)
+            target = CommandTarget(CommandSettings(**common, command=command), ENVIRONMENT)
         else:
-            target = PythonTarget("agent.py:answer", **common)
+            target = PythonTarget(PythonSettings(**common, function="agent.py:answer"), ENVIRONMENT)
         targets.append(TracedTarget(target, PRICES, ENVIRONMENT))
         return targets[-1]
 

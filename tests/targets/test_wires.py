@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from runevals.judge.model import ModelJudge
 from runevals.models.chat.chat import Chat, Endpoint
 from runevals.models.chat.providers import PROVIDERS
-from runevals.models.chat.settings import chat_of
 from runevals.models.http.throttle import Throttle, Throttles
 from runevals.records import Conversation
 from runevals.records.errors import InvalidSettings, TargetRefused
+from runevals.targets.chat_settings import chat_of
 from runevals.targets.openai import ModelTargetSettings, OpenAITarget
 from tests.judge.replies import QUESTION
 from tests.targets.openai_target import asking

@@ -109,7 +109,7 @@ def _files(settings: Settings, loaded: LoadedSuites) -> list[Path]:
     """The files of the run, with the skill's own files."""
     files = files_of(settings, loaded)
     if isinstance(settings.target, SkillSettings):
-        files += settings.target.path.rglob("*.py")
+        files += settings.target.skills_dir.rglob("*.py")
     return [path for path in dict.fromkeys(files) if path.is_file()]
 
 

@@ -19,6 +19,10 @@ class Traits(Struct, frozen=True, kw_only=True):
     is_program: bool = False  # of the user, and may be in Python
     bounds_itself: bool = False  # it keeps to its number of calls at once
     stays_here: bool = False  # no node of a cluster can run it
+    brings_skills: bool = False  # which are called in the sandbox
     needs_files: bool = False  # of the repository, on each node of a cluster
     takes_model: bool = True  # another model would answer otherwise
     is_steady: bool = False  # equal prompts get equal answers, unless the settings say otherwise
+
+
+UNKNOWN = Traits(takes_cwd=True, takes_files=True)  # there is no target yet: nothing is refused

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runevals.records.errors import NoSuiteFound
+from runevals.records.traits import UNKNOWN
 from runevals.run.project_folders import way_to_projects
 from runevals.settings.places import content_here, settings_file_in
 from runevals.settings.resolve import Settings
@@ -31,6 +32,7 @@ def load_request(settings: Settings) -> LoadRequest:
         template=None if target is None else target.prompt,
         other_templates=settings.load.templates,
         target_type=None if target is None else target.type,
+        traits=UNKNOWN if target is None else target.traits,
     )
 
 

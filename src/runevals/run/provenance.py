@@ -126,7 +126,7 @@ def _is_changed(state: State) -> bool:
 
 def _is_priced(settings: Settings) -> bool:
     """Whether target or judge is one whose calls have a price by model."""
-    return any(one.is_priced for one in endpoints(settings))
+    return any(one.is_model or one.type == "http" for one in endpoints(settings))
 
 
 def endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
@@ -183,7 +183,7 @@ def _chosen(settings: Settings) -> dict[str, object]:
     target = settings.target
     if settings.target_name is not None:
         chosen["target"] = settings.target_name
-    name = None if target is None else target.named_on_command_line
-    if target is not None and name and settings.origins["target"].startswith("--"):
-        chosen["target"] = f"{target.type}:{name}"
+    if target is not None and settings.origins["target"].startswith("--"):
+        name = target.program if target.traits.is_program else target.model
+        chosen |= {"target": f"{target.type}:{name}"} if name else {}
     return chosen

@@ -43,7 +43,7 @@ def open_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
     """One side, planned and with its world; its name separates its answers in the journal."""
     settings, suites, notices = request.settings, request.suites.suites, request.suites.notices + request.notices
     require_trusted(settings)
-    if settings.target is not None and settings.target.takes_questions:
+    if settings.target is not None and not settings.target.traits.runs_skills:
         suites, of_addresses = with_texts(suites, settings)
         notices = (*notices, *of_addresses)
     suites = loading.prompted_suites(suites, load_request(settings))

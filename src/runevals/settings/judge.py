@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from runevals.lib.parsing.source import decoded
 from runevals.models.chat.providers import ProviderName
-from runevals.models.chat.settings import ModelSettings, model_fields
 from runevals.models.facts import model
 from runevals.records.errors import InvalidSettings
 from runevals.repository import git
 from runevals.settings.target import RawEndpoint
 from runevals.settings.words import judge_words
+from runevals.targets.chat_settings import ModelSettings, model_fields
 from runevals.targets.kind import recording
 
 JUDGE_URL = "RUNEVALS_JUDGE_URL"  # in CI, the judge's `base_url` if it is not the provider's address

@@ -10,11 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.parsing.source import path_inside, read_text, resolved_path
-from runevals.models.chat.settings import model_fields
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.prompt_file import read_prompt_file
 from runevals.settings.words import target_words
+from runevals.targets.chat_settings import model_fields
 from runevals.targets.kind import Section, TargetSettings
 from runevals.targets.kinds import kind_of
 
@@ -83,13 +83,14 @@ def _settings(section: Section, of_base: Mapping[str, Any] | None) -> TargetSett
     """The settings without a prompt. `of_base` decides whether equal prompts get equal responses, if its type is
     the same."""
     values, kind = section.values, kind_of(section.kind)
-    folder = _working_folder(section)
-    system_prompt, files = _system_prompt(section)
-    files += [section.base / values["prompt_file"]] if "prompt_file" in values else []
     for name, why in kind.refuses.items():
         if name in values:
             raise InvalidSettings(f"target.{name}: {why.format(section.kind)}")
+    folder = _working_folder(section)
+    system_prompt, files = _system_prompt(section)
+    files += [section.base / values["prompt_file"]] if "prompt_file" in values else []
     own = kind.own_fields(section)
+    as_written = {name: values[name] for name in kind.__struct_fields__ if name in values}
     deciding = of_base if of_base is not None and of_base["type"] == section.kind else values
     common = {
         **model_fields(values, section.environment, what="target"),
@@ -98,7 +99,7 @@ def _settings(section: Section, of_base: Mapping[str, Any] | None) -> TargetSett
         "system_prompt": system_prompt,
         "deterministic": bool(deciding.get("deterministic", kind.traits.is_steady)),
     }
-    return kind(type=section.kind, **{**common, **own, "files": (*files, *own.get("files", ()))})
+    return kind(**{**as_written, **common, **own, "files": (*files, *own.get("files", ()))})
 
 
 def _working_folder(section: Section) -> Path | None:

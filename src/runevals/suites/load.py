@@ -20,9 +20,7 @@ from runevals.evaluators.kinds import Scripted
 from runevals.lib.parsing.source import is_of_git
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import first_of, plural
-from runevals.models.chat.providers import PROVIDERS
 from runevals.records import Case, EvaluatorSpec, FileProblem, Location, Problem, PromptTemplate, Suite, Turn
-from runevals.records.agent import AGENTS
 from runevals.records.errors import (
     InvalidOptions,
     InvalidSettings,
@@ -34,6 +32,7 @@ from runevals.records.errors import (
 )
 from runevals.records.rules import CATEGORY_GATES, Selection, SuiteEntry
 from runevals.records.script import ScriptRunner
+from runevals.records.traits import UNKNOWN, Traits
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
 from runevals.suites.discover import Discovery, discover, suite_files
 from runevals.suites.plan import RunPlan, checks_of, is_selected
@@ -61,11 +60,7 @@ class LoadRequest(Struct, frozen=True, kw_only=True):
     template: PromptTemplate | None = None
     other_templates: tuple[PromptTemplate, ...] = ()  # of several targets, for which the suites are read once
     target_type: str | None = None
-
-
-# Targets that have the files of a case in their working folder.
-TAKES_FILES: frozenset[str] = frozenset({"command", "python", *AGENTS})
-TAKES_CWD = ("command", "recorded")
+    traits: Traits = UNKNOWN
 
 
 class LoadedSuites(Struct, frozen=True, kw_only=True):
@@ -211,7 +206,7 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
 
 def _not_measurable(suite: Suite, request: LoadRequest) -> str | None:
     """Why a suite that was found, and not named, is left out: its checks would all be errored."""
-    if request.everything or request.target_type not in PROVIDERS:
+    if request.everything or request.traits.reports_skills:
         return None
     reason = f"it asks which skill is loaded, which a target of the type {request.target_type} does not report"
     return reason if agent_skills.is_trigger_suite(suite) else None
@@ -220,13 +215,13 @@ def _not_measurable(suite: Suite, request: LoadRequest) -> str | None:
 def _with_target(suites: list[Suite], request: LoadRequest) -> tuple[list[Suite], list[FileProblem]]:
     """(the suites with warnings, the problems) that the target makes of what is in them."""
     problems: list[FileProblem] = []
-    if not request.evaluate_only and request.target_type not in ("recorded", *AGENTS):
+    if not (request.evaluate_only or request.traits.plays_workspaces):
         lacking = list(_without_workspace(suites))
         if request.target_type is None:  # it may be a coding agent yet
             suites = _with_warnings(suites, lacking)
         else:
             problems += lacking
-    if request.target_type not in (None, *TAKES_CWD) and not request.evaluate_only:
+    if not (request.evaluate_only or request.traits.takes_cwd):
         suites = _with_warnings(suites, list(_without_cwd(suites, request.target_type)))
     if request.sends_prompts:
         problems += prompt_problems(suites, request.template, lambda case: is_selected(case, request.selection))
@@ -317,18 +312,14 @@ def prompted_suites(suites: Sequence[Suite], request: LoadRequest) -> tuple[Suit
     """The suites with the prompts that the target is sent. Raises InvalidSuite for cases that it cannot be."""
     if not request.sends_prompts:
         return tuple(suites)
-    suites = with_workspaces(suites, always=request.target_type in AGENTS)
+    suites = with_workspaces(suites, always=request.traits.works_in_folders)
     suites = [_with_files(suite, request) for suite in suites]
     return with_prompts(suites, request.template, lambda case: is_selected(case, request.selection))
 
 
 def _with_files(suite: Suite, request: LoadRequest) -> Suite:
     """The suite; cases with files are errored if the target has no working folder that they are put into."""
-    if (
-        request.target_type is None
-        or request.target_type in TAKES_FILES
-        or not any(case.files for case in suite.cases)
-    ):
+    if request.traits.takes_files:
         return suite
 
     def refused(case: Case) -> Case:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from runevals.records import Conversation, ModelIdentity, Response
+if TYPE_CHECKING:
+    from runevals.records import Conversation, ModelIdentity, Response
 
 
 class Target(Protocol):

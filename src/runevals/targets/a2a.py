@@ -8,14 +8,12 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from runevals.models.chat.settings import host_of
-from runevals.models.http.endpoint import WebSettings
-from runevals.models.http.throttle import CallFailed, Throttle, final_failure
+from runevals.models.http.throttle import CallFailed, final_failure
 from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.records.traits import Traits
 from runevals.targets import Target
-from runevals.targets.conversation_ids import ConversationIds
+from runevals.targets.chat_settings import host_of
 from runevals.targets.kind import NOT_SENT, Making, refusing
 from runevals.targets.program_report import failed
 from runevals.targets.web import WebTargetSettings
@@ -38,31 +36,22 @@ _ENDED_BADLY: Mapping[str, tuple[str, str]] = {
 class A2ATarget:
     """Sends each prompt as a message; the agent's context id is passed from turn to turn."""
 
-    def __init__(
-        self,
-        web: WebSettings,
-        headers: Mapping[str, str],
-        throttle: Throttle,
-        threads: ConversationIds,
-        *,
-        timeout_s: float,
-        deterministic: bool = False,
-    ) -> None:
-        """`headers` are those of `web`, with keys. Raises InvalidSettings if the SDK is not installed."""
+    def __init__(self, settings: A2ASettings, making: Making) -> None:
+        """Raises InvalidSettings if the SDK is not installed, or a header lacks its variable."""
         try:
             from runevals.targets.a2a_client import AgentClient
         except ImportError as error:
             raise InvalidSettings(
                 f"the a2a target needs the A2A SDK ({error}); install it with: pip install 'runevals[a2a]'"
             ) from None
-        self._web = web
-        self._throttle = throttle
-        self._timeout_s = timeout_s
-        self._deterministic = deterministic
-        self._threads = threads
+        self._settings, self._web, self._timeout_s = settings, settings.web, settings.timeout_s
+        self._throttle = making.throttles[host_of(settings.web.url)]
+        self._threads = making.conversations
         self._lock = threading.Lock()
         self._refused: str | None = None
-        self._client: AgentClient = AgentClient(web, headers, timeout_s)
+        self._client: AgentClient = AgentClient(
+            self._web, self._web.header_values(making.environment), self._timeout_s
+        )
 
     def answer(self, conversation: Conversation) -> Response:
         """The agent's answer; a task that is not completed has none."""
@@ -90,7 +79,7 @@ class A2ATarget:
         """The agent as its card names it, once that was read."""
         return ModelIdentity(
             type="a2a",
-            deterministic=self._deterministic,
+            deterministic=self._settings.deterministic,
             detail={"url": self._web.display_url, **self._client.card},
         )
 
@@ -147,24 +136,10 @@ class A2ASettings(WebTargetSettings, frozen=True, kw_only=True):
     """An Agent2Agent endpoint."""
 
     has_template = False
+    one_message = "an a2a agent is sent one text"
     traits = Traits(is_paid=True, takes_model=False)
-    refuses = refusing(system_prompt=NOT_SENT)
-
-    @property
-    def takes_one_message(self) -> str | None:
-        """It knows no messages of others."""
-        return "an a2a agent is sent one text"
+    refuses = refusing(**NOT_SENT)
 
     def build(self, making: Making) -> Target:
         """Raises InvalidSettings for a header without its variable, and without the SDK."""
-        return A2ATarget(
-            self.web,
-            self.web.header_values(making.environment),
-            making.throttles[host_of(self.web.url)],
-            making.conversations,
-            timeout_s=self.timeout_s,
-            deterministic=self.deterministic,
-        )
-
-
-KIND = A2ASettings
+        return A2ATarget(self, making)

@@ -19,9 +19,10 @@ from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.records.traits import Traits
 from runevals.targets import Target
 from runevals.targets.agents import AGENTS
-from runevals.targets.agents.stream import Reader, read_whole
+from runevals.targets.agents.stream import read_whole
+from runevals.targets.environment import cleaned
 from runevals.targets.kind import Making, Section
-from runevals.targets.program import UserProgramSettings
+from runevals.targets.program import ProgramSettings
 from runevals.targets.program_report import failed, is_report, response_from
 from runevals.targets.reach import program_of, rules
 
@@ -31,73 +32,58 @@ NO_SUCH_PROGRAM = 127  # the exit code of shells and env
 class CommandTarget:
     """Starts the program for every answer, without a shell, and kills it at its timeout."""
 
-    def __init__(  # noqa: PLR0913 - the settings of every program, and how it answers
-        self,
-        command: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        timeout_s: float,
-        deterministic: bool,
-        request: Mapping[str, object],
-        reader: type[Reader] | None = None,
-    ) -> None:
-        """`request` is sent with every conversation: model and system prompt. `reader`: of its output, if
-        it prints the events of an agent.
-
-        The folder of a case has precedence over `cwd`.
-        """
-        self._command = list(command)
-        self._cwd = cwd
-        self._env = dict(env)
-        self._timeout_s = timeout_s
-        self._deterministic = deterministic
-        self._request = dict(request)
-        self._reader = reader
+    def __init__(self, settings: CommandSettings, environment: Mapping[str, str]) -> None:
+        """The folder of a case has precedence over that of the settings."""
+        self._settings = settings
+        self._env = cleaned(environment, settings.variables)
         self._running: set[Exchange] = set()
 
     def answer(self, conversation: Conversation) -> Response:
         """What the program prints; a non-zero exit is `target_failed` with the end of its stderr."""
         began = time.monotonic()
-        request = {**self._request, **request_of(conversation)}
+        settings = self._settings
+        own = {"model": settings.model, "system": settings.system_prompt}
         try:
             talk = Exchange(
-                self._command if conversation.workspace is None else self._from_elsewhere(),
-                cwd=conversation.cwd or self._cwd,
+                settings.command if conversation.workspace is None else self._from_elsewhere(),
+                cwd=conversation.cwd or settings.base,
                 env={**self._env, **conversation.env},
-                question=json.dumps(request).encode(),
+                question=json.dumps({**own, **request_of(conversation)}).encode(),
                 home=conversation.home,
             )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             instead = what_to_use() if isinstance(error, FileNotFoundError) else ""
             raise TargetRefused(
-                f"the target command cannot be started: {self._command[0]}: {reason}{instead}"
+                f"the target command cannot be started: {settings.command[0]}: {reason}{instead}"
             ) from error
         self._running.add(talk)
         try:
-            finished = talk.wait(self._timeout_s)
+            finished = talk.wait(settings.timeout_s)
         finally:
             self._running.discard(talk)
         if talk.too_much:
             return failed("target_unparseable", f"the answer is larger than {MAX_OUTPUT_BYTES // 1024**2} MiB")
         if talk.held_open:
             reason = "the command ended, but a process that it left holds its output open"
-            return failed("target_timeout", f"{reason}: no end of the answer within {self._timeout_s:g} s")
+            return failed("target_timeout", f"{reason}: no end of the answer within {settings.timeout_s:g} s")
         if not finished:
-            return failed("target_timeout", f"no answer within {self._timeout_s:g} s")
+            return failed("target_timeout", f"no answer within {settings.timeout_s:g} s")
         return self._read(talk, time.monotonic() - began)
 
     def _from_elsewhere(self) -> list[str]:
         """The command for another working folder, with absolute paths of the files in its own."""
-        first, *words = self._command
-        own = {word: self._cwd.absolute() / word for word in (*([first] if "/" in first else []), *words)}
-        return [str(own[word]) if word in own and own[word].is_file() else word for word in self._command]
+        first, *words = self._settings.command
+        own = {
+            word: self._settings.base.absolute() / word for word in (*([first] if "/" in first else []), *words)
+        }
+        return [str(own[word]) if word in own and own[word].is_file() else word for word in self._settings.command]
 
     def _read(self, talk: Exchange, latency_s: float) -> Response:
         """What the program printed, now that it has ended; a problem if an agent's final event is missing."""
-        if self._reader is not None:
-            return read_whole(self._reader(), bytes(talk.out), latency_s, exit_code=talk.exit_code)
+        if self._settings.output is not None:
+            reader = AGENTS[self._settings.output].reader()
+            return read_whole(reader, bytes(talk.out), latency_s, exit_code=talk.exit_code)
         if talk.exit_code != 0:
             instead = what_to_use() if talk.exit_code == NO_SUCH_PROGRAM else ""
             reason = f"the command {talk.failure}{instead}"
@@ -106,12 +92,11 @@ class CommandTarget:
 
     def identity(self) -> ModelIdentity:
         """The command."""
-        model = self._request.get("model")
         return ModelIdentity(
             type="command",
-            model=None if model is None else str(model),
-            deterministic=self._deterministic,
-            detail={"command": self._command},
+            model=self._settings.model,
+            deterministic=self._settings.deterministic,
+            detail={"command": list(self._settings.command)},
         )
 
     def close(self) -> None:
@@ -178,7 +163,7 @@ def _ends_in_report(text: str) -> bool:
     return isinstance(value, Mapping) and bool({"output", "ok"} & value.keys())
 
 
-class CommandSettings(UserProgramSettings, frozen=True, kw_only=True):
+class CommandSettings(ProgramSettings, frozen=True, kw_only=True):
     """A program."""
 
     command: tuple[str, ...]
@@ -199,29 +184,16 @@ class CommandSettings(UserProgramSettings, frozen=True, kw_only=True):
             raise InvalidSettings(f"target.command cannot be read: {error}") from None
         if not command:
             raise InvalidSettings("the command target has no command; give target.command or command:PROGRAM")
-        return {**super().own_fields(section), **section.taken("output"), "command": command}
+        return {**super().own_fields(section), "command": command}
 
     def start(self, making: Making) -> Target:
         """Nothing is started yet."""
-        return CommandTarget(
-            self.command,
-            cwd=self.base,
-            env=self.variables_in(making),
-            timeout_s=self.timeout_s,
-            deterministic=self.deterministic,
-            request={"model": self.model, "system": self.system_prompt},
-            reader=None if self.output is None else AGENTS[self.output].reader,
-        )
-
-    @property
-    def named_on_command_line(self) -> str | None:
-        """Its words."""
-        return shlex.join(self.command)
+        return CommandTarget(self, making.environment)
 
     @property
     def program(self) -> str:
         """Its words."""
-        return " ".join(self.command)
+        return shlex.join(self.command)
 
     def named_files(self) -> Iterator[Path]:
         """Each word may be a path."""
@@ -237,6 +209,3 @@ class CommandSettings(UserProgramSettings, frozen=True, kw_only=True):
         program, search = self.command[0], environment.get("PATH", os.defpath)
         exists = (self.base / program).is_file() if "/" in program else shutil.which(program, path=search)
         return None if exists else f"there is no program {program}"
-
-
-KIND = CommandSettings

@@ -8,18 +8,15 @@ import threading
 from collections.abc import Mapping
 
 from runevals.lib.parsing.json_path import Pick
-from runevals.lib.parsing.json_template import placeholders
 from runevals.lib.parsing.strict_json import refuse_constant
-from runevals.models.chat.prices import Prices
-from runevals.models.chat.settings import host_of
 from runevals.models.http.endpoint import DEFAULT_PICK
 from runevals.models.http.throttle import CallFailed
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import TargetRefused
 from runevals.records.traits import Traits
 from runevals.targets import Target
+from runevals.targets.chat_settings import host_of
 from runevals.targets.command import request_of
-from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.json_endpoint import JsonEndpoint, excerpt
 from runevals.targets.kind import Making
 from runevals.targets.program_report import citations, count, delivery, failed, number, shallow, tool_calls
@@ -29,29 +26,22 @@ from runevals.targets.web import WebTargetSettings
 class HttpTarget:
     """Sends one request per turn; the endpoint's conversation id is passed from turn to turn."""
 
-    def __init__(
-        self,
-        endpoint: JsonEndpoint,
-        threads: ConversationIds,
-        *,
-        deterministic: bool = False,
-        request: Mapping[str, object],
-        prices: Prices = Prices(),  # noqa: B008 - a frozen record
-    ) -> None:
-        """`request` has the template values beside the conversation."""
-        self._endpoint = endpoint
-        self._pick = endpoint.web.pick or Pick(DEFAULT_PICK, "target.pick")
-        self._deterministic = deterministic
-        self._request = dict(request)
-        self._prices = prices
-        self._threads = threads
+    def __init__(self, settings: HttpSettings, making: Making) -> None:
+        """Raises InvalidSettings for a header without its variable."""
+        headers = settings.web.header_values(making.environment)
+        throttle = making.throttles[host_of(settings.web.url)]
+        self._settings = settings
+        self._endpoint = JsonEndpoint(settings.web, headers, throttle, timeout_s=settings.timeout_s)
+        self._pick = settings.web.pick or Pick(DEFAULT_PICK, "target.pick")
+        self._prices, self._threads = making.prices, making.conversations
         self._models: set[str] = set()
         self._lock = threading.Lock()
 
     def answer(self, conversation: Conversation) -> Response:
         """What is picked from the reply; what cannot be read of it is `target_unparseable`."""
         values = {
-            **self._request,
+            "model": self._settings.model,
+            "system": self._settings.system_prompt,
             **request_of(conversation),
             "conversation_id": self._threads.id_of(conversation),
         }
@@ -81,8 +71,7 @@ class HttpTarget:
         if isinstance(model, str):
             with self._lock:
                 self._models.add(model)
-        requested = self._request.get("model")
-        priced = model if isinstance(model, str) else requested if isinstance(requested, str) else None
+        priced = model if isinstance(model, str) else self._settings.model
         spent, received = count(fields, "input_tokens"), count(fields, "output_tokens")
         cost = number(fields, "cost_usd")
         return Response(
@@ -105,14 +94,13 @@ class HttpTarget:
 
     def identity(self) -> ModelIdentity:
         """The endpoint, without keys, and a fingerprint of the request template and the picked paths."""
-        web = self._endpoint.web
+        web = self._settings.web
         request = json.dumps([web.body, dict(self._pick.paths_by_field)], sort_keys=True)
-        model = self._request.get("model")
         return ModelIdentity(
             type="http",
-            model=None if model is None else str(model),
+            model=self._settings.model,
             reported=tuple(sorted(self._models)),
-            deterministic=self._deterministic,
+            deterministic=self._settings.deterministic,
             detail={
                 "url": web.display_url,
                 "method": web.method,
@@ -129,30 +117,9 @@ class HttpSettings(WebTargetSettings, frozen=True, kw_only=True):
     """An endpoint that takes and gives JSON."""
 
     has_template = True
+    one_message = "target.body has no {{messages}}"
     traits = Traits(is_paid=True)
-
-    @property
-    def is_priced(self) -> bool:
-        """Its replies may name model and tokens."""
-        return True
-
-    @property
-    def takes_one_message(self) -> str | None:
-        """Its requests have no place for more."""
-        names = (*placeholders(self.web.url), *placeholders(self.web.body))
-        return None if "messages" in names else "target.body has no {{messages}}"
 
     def build(self, making: Making) -> Target:
         """Raises InvalidSettings for a header without its variable."""
-        headers = self.web.header_values(making.environment)
-        throttle = making.throttles[host_of(self.web.url)]
-        return HttpTarget(
-            JsonEndpoint(self.web, headers, throttle, timeout_s=self.timeout_s),
-            making.conversations,
-            deterministic=self.deterministic,
-            request={"model": self.model, "system": self.system_prompt},
-            prices=making.prices,
-        )
-
-
-KIND = HttpSettings
+        return HttpTarget(self, making)

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 
-from runevals.lib.diagnosis import Diagnosis, good, missing
 from runevals.lib.parsing.source import path_inside
 from runevals.models.chat.prices import Prices
-from runevals.models.chat.settings import ModelSettings
 from runevals.models.http.throttle import Throttles
-from runevals.records import ModelIdentity, PromptTemplate, RunReport
+from runevals.records import PromptTemplate
 from runevals.records.agent import AGENTS
+from runevals.records.diagnosis import Diagnosis, good, missing
 from runevals.records.errors import USAGE_ERROR, InvalidSettings
 from runevals.records.script import ScriptRunner
 from runevals.records.traits import Traits
 from runevals.targets import Target
+from runevals.targets.chat_settings import ModelSettings
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.reach import OF_ALL, Rule
 
+if TYPE_CHECKING:
+    from runevals.records import ModelIdentity, RunReport
+
 NOT_TAKEN = "the {} target does not take it; leave it out"
-NOT_SENT = "the {} target is not sent one; remove it"
+NOT_SENT = dict.fromkeys(("system_prompt", "system_prompt_file"), "the {} target is not sent one; remove it")
 NOT_STARTED = (
     "the {} target is not a program that is started here; leave it out "
     f"(it is for {', '.join(('command', 'python', *AGENTS))})"
@@ -55,24 +58,19 @@ class Section(Struct, frozen=True, kw_only=True):
         """The folder that its files must lie in; None if the user names them."""
         return self.repository if self.from_file else None
 
-    def taken(self, *names: str) -> dict[str, Any]:
-        """The values of these settings, as they are written."""
-        return {name: self.values[name] for name in names if name in self.values}
-
 
 class Making(Struct, frozen=True, kw_only=True):
     """What a target is built with."""
 
     environment: Mapping[str, str]
     throttles: Throttles
-    conversations: ConversationIds  # ids that endpoints give
+    conversations: ConversationIds  # whose ids endpoints give
     prices: Prices
     not_from: Path | None = None  # the checkout whose code must not run as this one's
     at_once: int | None = None
     sandbox: ScriptRunner | None = None
-    report_of: Callable[[Path], RunReport | None] = lambda _: (
-        None
-    )  # of a results document; None: it is another file
+    # The report in a results document; None if it is another file
+    report_of: Callable[[Path], RunReport | None] = lambda _: None
 
 
 class TargetSettings(ModelSettings, frozen=True, kw_only=True):
@@ -87,9 +85,10 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
     deterministic: bool = False
     files: tuple[Path, ...] = ()
     folder: Path | None = None
+    reads_other_files: bool = True  # it runs code, here or behind an address
 
     traits: ClassVar[Traits] = Traits()
-    word: ClassVar[str] = "model"  # the setting that stands behind the colon
+    word: ClassVar[str] = "model"  # the setting that stands behind the colon, and its field
     form: ClassVar[str] = ""  # how messages write it
     alone: ClassVar[bool] = True  # the type alone is a target
     refuses: ClassVar[Mapping[str, str]] = refusing()
@@ -102,7 +101,7 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
 
     @classmethod
     def own_fields(cls, section: Section) -> dict[str, Any]:  # noqa: ARG003
-        """The fields that only this kind has; `files` are those it adds. Raises InvalidSettings."""
+        """The fields that are not as they are written; `files` are those it adds. Raises InvalidSettings."""
         return {}
 
     @property
@@ -120,24 +119,14 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
         return (self.api_key_env,)
 
     @property
-    def reads_other_files(self) -> bool:
-        """Whether it runs code, here or behind an address."""
-        return True
-
-    @property
     def address(self) -> str | None:
         """Of a deployed agent."""
         return None
 
     @property
-    def named_on_command_line(self) -> str | None:
-        """What stands behind the colon to run the same again."""
-        return self.model
-
-    @property
     def program(self) -> str:
-        """What runs, for people."""
-        return ""
+        """What runs: words, a function or a path."""
+        return str(getattr(self, self.word))
 
     @property
     def command(self) -> Sequence[str]:
@@ -161,10 +150,6 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
         """Whether a result does not name another program; its paths may be written from any of the `bases`."""
         return True
 
-    def installed_version(self, environment: Mapping[str, str]) -> str | None:  # noqa: ARG002
-        """Of a program that has versions; None if it is unknown."""
-        return None
-
     def stays_here_for(self) -> str | None:
         """Why nodes of a cluster cannot run it; None if they can."""
         return None
@@ -180,27 +165,6 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
             fix = f"name it right in `target:`; it is looked for from {self.base}"
             return missing("target", lacking, fix, USAGE_ERROR)
         return good("target", f"{self.type} {self.program}")
-
-
-class TargetSpec(Struct, frozen=True, kw_only=True):
-    """The specification of a live target without its environment: it has names of variables, but no secrets."""
-
-    settings: TargetSettings
-    prices: Prices
-    not_from: Path | None = None  # the checkout whose code must not run as this one's
-
-    def build(
-        self, environment: Mapping[str, str], throttles: Throttles, conversations: ConversationIds
-    ) -> Target:
-        """The target on this machine; conversation ids of endpoints are stored in `conversations`."""
-        making = Making(
-            environment=environment,
-            throttles=throttles,
-            conversations=conversations,
-            prices=self.prices,
-            not_from=self.not_from,
-        )
-        return self.settings.build(making)
 
 
 def recording(name: str | None, base: Path, repository: Path | None, what: str) -> Path:

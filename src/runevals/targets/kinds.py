@@ -10,18 +10,24 @@ from runevals.models.chat.providers import PROVIDERS
 from runevals.records.agent import AGENTS
 from runevals.targets.kind import TargetSettings
 
-# In the order of messages. A module has its settings as KIND, and is imported when they are needed.
+# In the order of messages. The module of a kind is imported when it is needed.
 KINDS: Mapping[str, str] = {
-    **dict.fromkeys(PROVIDERS, "openai"),
-    **{name: name for name in ("http", "a2a", "command", "python", "recorded", "skill")},
-    **dict.fromkeys(AGENTS, "agents.settings"),
-    "plugin": "plugin",
+    **dict.fromkeys(PROVIDERS, "openai.ModelTargetSettings"),
+    "http": "http.HttpSettings",
+    "a2a": "a2a.A2ASettings",
+    "command": "command.CommandSettings",
+    "python": "python.PythonSettings",
+    "recorded": "recorded.RecordedSettings",
+    "skill": "skill.SkillSettings",
+    **dict.fromkeys(AGENTS, "agents.settings.AgentTargetSettings"),
+    "plugin": "plugin.PluginSettings",
 }
 
 
 def kind_of(name: str) -> type[TargetSettings]:
     """The settings of a kind."""
-    return cast("type[TargetSettings]", import_module(f"runevals.targets.{KINDS[name]}").KIND)
+    module, _, settings = KINDS[name].rpartition(".")
+    return cast("type[TargetSettings]", getattr(import_module(f"runevals.targets.{module}"), settings))
 
 
 def forms() -> tuple[str, ...]:

@@ -12,18 +12,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from runevals.lib.diagnosis import Diagnosis
 from runevals.lib.nullable import whole_total
 from runevals.models.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
 from runevals.models.chat.prices import Prices
 from runevals.models.chat.providers import PROVIDERS, address
 from runevals.models.chat.reply import ChatReply
-from runevals.models.chat.settings import base_url, chat_of, diagnosis_of
 from runevals.programs.mcp_servers import Server, ServerFailed, StdioServer
 from runevals.records import AND, Conversation, Delivery, ModelIdentity, Response, ToolCall
+from runevals.records.diagnosis import Diagnosis
 from runevals.records.errors import TargetRefused
 from runevals.records.traits import Traits
 from runevals.targets import Target
+from runevals.targets.chat_settings import base_url, chat_of, diagnosis_of
 from runevals.targets.environment import bare
 from runevals.targets.kind import NOT_STARTED, Making, Section, TargetSettings
 from runevals.targets.mcp_tools import McpTools
@@ -257,16 +257,16 @@ class ModelTargetSettings(TargetSettings, frozen=True, kw_only=True):
         """Its parameters, tools and servers. Raises InvalidSettings."""
         values, source = section.values, section.values.get("mcp", ())
         started_in = (section.base / values.get("cwd", ".")).resolve()
+        servers = servers_under_test(source, started_in, section.repository)
         return {
-            "parameters": {**values.get("parameters", {}), **section.taken("tools")},
-            "servers": servers_under_test(source, started_in, section.repository),
+            "parameters": {
+                **values.get("parameters", {}),
+                **({"tools": values["tools"]} if "tools" in values else {}),
+            },
+            "servers": servers,
+            "reads_other_files": bool(servers),
             "files": (started_in / source,) if isinstance(source, str) else (),
         }
-
-    @property
-    def reads_other_files(self) -> bool:
-        """Its servers may."""
-        return bool(self.servers)
 
     def build(self, making: Making) -> Target:
         """Raises InvalidSettings without a key that it needs, or the SDK that speaks its API."""
@@ -307,7 +307,4 @@ class ModelTargetSettings(TargetSettings, frozen=True, kw_only=True):
 def model_target(base: Path, environment: Mapping[str, str]) -> ModelTargetSettings:
     """The chat models that the suites themselves name."""
     place = base_url({"type": "openai"}, environment, what="target")
-    return ModelTargetSettings(type="openai", base=base, base_url=place)
-
-
-KIND = ModelTargetSettings
+    return ModelTargetSettings(type="openai", base=base, base_url=place, reads_other_files=False)

@@ -96,19 +96,16 @@ class PluginSettings(TargetSettings, frozen=True, kw_only=True):
     word = "plugin"
     form = "NAME"
     alone = False
-    refuses = refusing(system_prompt=NOT_SENT)
+    refuses = refusing(**NOT_SENT)
     reaches = rules("plugin", "options", of=_plugin)
 
     @classmethod
     def own_fields(cls, section: Section) -> dict[str, Any]:
-        """Its name and options. Raises InvalidSettings."""
+        """Nothing but what is written. Raises InvalidSettings without a name."""
         if not section.values.get("plugin"):
             raise InvalidSettings("the plugin target needs the name of a plugin: target.plugin or plugin:NAME")
-        return section.taken("plugin", "options")
+        return {}
 
     def build(self, making: Making) -> Target:  # noqa: ARG002
         """Raises UnusablePlugin, and InvalidSettings for options that it does not take."""
         return plugin_target(self.plugin, self.options, base=self.base, timeout_s=self.timeout_s)
-
-
-KIND = PluginSettings

@@ -15,17 +15,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from runevals.lib.diagnosis import Diagnosis, missing, neither
 from runevals.lib.text.suggest import did_you_mean
 from runevals.programs.container import what_to_use
 from runevals.programs.exchange import MAX_OUTPUT_BYTES
 from runevals.programs.line_process import AnswerTooLarge, LineProcess, ProcessDied
 from runevals.records import Conversation, ModelIdentity, Response
+from runevals.records.diagnosis import Diagnosis, missing, neither
 from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings, TargetRefused
+from runevals.records.traits import Traits
 from runevals.targets import Target
 from runevals.targets.command import request_of
+from runevals.targets.environment import cleaned
 from runevals.targets.kind import Making, Section
-from runevals.targets.program import UserProgramSettings
+from runevals.targets.program import ProgramSettings
 from runevals.targets.program_report import failed, is_report, response_from
 from runevals.targets.reach import program_of, rules
 
@@ -48,31 +50,17 @@ with open(sys.argv.pop(1), encoding="utf-8") as file:
 class PythonTarget:
     """Calls `function(prompt, messages, case)` of a module or file; as many workers as calls at once."""
 
-    def __init__(  # noqa: PLR0913 - the settings of every program, and whose code runs in what
-        self,
-        function: str,
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        timeout_s: float,
-        deterministic: bool,
-        not_from: Path | None = None,
-        interpreter: str | None = None,
-        system_prompt: str | None = None,
+    def __init__(
+        self, settings: PythonSettings, environment: Mapping[str, str], not_from: Path | None = None
     ) -> None:
-        """`function` is `module:function` or `file.py:function`; it must not lie in `not_from`.
-
-        `system_prompt` is the first of the messages.
-        `interpreter`: the Python that it is called in, a name or a path from `cwd`; by default ours.
-        """
-        self._function = function
-        self._interpreter = _located(interpreter, cwd)
-        self._cwd = cwd
-        self._env = {**env, "PYTHONDONTWRITEBYTECODE": "1"}
-        self._timeout_s = timeout_s
-        self._deterministic = deterministic
+        """The function must not lie in `not_from`. The system prompt is the first of the messages."""
+        self._settings, self._function, self._timeout_s = settings, settings.function, settings.timeout_s
+        interpreter = settings.interpreter or environment.get("RUNEVALS_PYTHON") or None
+        self._interpreter = _located(interpreter, settings.base)
+        self._env = {**cleaned(environment, settings.variables), "PYTHONDONTWRITEBYTECODE": "1"}
         self._not_from = not_from
-        self._opening = [{"role": "system", "content": system_prompt}] if system_prompt else []
+        system = settings.system_prompt
+        self._opening = [{"role": "system", "content": system}] if system else []
         self._idle: queue.LifoQueue[LineProcess] = queue.LifoQueue()
         self._all: set[LineProcess] = set()
         self._lock = threading.Lock()
@@ -115,7 +103,9 @@ class PythonTarget:
 
     def identity(self) -> ModelIdentity:
         """The function."""
-        return ModelIdentity(type="python", deterministic=self._deterministic, detail={"function": self._function})
+        return ModelIdentity(
+            type="python", deterministic=self._settings.deterministic, detail={"function": self._function}
+        )
 
     def close(self) -> None:
         """Ends the workers, those still at work too."""
@@ -190,7 +180,7 @@ class PythonTarget:
             return LineProcess(
                 [self._interpreter, "-u", "-c", _RUN, script, self._function],
                 env=env,
-                cwd=self._cwd,
+                cwd=self._settings.base,
                 max_answer_bytes=MAX_OUTPUT_BYTES,
                 start_timeout_s=limit_s,
             )
@@ -254,45 +244,27 @@ def _kind(value: object) -> str:
     return "an object without 'output'" if isinstance(value, Mapping) else type(value).__name__
 
 
-class PythonSettings(UserProgramSettings, frozen=True, kw_only=True):
+class PythonSettings(ProgramSettings, frozen=True, kw_only=True):
     """A function."""
 
     function: str
     interpreter: str | None = None
 
+    traits = Traits(takes_files=True, is_program=True, needs_files=True)
     word = "function"
     form = "FILE.py:FUNCTION"
     reaches = rules("function", "interpreter", of=program_of)
 
     @classmethod
     def own_fields(cls, section: Section) -> dict[str, Any]:
-        """The function, and the Python that it is called in. Raises InvalidSettings."""
+        """Its variables. Raises InvalidSettings without a function."""
         if ":" not in section.values.get("function", ""):
             raise InvalidSettings("the python target needs a function: FILE.py:FUNCTION or MODULE:FUNCTION")
-        return {**super().own_fields(section), **section.taken("function", "interpreter")}
+        return super().own_fields(section)
 
     def start(self, making: Making) -> Target:
         """Nothing is started yet."""
-        return PythonTarget(
-            self.function,
-            cwd=self.base,
-            env=self.variables_in(making),
-            timeout_s=self.timeout_s,
-            deterministic=self.deterministic,
-            not_from=making.not_from,
-            interpreter=self.interpreter or making.environment.get("RUNEVALS_PYTHON") or None,
-            system_prompt=self.system_prompt,
-        )
-
-    @property
-    def named_on_command_line(self) -> str | None:
-        """The function."""
-        return self.function
-
-    @property
-    def program(self) -> str:
-        """The function."""
-        return self.function
+        return PythonTarget(self, making.environment, making.not_from)
 
     @property
     def interpreters(self) -> Sequence[str]:
@@ -372,6 +344,3 @@ def _names(tree: ast.Module) -> Iterator[str]:
                 yield asname or name
             case _:
                 pass
-
-
-KIND = PythonSettings

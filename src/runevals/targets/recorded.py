@@ -225,17 +225,8 @@ class RecordedSettings(TargetSettings, frozen=True, kw_only=True):
     def own_fields(cls, section: Section) -> dict[str, Any]:
         """The file. Raises InvalidSettings, UsageError."""
         path = recording(section.values.get("path"), section.base, section.inside, "target")
-        return {**section.taken("reuse"), "path": path, "files": (path, section.base / section.values["path"])}
-
-    @property
-    def reads_other_files(self) -> bool:
-        """Nothing is run."""
-        return False
-
-    @property
-    def program(self) -> str:
-        """The file."""
-        return str(self.path)
+        files = (path, section.base / section.values["path"])
+        return {"path": path, "files": files, "reads_other_files": False}
 
     def build(self, making: Making) -> Target:
         """Raises InvalidSuite, InvalidDocument."""
@@ -247,6 +238,3 @@ class RecordedSettings(TargetSettings, frozen=True, kw_only=True):
         if report is None:
             return RecordedTarget.from_file(self.path, name, reuse=self.reuse, deterministic=self.deterministic)
         return RecordedTarget.from_report(report, name, reuse=self.reuse, deterministic=self.deterministic)
-
-
-KIND = RecordedSettings

@@ -102,14 +102,12 @@ class SkillTarget:
 class SkillSettings(TargetSettings, frozen=True, kw_only=True):
     """A folder of skills."""
 
-    path: Path
+    skills_dir: Path
 
-    traits = Traits(runs_skills=True, stays_here=True, takes_model=False, is_steady=True)
+    traits = Traits(runs_skills=True, brings_skills=True, stays_here=True, takes_model=False, is_steady=True)
     word = "skills_dir"
     form = "FOLDER"
-    refuses = refusing(
-        system_prompt=NOT_SENT, prompt_file="a skill is called with its input, and has no prompt; leave it out"
-    )
+    refuses = refusing(**NOT_SENT, prompt_file="a skill is called with its input, and has no prompt; leave it out")
 
     @classmethod
     def own_fields(cls, section: Section) -> dict[str, Any]:
@@ -118,31 +116,18 @@ class SkillSettings(TargetSettings, frozen=True, kw_only=True):
         if section.inside is not None and not lies_inside(section.inside, path):
             name = section.values["skills_dir"]
             raise InvalidSettings(f"target.skills_dir: {name} is not a folder inside the repository")
-        return {"path": path, "files": (path,)}
-
-    @property
-    def takes_questions(self) -> bool:
-        """A skill has its own input."""
-        return False
-
-    @property
-    def program(self) -> str:
-        """The folder."""
-        return str(self.path)
+        return {"skills_dir": path, "files": (path,)}
 
     def build(self, making: Making) -> Target:
         """Each call is made in the sandbox."""
         assert making.sandbox is not None  # noqa: S101 - on this machine there is one
-        return SkillTarget(self.path, making.sandbox, deterministic=self.deterministic)
+        return SkillTarget(self.skills_dir, making.sandbox, deterministic=self.deterministic)
 
     def absent(self, environment: Mapping[str, str]) -> str | None:  # noqa: ARG002
         """That there is no such folder."""
-        return None if self.path.is_dir() else f"there is no folder {self.path}"
+        return None if self.skills_dir.is_dir() else f"there is no folder {self.skills_dir}"
 
 
 def skill_target(base: Path) -> SkillSettings:
     """The skills in their usual folder."""
-    return SkillSettings(type="skill", base=base, path=base / SKILLS, deterministic=True)
-
-
-KIND = SkillSettings
+    return SkillSettings(type="skill", base=base, skills_dir=base / SKILLS, deterministic=True)

@@ -9,13 +9,13 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec.structs import replace
 
-from runevals.lib.diagnosis import Diagnosis, good, missing
 from runevals.lib.parsing.json_path import Pick
 from runevals.lib.parsing.json_template import placeholders
 from runevals.lib.text.suggest import did_you_mean
 from runevals.models.http.endpoint import DEFAULT_PICK, Header, Method, WebSettings
 from runevals.models.http.origin import origin_of
 from runevals.models.http.reachable import unreachable
+from runevals.records.diagnosis import Diagnosis, good, missing
 from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings
 from runevals.targets.kind import Section, TargetSettings
 from runevals.targets.reach import AUTHORIZATION, Reach, Written, rules
@@ -46,6 +46,7 @@ class WebTargetSettings(TargetSettings, frozen=True, kw_only=True):
 
     web: WebSettings
 
+    one_message: ClassVar[str]  # why it is sent a prompt without messages before it
     has_template: ClassVar[bool]  # of its requests: an address and a body with placeholders
     word = "url"
     form = "URL"
@@ -61,13 +62,38 @@ class WebTargetSettings(TargetSettings, frozen=True, kw_only=True):
     @classmethod
     def own_fields(cls, section: Section) -> dict[str, Any]:
         """Its endpoint. Raises InvalidSettings."""
-        web = web_settings(section.values, section.environment, has_template=cls.has_template)
+        values, kind = section.values, section.kind
+        url = section.environment.get(URL_VARIABLE) or values.get("url")
+        if not url:
+            raise InvalidSettings(
+                f"the {kind} target has no address; give target.url, {kind}:URL or {URL_VARIABLE}"
+            )
+        method, methods = values.get("method", "POST").upper(), get_args(Method)
+        if method not in methods:
+            hint = did_you_mean(method, methods)
+            raise InvalidSettings(f"target.method: '{method}' must be one of {', '.join(methods)}{hint}")
+        body = values.get("body", None if method in _WITHOUT_BODY else DEFAULT_BODY)
+        web = WebSettings(
+            url=_checked_url(url, templated=cls.has_template),
+            method=method,
+            headers=_headers(values),
+            body=body if cls.has_template else None,
+            pick=Pick(_places(values.get("pick")), "target.pick") if cls.has_template else None,
+        )
+        _check_placeholders("target.url", placeholders(web.url))
+        _check_placeholders("target.body", placeholders(web.body))
         return {"web": web, "api_key_env": ""}
 
     @property
     def key_names(self) -> tuple[str, ...]:
         """The variables of its headers."""
         return self.web.key_names
+
+    @property
+    def takes_one_message(self) -> str | None:
+        """Its requests may have a place for more."""
+        names = (*placeholders(self.web.url), *placeholders(self.web.body))
+        return None if "messages" in names else self.one_message
 
     @property
     def address(self) -> str | None:
@@ -90,29 +116,6 @@ class WebTargetSettings(TargetSettings, frozen=True, kw_only=True):
             fix = "start what answers there before a run, or check the address"
             return missing("target", f"{self.type} {origin}: {problem}", fix, COULD_NOT_MEASURE)
         return good("target", f"{self.type} {origin} answers")
-
-
-def web_settings(section: Mapping[str, Any], environment: Mapping[str, str], *, has_template: bool) -> WebSettings:
-    """The endpoint of an http or a2a target. Raises InvalidSettings."""
-    kind: str = section["type"]
-    url = environment.get(URL_VARIABLE) or section.get("url")
-    if not url:
-        raise InvalidSettings(f"the {kind} target has no address; give target.url, {kind}:URL or {URL_VARIABLE}")
-    method = section.get("method", "POST").upper()
-    if method not in get_args(Method):
-        hint = did_you_mean(method, get_args(Method))
-        raise InvalidSettings(f"target.method: '{method}' must be one of {', '.join(get_args(Method))}{hint}")
-    body = section.get("body", None if method in _WITHOUT_BODY else DEFAULT_BODY)
-    web = WebSettings(
-        url=_checked_url(url, templated=has_template),
-        method=method,
-        headers=_headers(section),
-        body=body if has_template else None,
-        pick=Pick(_places(section.get("pick")), "target.pick") if has_template else None,
-    )
-    _check_placeholders("target.url", placeholders(web.url))
-    _check_placeholders("target.body", placeholders(web.body))
-    return web
 
 
 def _checked_url(url: str, *, templated: bool) -> str:

@@ -12,16 +12,14 @@ from runevals.records import Conversation
 from runevals.run.cluster.node import Node, NodeSpec
 from runevals.run.cluster.repository_archive import packed
 from runevals.settings.resolve import RawSettings, resolve
-from runevals.targets.kind import TargetSettings, TargetSpec
+from runevals.targets.kind import TargetSettings
 from runevals.targets.openai import ModelTargetSettings
 from runevals.targets.python import PythonSettings
 from tests.json_server import Answer, json_server
 
 
 def shipment(told: TargetSettings, repository, keys=()) -> bytes:
-    return pickle.dumps(
-        NodeSpec(recipe=TargetSpec(settings=told, prices=Prices()), keys=tuple(keys), repository=(repository,))
-    )
+    return pickle.dumps(NodeSpec(target=told, prices=Prices(), keys=tuple(keys), repository=(repository,)))
 
 
 def asked(turn: int, **more) -> Conversation:

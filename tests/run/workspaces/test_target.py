@@ -15,7 +15,7 @@ from runevals.records.errors import TargetRefused
 from runevals.reports.results_document import read
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.workspaces.target import WorkspaceTarget
-from runevals.targets.python import PythonTarget
+from runevals.targets.python import PythonSettings, PythonTarget
 from tests.run.workspaces.working import Worker, turn
 
 
@@ -80,7 +80,7 @@ def test_no_more_folders_than_attempts_at_once(workspaces):
 def test_one_worker_of_a_python_target_serves_attempts_one_after_the_other(workspaces, tmp_path):
     code = "import os\ndef answer(prompt):\n open('made', 'w').close()\n return str(os.getpid())"
     (tmp_path / "agent.py").write_text(code, encoding="utf-8")
-    function = PythonTarget("agent.py:answer", cwd=tmp_path, env={}, timeout_s=30, deterministic=True)
+    function = PythonTarget(PythonSettings(type="python", base=tmp_path, function="agent.py:answer"), {})
     target = WorkspaceTarget(function, workspaces)
     try:
         answers = [target.answer(turn(Workspace(), thread=f"t{n}")) for n in range(4)]

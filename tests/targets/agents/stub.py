@@ -7,8 +7,8 @@ from pathlib import Path
 
 from runevals.models.chat.prices import Price, Prices
 from runevals.records import Conversation
-from runevals.records.agent import AgentSettings
 from runevals.targets.agents import AGENTS
+from runevals.targets.agents.agent import AgentSettings
 from runevals.targets.agents.target import AgentTarget
 from runevals.targets.conversation_ids import ConversationIds
 

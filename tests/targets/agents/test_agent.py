@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from runevals.records.agent import AgentName, AgentSettings
+from runevals.records.agent import AgentName
 from runevals.targets.agents import AGENTS
-from runevals.targets.agents.agent import Ask
+from runevals.targets.agents.agent import AgentSettings, Ask
 
 
 def test_no_agent_is_given_the_token_of_the_job():
@@ -40,3 +40,9 @@ def test_our_own_options_come_after_those_of_the_settings(agent):
     arguments = AGENTS[agent].arguments(ask)
     before = arguments[: arguments.index("--theirs")]
     assert set(before) <= {"exec", "resume"}  # the subcommand
+
+
+def test_only_servers_that_are_named_are_permitted():
+    settings = AgentSettings(tools=("shell", "mcp:a"), servers={"a": {"command": "x"}, "b": {"command": "y"}})
+    assert settings.permitted_servers == {"a": {"command": "x"}}
+    assert (settings.has("shell"), settings.has("write")) == (True, False)

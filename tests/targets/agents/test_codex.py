@@ -6,9 +6,8 @@ import tomllib
 
 import pytest
 
-from runevals.records.agent import AgentSettings
 from runevals.targets.agents import AGENTS
-from runevals.targets.agents.agent import Ask
+from runevals.targets.agents.agent import AgentSettings, Ask
 from tests.targets.agents.streams import lines, read, recorded
 
 AGENT = "codex"

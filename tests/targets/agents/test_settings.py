@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from runevals.records.agent import AgentSettings
 from runevals.records.errors import InvalidSettings
+from runevals.targets.agents.agent import AgentSettings
 from runevals.targets.agents.settings import agent_settings
 
 

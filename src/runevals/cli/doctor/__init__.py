@@ -14,7 +14,7 @@ from runevals.cli.doctor.checks import diagnosis, exit_code
 from runevals.cli.doctor.finding import print_finding
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import CALLS, MODELS, SUITES, environment_option, raw_settings, settings_options
-from runevals.lib.diagnosis import neither
+from runevals.records.diagnosis import neither
 from runevals.records.errors import PASSED, InvalidSettings
 from runevals.run.world.budget import Budget, Stop
 from runevals.settings.resolve import RawSettings, resolve

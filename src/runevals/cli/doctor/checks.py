@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from runevals.cli.doctor.connectivity import answers_of, shutdowns_of
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
-from runevals.lib.diagnosis import Diagnosis, good, missing, neither, stopped
+from runevals.cli.doctor.finding import stopped
 from runevals.lib.text.numbers import first_of, plural
 from runevals.models.chat.providers import PROVIDERS
-from runevals.models.chat.settings import diagnosis_of
 from runevals.models.facts import model
+from runevals.records.diagnosis import Diagnosis, good, missing, neither
 from runevals.records.errors import (
     COULD_NOT_MEASURE,
     PASSED,
@@ -31,6 +31,7 @@ from runevals.settings.resolve import RawSettings, Settings, each_target, resolv
 from runevals.settings.targets import choose_one
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import RunPlan
+from runevals.targets.chat_settings import diagnosis_of
 
 _TOKENS = 300, 50  # of one short question and its answer, at most
 

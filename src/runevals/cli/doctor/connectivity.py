@@ -8,7 +8,6 @@ from contextlib import suppress
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, seconds
 from runevals.models.chat.chat import ChatFailed
-from runevals.models.chat.settings import ModelSettings, chat_of
 from runevals.models.http.throttle import Throttles
 from runevals.records import Conversation
 from runevals.records.errors import ExternalError, RunevalsError
@@ -17,6 +16,7 @@ from runevals.run.world import World
 from runevals.run.world.build import real_world
 from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import Settings
+from runevals.targets.chat_settings import ModelSettings, chat_of
 
 _QUESTION = "Reply with the word: ready"
 
@@ -43,7 +43,7 @@ def shutdowns_of(endpoints: Iterable[ModelSettings], settings: Settings) -> Iter
 
 
 def _answer(world: World, settings: Settings) -> tuple[str, str | RunevalsError]:
-    if settings.target is not None and not settings.target.takes_questions:
+    if settings.target is not None and settings.target.traits.runs_skills:
         return "answer", f"the {settings.target.type} target is not asked a question of ours"
     conversation = Conversation(suite="doctor", case="doctor", attempt=1, turn=1, prompt=_QUESTION)
     try:

@@ -10,14 +10,15 @@ from importlib.metadata import version
 from msgspec.structs import replace
 
 from runevals.cli.compared_results import base_command
+from runevals.cli.doctor.finding import stopped
 from runevals.cli.options import KEPT_RESULTS
 from runevals.evaluators.kinds import Composite, Evaluator
 from runevals.evaluators.scripted.code import Code
 from runevals.evaluators.scripted.custom import Custom
 from runevals.github.job import change_event
 from runevals.github.permissions import read_only, token_name
-from runevals.lib.diagnosis import Diagnosis, good, missing, neither, stopped
 from runevals.lib.storage.files import require_no_link
+from runevals.records.diagnosis import Diagnosis, good, missing, neither
 from runevals.records.errors import COULD_NOT_MEASURE, PASSED, InvalidSettings, RunevalsError, SandboxUnavailable
 from runevals.reports.publish import unwritable
 from runevals.run.baseline.from_files import read_baseline
@@ -29,7 +30,6 @@ from runevals.sandbox import Sandbox
 from runevals.sandbox.lock import landlock_version
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.plan import RunPlan
-from runevals.targets.skill import SkillSettings
 from runevals.version import __version__
 
 _GRADER = "def evaluate(input, output, expected, metadata):\n    return {'passed': True}\n"
@@ -91,7 +91,7 @@ def sandbox_of(settings: Settings, plan: RunPlan | None) -> Diagnosis:
 
 def _brings_code(settings: Settings, plan: RunPlan | None) -> bool:
     """Whether a run would call a grader or a skill. Patterns are not code."""
-    if isinstance(settings.target, SkillSettings):
+    if settings.target is not None and settings.target.traits.brings_skills:
         return True
     return plan is not None and any(_is_code(check.evaluator) for check in plan.checks)
 

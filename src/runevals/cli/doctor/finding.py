@@ -1,14 +1,23 @@
-"""How `runevals doctor` prints the result of a check."""
+"""The results of the checks of `runevals doctor`: that of an error, and how all are printed."""
 
 from __future__ import annotations
 
 import click
 
-from runevals.lib.diagnosis import Diagnosis
 from runevals.lib.terminal import fitted, say, terminal_text
+from runevals.lib.text.numbers import plural
+from runevals.records.diagnosis import Diagnosis
+from runevals.records.errors import RunevalsError
 
 _INDENT = " " * 12
 _COLOURS = {"✓": "green", "✗": "red", "–": "yellow"}
+
+
+def stopped(name: str, error: RunevalsError, fix: str) -> Diagnosis:
+    """A run would end with this error."""
+    first, *rest = str(error).splitlines()
+    more = f" (and {plural(len(rest), 'more line')})" if rest else ""
+    return Diagnosis(name=name, mark="✗", text=first + more, fix=fix, exit_code=error.exit_code)
 
 
 def print_finding(finding: Diagnosis) -> None:

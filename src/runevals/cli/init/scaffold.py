@@ -24,6 +24,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.variables import variables_in
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
+from runevals.models.http.origin import OPENAI_URL
 from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.repository import git
@@ -38,9 +39,9 @@ from runevals.suites.skill_suites import SKILL, skill_folders, skill_suites
 from runevals.targets.agents import AGENTS
 from runevals.targets.agents.agent import install
 from runevals.targets.agents.settings import AgentTargetSettings
+from runevals.targets.agents.target import require_agent
 from runevals.targets.kind import TargetSettings
 from runevals.targets.python import PythonSettings
-from runevals.targets.skill import SkillSettings
 
 DEFAULT_FUNCTION = "agent.py:answer"
 _WRITTEN = "✓ "
@@ -89,7 +90,7 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
     judge: str | None = options.get("judge") or (None if before.judges or before.no_judge else judge_for(target))
     options = {**options, "judge": judge}
     settings = resolved_settings({**options, "target": prompt_settings.get("target", target)})
-    if isinstance(settings.target, SkillSettings) and not loaded.suites:
+    if settings.target is not None and settings.target.traits.brings_skills and not loaded.suites:
         raise InvalidSettings(
             "skills have their own cases, which init does not write: put the first into "
             "evals/regression/NAME.json, then run init again"
@@ -189,7 +190,7 @@ def _skill_files(settings: Settings, prompt: PromptFile, statements: Sequence[st
     name = skill_of(suite.parent, settings.repository, None).name
     judged = bool(settings.judges) and not settings.no_judge
     yield _write(suite, starter.skill_suite(name, statements, judged=judged), settings.cwd)
-    if target is None or isinstance(target, AgentTargetSettings):
+    if target is None or target.traits.works_in_folders:
         yield _write(suite.with_name(SKILL_TRIGGERS[0]), starter.trigger_queries(), settings.cwd)
 
 
@@ -254,9 +255,8 @@ def _workflow(settings: Settings) -> str:
 
 def _installs(settings: Settings, target: TargetSettings) -> tuple[str, ...]:
     """What a job installs before the run: the agent, or the packages of the program under test."""
-    if isinstance(target, AgentTargetSettings):
-        return (install(target.command_line),)
-    return installs(settings.cwd, target.type)
+    agent = _agent(target)
+    return installs(settings.cwd, target.type) if agent is None else (install(agent.command_line),)
 
 
 def _endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
@@ -269,17 +269,15 @@ def _endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
 def _variables(settings: Settings) -> list[str]:
     """The variables that a workflow passes on."""
     names: dict[str, None] = {}
-    if isinstance(settings.target, AgentTargetSettings):
-        agent, has = settings.target.command_line, settings.environment.get
+    if (target := _agent(settings.target)) is not None:
+        agent, has = target.command_line, settings.environment.get
         names[next(filter(has, agent.keys), agent.keys[0])] = None
         names |= dict.fromkeys(filter(has, agent.places))
     for endpoint in _endpoints(settings):
         provider = PROVIDERS[endpoint.type]
         if provider.needs_key or settings.environment.get(endpoint.api_key_env):
             names[endpoint.api_key_env] = None
-        if provider.located_by is not None and endpoint.base_url != (
-            None if endpoint.type == "openai" else provider.url
-        ):
+        if provider.located_by is not None and (endpoint.base_url or OPENAI_URL) != provider.url:
             names[provider.located_by] = None
     return list(names)
 
@@ -295,12 +293,19 @@ def _why_not(settings: Settings) -> str | None:
     return None if unset is None else f"the environment variable {unset} is not set"
 
 
+def _agent(target: TargetSettings | None) -> AgentTargetSettings | None:
+    """The target if it is a coding agent."""
+    return target if isinstance(target, AgentTargetSettings) else None
+
+
 def _absent(target: TargetSettings, settings: Settings) -> str | None:
     """Why a coding agent cannot be started here."""
-    if not isinstance(target, AgentTargetSettings):
-        return None
-    error = target.why_not_started(settings.environment)
-    return None if error is None else str(error)
+    try:
+        if (agent := _agent(target)) is not None:
+            require_agent(agent.command_line, agent.agent, settings.environment)
+    except InvalidSettings as error:
+        return str(error)
+    return None
 
 
 def _unjudged(settings: Settings) -> str | None:
@@ -315,8 +320,8 @@ def _unjudged(settings: Settings) -> str | None:
 
 def _unset(settings: Settings) -> str | None:
     """The first required variable of target or judge that is not set."""
-    target, has = settings.target, settings.environment.get
-    if isinstance(target, AgentTargetSettings) and not any(map(has, target.key_names)):
+    target, has = _agent(settings.target), settings.environment.get
+    if target is not None and not any(map(has, target.key_names)):
         return target.key_names[0]
     for endpoint in _endpoints(settings):
         if not settings.environment.get(endpoint.api_key_env) and endpoint.needs_key:
@@ -336,8 +341,8 @@ def _next_steps(
     key = None if settings.target is None or prompt is None else prompt.key(settings.target.type)
     if key is not None and prompt is not None and not is_new and not _names(settings, key, prompt.name):
         yield f"  name the prompt in the settings file: {key}: {prompt.name}"
-    target, unset = settings.target, _unset(settings)
-    if isinstance(target, AgentTargetSettings) and _absent(target, settings):
+    target, unset = _agent(settings.target), _unset(settings)
+    if target is not None and _absent(target, settings):
         yield f"  install it: {install(target.command_line)}"
     if unset is not None:
         yield f"  set {unset} (export {unset}=…, or in .env.local.user), then: runevals"

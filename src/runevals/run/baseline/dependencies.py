@@ -18,6 +18,8 @@ from runevals.settings.resolve import Settings
 from runevals.suites.discover import looked_at
 from runevals.suites.load import LoadedSuites
 from runevals.suites.urls.mcp_config import FILENAME
+from runevals.targets.agents.settings import AgentTargetSettings
+from runevals.targets.agents.target import installed_version
 from runevals.verdict.comparability import agent_version
 from runevals.version import __version__
 
@@ -150,10 +152,12 @@ def asked_otherwise(settings: Settings, known: RunReport) -> str | None:
 def _other_agent(settings: Settings, known: RunReport) -> str | None:
     """That a result was made by another version of the coding agent than is installed here."""
     then = agent_version(known.run.target)
-    now = None if settings.target is None else settings.target.installed_version(settings.environment)
-    if then is None or now in (None, then):
+    if then is None or not isinstance(settings.target, AgentTargetSettings):
         return None
-    return f"the base's result is of {known.run.target.type} {then}, and {now} is installed"
+    now = installed_version(settings.target.command_line, settings.environment)
+    if now in (None, then):
+        return None
+    return f"the base's result is of {settings.target.type} {then}, and {now} is installed"
 
 
 def other_models(settings: Settings, known: RunReport) -> str | None:

@@ -10,20 +10,23 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.models.chat.prices import Prices
 from runevals.models.http.throttle import Throttles
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import RunevalsError
 from runevals.run.cluster.repository_archive import PathMap, unpack
 from runevals.targets import Target
 from runevals.targets.conversation_ids import ConversationIds
-from runevals.targets.kind import TargetSpec
+from runevals.targets.kind import Making, TargetSettings
 from runevals.version import __version__
 
 
 class NodeSpec(Struct, frozen=True, kw_only=True):
     """What every node is sent. `keys` are names of variables, whose values each node has of its own."""
 
-    recipe: TargetSpec
+    target: TargetSettings
+    prices: Prices
+    not_from: Path | None = None  # the checkout whose code must not run as this one's
     keys: tuple[str, ...]
     repository: tuple[Path, ...]  # where it lies on the machine that sends: as named, and resolved
 
@@ -101,13 +104,18 @@ class Node:
             self._folder.cleanup()
 
     def _build(self, shipment: NodeSpec, parcel: bytes | None) -> Target:
-        recipe = shipment.recipe
+        target = shipment.target
         if parcel is not None:
             self._folder = tempfile.TemporaryDirectory(prefix="runevals-", ignore_cleanup_errors=True)
             now = Path(self._folder.name).resolve()
             unpack(parcel, now)
             self._moved = PathMap(before=shipment.repository, now=now)
-            recipe = replace(
-                recipe, settings=replace(recipe.settings, base=self._moved.path(recipe.settings.base))
-            )
-        return recipe.build(os.environ, Throttles(stopped=lambda: self._stopped), self._threads)
+            target = replace(target, base=self._moved.path(target.base))
+        making = Making(
+            environment=os.environ,
+            throttles=Throttles(stopped=lambda: self._stopped),
+            conversations=self._threads,
+            prices=shipment.prices,
+            not_from=shipment.not_from,
+        )
+        return target.build(making)

@@ -9,21 +9,16 @@ from runevals.lib.parsing.source import read_source
 from runevals.lib.terminal import notice
 from runevals.lib.text.secrets import redacted, redactor, secret_values
 from runevals.records.errors import InvalidSettings
+from runevals.run.live import live_target
 from runevals.run.world.budget import Stop
 from runevals.settings.resolve import Settings
 from runevals.targets import Target
-from runevals.targets.kind import TargetSpec
 
 
 def on_cluster(settings: Settings) -> bool:
     """Whether the nodes of a cluster call the target."""
-    target = settings.target
-    return (
-        settings.measure.executor == "ray"
-        and not settings.evaluate_only
-        and target is not None
-        and not target.traits.stays_here
-    )
+    target = live_target(settings)
+    return settings.measure.executor == "ray" and target is not None and not target.traits.stays_here
 
 
 @contextmanager
@@ -47,7 +42,9 @@ def cluster_target(settings: Settings, stop: Stop) -> Iterator[Target]:
     if redacted(target, redactor(settings.environment, settings.key_names)) is not target:
         raise InvalidSettings("`target:` holds the value of a secret, and would be sent to the Ray cluster")
     shipment = NodeSpec(
-        recipe=TargetSpec(settings=target, prices=settings.measure.prices, not_from=settings.not_from),
+        target=target,
+        prices=settings.measure.prices,
+        not_from=settings.not_from,
         keys=tuple(name for name in target.key_names if settings.environment.get(name)),
         repository=(settings.repository, settings.repository.resolve()),
     )

@@ -14,7 +14,6 @@ from runevals.judge.user import ModelUser, User
 from runevals.lib.parsing.source import read_text
 from runevals.lib.storage.cache import Cache
 from runevals.lib.text.numbers import plural
-from runevals.models.chat.settings import chat_of
 from runevals.models.facts import with_models
 from runevals.models.http.throttle import Throttles
 from runevals.programs.processes import in_use
@@ -42,6 +41,7 @@ from runevals.settings.targets import choose_one
 from runevals.suites.plan import RunPlan, will_run
 from runevals.targets import Target
 from runevals.targets.cached import CachedTarget
+from runevals.targets.chat_settings import chat_of
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.kind import Making
 from runevals.targets.openai import OpenAITarget

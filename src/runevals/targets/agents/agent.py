@@ -9,8 +9,34 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from runevals.records.agent import AgentSettings
+from runevals.records.agent import MCP
 from runevals.targets.agents.stream import Reader
+
+
+class AgentSettings(Struct, frozen=True, kw_only=True, gc=False):
+    """What an agent may use, and what it is given."""
+
+    model: str | None = None
+    timeout_s: float = 120.0  # for a turn
+    tools: tuple[str, ...] = ()  # names of TOOLS, and mcp:SERVER; nothing else is permitted
+    skills: tuple[Path, ...] = ()  # folders with a SKILL.md
+    servers: Mapping[str, Mapping[str, object]] = {}  # MCP servers by name
+    args: tuple[str, ...] = ()  # more options of its command line
+    env: tuple[str, ...] = ()  # names of variables that it is given beside its key
+
+    def has(self, tool: str) -> bool:
+        """Whether this tool is permitted."""
+        return tool in self.tools
+
+    def names_of(self, tools: Mapping[str, tuple[str, ...]], skill: str | None) -> list[str]:
+        """The agent's own names of what is permitted: `tools` by our names, and its tool that loads skills."""
+        names = [name for tool, its_names in tools.items() if self.has(tool) for name in its_names]
+        return names if skill is None else [*names, skill]
+
+    @property
+    def permitted_servers(self) -> Mapping[str, Mapping[str, object]]:
+        """The MCP servers that `tools` names."""
+        return {name: server for name, server in self.servers.items() if f"{MCP}{name}" in self.tools}
 
 
 class Ask(Struct, frozen=True, kw_only=True):

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runevals.records.agent import AgentSettings
-from runevals.targets.agents.agent import Agent, Ask
+from runevals.targets.agents.agent import Agent, AgentSettings, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count, text_of
 
 # Its tools besides the shell, which no setting permits.

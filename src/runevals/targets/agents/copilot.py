@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.records.agent import MCP, AgentSettings
-from runevals.targets.agents.agent import Agent, Ask
+from runevals.records.agent import MCP
+from runevals.targets.agents.agent import Agent, AgentSettings, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count, text_or_none
 from runevals.targets.program_report import skills
 

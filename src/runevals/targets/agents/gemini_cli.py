@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.records.agent import AgentSettings
-from runevals.targets.agents.agent import Agent, Ask
+from runevals.targets.agents.agent import Agent, AgentSettings, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count, text_or_none
 
 _TOOLS = {

@@ -9,17 +9,17 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.diagnosis import Diagnosis, good, missing, stopped
 from runevals.lib.parsing.source import lies_inside
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records.agent import MCP, TOOLS, AgentSettings
+from runevals.records.agent import MCP, TOOLS
+from runevals.records.diagnosis import Diagnosis, good, missing
 from runevals.records.errors import USAGE_ERROR, InvalidSettings
 from runevals.records.traits import Traits
 from runevals.targets import Target
 from runevals.targets.agents import AGENTS
-from runevals.targets.agents.agent import Agent
+from runevals.targets.agents.agent import Agent, AgentSettings
 from runevals.targets.agents.skills import SKILL_FILE
-from runevals.targets.agents.target import AgentTarget, installed_version, require_agent
+from runevals.targets.agents.target import AgentTarget, require_agent
 from runevals.targets.kind import NOT_TAKEN, Making, Section
 from runevals.targets.program import ProgramSettings
 from runevals.targets.reach import Reach, Rule, Written, canonical, rules
@@ -96,6 +96,7 @@ class AgentTargetSettings(ProgramSettings, frozen=True, kw_only=True):
     agent: AgentSettings
     skills_of_suites: bool = False  # the settings name no skills: those that the suites are for are installed
 
+    alone = True
     traits = Traits(takes_files=True, works_in_folders=True, plays_workspaces=True, stays_here=True)
     refuses = dict.fromkeys(_OF_OTHERS, NOT_TAKEN)
     reaches = rules(
@@ -114,7 +115,6 @@ class AgentTargetSettings(ProgramSettings, frozen=True, kw_only=True):
         agent = agent_settings(values, base, section.repository)
         servers = [base / values["mcp"]] if isinstance(values.get("mcp"), str) else []
         return {
-            **section.taken("trace"),
             "agent": agent,
             "skills_of_suites": "skills" not in values,
             "files": (*agent.skills, *servers),
@@ -149,25 +149,13 @@ class AgentTargetSettings(ProgramSettings, frozen=True, kw_only=True):
         words = (part for word in self.agent.args for part in (word, word.partition("=")[2]))
         yield from (self.base / word for word in words if word)
 
-    def installed_version(self, environment: Mapping[str, str]) -> str | None:
-        """Of the agent; None if it is not installed."""
-        return installed_version(self.command_line, environment)
-
-    def why_not_started(self, environment: Mapping[str, str]) -> InvalidSettings | None:
-        """That it is not installed, or cannot be restricted to its tools."""
-        try:
-            require_agent(self.command_line, self.agent, environment)
-        except InvalidSettings as error:
-            return error
-        return None
-
     def diagnosis(self, environment: Mapping[str, str]) -> Diagnosis:
         """Its program, a key, and whether it can be restricted to its tools; it is not asked."""
         keys = self.command_line.keys
         try:
             program = require_agent(self.command_line, self.agent, environment)
         except InvalidSettings as error:
-            return stopped("target", error, "docs/agents.md has the programs and their keys")
+            return missing("target", str(error), "docs/agents.md has the programs and their keys", error.exit_code)
         if any(environment.get(key) for key in keys):
             return good("target", f"{self.type} {program}; a key is set")
         if self.agent.env:
@@ -175,9 +163,6 @@ class AgentTargetSettings(ProgramSettings, frozen=True, kw_only=True):
         fix = f"export {keys[0]}=…, or write it into .env.local.user (which must not be committed)"
         text = f"{self.type} has no key: none of {', '.join(keys)} is set"
         return missing("target", text, fix, USAGE_ERROR)
-
-
-KIND = AgentTargetSettings
 
 
 def agent_settings(section: Mapping[str, Any], base: Path, repository: Path) -> AgentSettings:

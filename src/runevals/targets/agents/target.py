@@ -17,10 +17,10 @@ from runevals.models.chat.prices import Prices
 from runevals.programs.exchange import Exchange
 from runevals.programs.processes import as_program
 from runevals.records import Conversation, Message, ModelIdentity, Problem, Response
-from runevals.records.agent import MCP, AgentSettings
+from runevals.records.agent import MCP
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.repository.fresh_copy import CannotCopy, write_file
-from runevals.targets.agents.agent import Agent, Ask, install
+from runevals.targets.agents.agent import Agent, AgentSettings, Ask, install
 from runevals.targets.agents.skills import installed_skills
 from runevals.targets.agents.stream import MAX_OUTPUT_BYTES, Stream
 from runevals.targets.conversation_ids import ConversationIds

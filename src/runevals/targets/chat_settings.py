@@ -9,7 +9,6 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from runevals.lib.ci import in_ci
-from runevals.lib.diagnosis import Diagnosis, good, missing
 from runevals.models.chat.chat import Chat, Endpoint
 from runevals.models.chat.providers import PROVIDERS, Api, address, azure_address
 from runevals.models.chat.wire import WIRES, api_of
@@ -19,6 +18,7 @@ from runevals.models.http.key import Key
 from runevals.models.http.origin import OPENAI_URL, origin_of
 from runevals.models.http.reachable import unreachable
 from runevals.models.http.throttle import Throttles
+from runevals.records.diagnosis import Diagnosis, good, missing
 from runevals.records.errors import COULD_NOT_MEASURE, USAGE_ERROR, InvalidSettings
 
 DEFAULT_TIMEOUT_S = 120.0
@@ -51,16 +51,6 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     def is_recorded(self) -> bool:
         """Whether nothing is called: what was recorded is read."""
         return self.type == "recorded"
-
-    @property
-    def takes_questions(self) -> bool:
-        """Whether it can be asked something that is in no suite."""
-        return not self.is_recorded
-
-    @property
-    def is_priced(self) -> bool:
-        """Whether its calls have a price by model."""
-        return self.is_model
 
     @property
     def needs_key(self) -> bool:

@@ -6,8 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from runevals.lib.text.numbers import plural
-from runevals.records.errors import PASSED, RunevalsError
+from runevals.records.errors import PASSED
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
@@ -33,10 +32,3 @@ def neither(name: str, text: str, fix: str | None = None) -> Diagnosis:
 def missing(name: str, text: str, fix: str, exit_code: int) -> Diagnosis:
     """It is missing; a run would end with `exit_code`."""
     return Diagnosis(name=name, mark="✗", text=text, fix=fix, exit_code=exit_code)
-
-
-def stopped(name: str, error: RunevalsError, fix: str) -> Diagnosis:
-    """A run would end with this error."""
-    first, *rest = str(error).splitlines()
-    more = f" (and {plural(len(rest), 'more line')})" if rest else ""
-    return Diagnosis(name=name, mark="✗", text=first + more, fix=fix, exit_code=error.exit_code)
