@@ -7,10 +7,11 @@ fails runs again until its runs fit either those of the whole prompt, or a lost 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from math import ceil, fsum
+from math import ceil
 
 from msgspec import Struct
 
+from runevals.lib.nullable import mean
 from runevals.verdict.blame_search import NOTHING, HunkSet
 
 OF_WHOLE = 8  # runs of the whole prompt, and of the smallest one at the end
@@ -134,4 +135,4 @@ class _Search:
 
 
 def _share(values: Sequence[float]) -> float:
-    return fsum(values) / len(values) if values else 0.0
+    return mean(values) or 0.0

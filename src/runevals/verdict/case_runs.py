@@ -19,10 +19,8 @@ from runevals.verdict.reasons import MEANINGS
 from runevals.verdict.score import over_attempts
 
 RETRIES = 2  # of a fresh run that errored
-SAMPLE, SAMPLE_SHARE = (
-    5,
-    0.1,
-)  # cases of a deterministic target that are run again: it repeats itself, or it does not
+# Cases of a deterministic target that are run again: it repeats itself, or it does not.
+SAMPLE, SAMPLE_SHARE = 5, 0.1
 
 NO_RUNS = "`fresh_runs` allows no run of it"
 PROVEN_BEFORE = "the run ended with another loss before it was settled"

@@ -122,7 +122,11 @@ def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterat
     }
     if changed:
         yield f"changed since the base was run: {', '.join(sorted(changed)[:5])}"
-    repeated = [f"{plural(number, 'answer')} of {side}" for number, side in _repeated_answers(head, base)]
+    repeated = [
+        f"{plural(number, 'answer')} of {side}"
+        for report, side in ((base, "the base"), (head, "this run"))
+        if (number := sum([len(case.copies) for case in report.cases]))
+    ]
     if repeated:
         yield f"a cache on the way gave {' and '.join(repeated)} again: repeats of one answer count as one run"
     empty = {(case.suite, case.key) for case in head.cases if case.status is Outcome.PASSED and _is_empty(case)}
@@ -151,11 +155,3 @@ def _other_user(head: RunReport, base: RunReport) -> Iterator[str]:
         models = [user.get("model") or "none named" for user in (before, now)]
         how = f"by {models[0]} on base, {models[1]} now" if models[0] != models[1] else "with other instructions"
         yield f"simulated users were played {how}"
-
-
-def _repeated_answers(head: RunReport, base: RunReport) -> Iterator[tuple[int, str]]:
-    """How many runs of each side repeat a cached answer."""
-    for report, side in ((base, "the base"), (head, "this run")):
-        number = sum([len(case.copies) for case in report.cases])
-        if number:
-            yield number, side

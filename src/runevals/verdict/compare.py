@@ -29,9 +29,8 @@ from runevals.verdict.sides import Sides
 from runevals.verdict.totals import pass_rate, totals
 from runevals.verdict.weakenings import weakenings
 
-STORED_LEVEL = (
-    0.75  # of alpha: of the whole and its parts where nothing can be run again; single cases have the rest
-)
+# Of alpha: of the whole and its parts where nothing can be run again; single cases have the rest.
+STORED_LEVEL = 0.75
 WORTH_SEEING = 0.05  # a suite too small to detect a drop of 5 points gets the numbers that would
 
 

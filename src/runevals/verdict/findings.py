@@ -59,7 +59,11 @@ def findings_of(
         *_parts(tested, fresh, deterministic=deterministic),
         *([Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.INCOMPARABLE, detail=few)] if few else ()),
         *sorted(cases, key=lambda each: (not each.critical, _ORDER.index(each.state))),
-        *(_removed(case) for case in sides.matched.removed if is_critical(case)),
+        *(
+            _finding(case, Reason.REMOVED, {"critical": True})
+            for case in sides.matched.removed
+            if is_critical(case)
+        ),
     )
 
 
@@ -78,27 +82,13 @@ def _parts(tested: Parts, fresh: FreshEvidence | None, *, deterministic: bool) -
 
 def of_case(pair: Pair, checks: Iterable[str], reason: Reason, **fields: object) -> Finding:
     """What is found about a case; `checks` are those that are in question beside its outcome."""
-    values: dict[str, object] = {
-        "suite": pair.head.suite,
-        "name": pair.head.key,
-        "title": pair.head.name,
-        "critical": pair.critical,
-        "dead": pair.dead,
-        **fields,
-    }
-    return Finding(family="case", state=MEANINGS[reason].state, reason=reason, checks=tuple(checks), **values)  # type: ignore[arg-type]
+    values = {"critical": pair.critical, "dead": pair.dead, "checks": tuple(checks), **fields}
+    return _finding(pair.head, reason, values)
 
 
-def _removed(case: CaseReport) -> Finding:
-    return Finding(
-        family="case",
-        suite=case.suite,
-        name=case.key,
-        title=case.name,
-        state=State.WORSE,
-        reason=Reason.REMOVED,
-        critical=True,
-    )
+def _finding(case: CaseReport, reason: Reason, values: Mapping[str, object]) -> Finding:
+    name: Mapping[str, object] = {"suite": case.suite, "name": case.key, "title": case.name}
+    return Finding(family="case", state=MEANINGS[reason].state, reason=reason, **name, **values)  # type: ignore[arg-type]
 
 
 class _InQuestion(Struct, frozen=True):

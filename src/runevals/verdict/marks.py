@@ -18,9 +18,8 @@ def against_mark(head: RunReport, mark: MarkRun, rule: RegressionRule) -> MarkCo
         return None
     corrected = [min(1.0, p * mark.best_of) for p in holm([test.p_value for _, test in tests])]
     earlier = mark.report.run
-    deterministic = head.run.target.deterministic and earlier.target.deterministic
     tested = [
-        (test.drop > 0 and (deterministic or p <= rule.alpha), p, metric, test)
+        (test.drop > 0 and (sides.deterministic or p <= rule.alpha), p, metric, test)
         for p, (metric, test) in zip(corrected, tests, strict=True)
     ]
     sure, p, metric, test = max(tested, key=lambda one: (one[0], one[3].drop if one[0] else -one[1]))
@@ -36,6 +35,6 @@ def against_mark(head: RunReport, mark: MarkRun, rule: RegressionRule) -> MarkCo
         interval=test.interval,
         p_value=p,
         sure=sure,
-        deterministic=deterministic,
+        deterministic=sides.deterministic,
         judge_left_out=judges_differ(head, mark.report),
     )

@@ -232,10 +232,7 @@ class _Case(Generic[K]):
     def differs(self) -> bool:
         """Whether a deterministic target fails in each fresh run of the head and passes on the base."""
         return self.entrant.deterministic and any(
-            len(sides["head"]) >= FIRST
-            and set(sides["head"]) == {False}
-            and sides["base"]
-            and set(sides["base"]) == {True}
+            len(sides["head"]) >= FIRST and {*sides["head"]} == {False} and {*sides["base"]} == {True}
             for sides in self.passes.values()
         )
 

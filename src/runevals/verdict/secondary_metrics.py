@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import fsum
+from operator import attrgetter
 from statistics import fmean
 
 from msgspec.structs import replace
@@ -96,7 +97,7 @@ def _scores(
     before: _Runs, now: _Runs, evaluators: Collection[str], beside: MetricName | None
 ) -> Iterator[tuple[str, Values, Values]]:
     if beside is not None:
-        read = _passes if beside == "pass_rate" else _shares
+        read = _passes if beside == "pass_rate" else attrgetter("values")
         yield beside, dict(enumerate(map(read, before.cases))), dict(enumerate(map(read, now.cases)))
     if len(evaluators) > 1 or (evaluators and (before.has_scale() or now.has_scale())):
         of_base, of_head = _by_evaluator(before.cases), _by_evaluator(now.cases)
@@ -107,10 +108,6 @@ def _scores(
 def _passes(case: CaseReport) -> tuple[float, ...]:
     measured = [a for a in case.runs if a.status.measured]
     return tuple(float(attempt.status is Outcome.PASSED) for attempt in measured)
-
-
-def _shares(case: CaseReport) -> tuple[float, ...]:
-    return case.values
 
 
 def _by_evaluator(cases: Sequence[CaseReport]) -> Mapping[str, Values]:

@@ -240,7 +240,9 @@ class _Open(Struct):
         decided = {_what(each): _of_fresh(each, doubt) for each in findings}
         if rounds.ended_early:  # what they do not prove is open
             proven = {what: each for what, each in decided.items() if each.state is State.WORSE}
-            decided = {_what(each): _unsettled(each) for each in look.suspected} | proven
+            decided = {
+                _what(each): replace(each, state=State.NOT_KNOWN, reason=Reason.BUDGET) for each in look.suspected
+            } | proven
         return tuple(decided.values())
 
     def _doubt(self, rounds: FreshRounds) -> tuple[Reason, str] | None:
@@ -275,10 +277,6 @@ def _of_fresh(finding: Finding, doubt: tuple[Reason, str] | None) -> Finding:
 
 def _what(finding: Finding) -> tuple[str, str, str]:
     return finding.family, finding.name, finding.metric
-
-
-def _unsettled(finding: Finding) -> Finding:
-    return replace(finding, state=State.NOT_KNOWN, reason=Reason.BUDGET)
 
 
 def _pairs_in(pairs: Sequence[Pair], places: Collection[Place]) -> Sequence[Pair]:

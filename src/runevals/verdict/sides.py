@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
@@ -24,9 +25,7 @@ class Sides(Struct, frozen=True):
     same: list[Pair]  # of equal content
     pairs: list[Pair]  # of these, those that are not quarantined
     other_target: str = ""  # how the target's type differs from the base's
-    judged: list[Pair] = field(
-        default_factory=list
-    )  # whose scores two judges gave, which are left out of the others
+    judged: Sequence[Pair] = ()  # whose scores two judges gave, which are left out of the others
 
     @classmethod
     def of(cls, head: RunReport, base: RunReport) -> Sides:

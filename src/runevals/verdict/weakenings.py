@@ -17,13 +17,15 @@ def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterat
     for case in matched.removed:
         yield Weakening(suite=case.suite, key=case.key, message="the case was removed")
     for pair in matched.both:
-        if pair.before.due and not pair.now.due:
-            message = "it was measured on the base, and is skipped now"
+        for message in _of_pair(pair):
             yield Weakening(suite=pair.head.suite, key=pair.head.key, message=message)
-        if pair.same_content and _same_place(pair.base, pair.head) and _same_checks(pair.base, pair.head):
-            continue
-        for message in _weaker_parts(pair):
-            yield Weakening(suite=pair.head.suite, key=pair.head.key, message=message)
+
+
+def _of_pair(pair: Pair) -> Iterator[str]:
+    if pair.before.due and not pair.now.due:
+        yield "it was measured on the base, and is skipped now"
+    if not (pair.same_content and _same_place(pair.base, pair.head) and _same_checks(pair.base, pair.head)):
+        yield from _weaker_parts(pair)
 
 
 def _same_place(base: CaseReport, head: CaseReport) -> bool:

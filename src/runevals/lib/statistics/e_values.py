@@ -35,13 +35,6 @@ class Pairs(Struct, frozen=True, kw_only=True):
         """The evidence that the head passes less often."""
         return _e_value(self.pairs, self.base_passes, self.head_passes)
 
-    def __add__(self, other: Pairs) -> Pairs:
-        return Pairs(
-            pairs=self.pairs + other.pairs,
-            base_passes=self.base_passes + other.base_passes,
-            head_passes=self.head_passes + other.head_passes,
-        )
-
     def pairs_until(self, target: float, *, at_best: bool = False, most: int = 1000) -> int | None:
         """How many more pairs reach `target` if they come out as these did; None if no number does.
 
