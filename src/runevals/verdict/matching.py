@@ -239,8 +239,6 @@ def match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> MatchedRuns
     of_head = {_key(case, by_suite=not one_suite): case for case in head}
     partners = _partners(of_base, of_head)
     both = [_pair(of_base[partners[key]], case) for key, case in of_head.items() if key in partners]
-    if len(both) == len(of_head) == len(of_base):
-        return MatchedRuns(both=both, added=[], removed=[])
     known = set(partners.values())
     return MatchedRuns(
         both=both,
@@ -260,11 +258,13 @@ def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
     }
     if len(partners) == len(base) == len(head):
         return partners
-    for label in (_suite_and_content, _content):
-        partners |= _renamed(_without(base, set(partners.values())), _without(head, partners), label)
-    edited = _without(base, set(partners.values())).keys() & _without(head, partners).keys()
-    partners |= {key: key for key in edited}
-    return partners | _edited_prompts(_without(base, set(partners.values())), _without(head, partners))
+    for find in (_moved_within_suite, _moved, _edited, _edited_prompts):
+        partners |= find(_without(base, set(partners.values())), _without(head, partners))
+    return partners
+
+
+def _edited(base: Cases, head: Cases) -> dict[Key, Key]:
+    return {key: key for key in base.keys() & head.keys()}
 
 
 def _edited_prompts(base: Cases, head: Cases) -> dict[Key, Key]:
@@ -306,11 +306,19 @@ def _similarity(before: CaseReport, now: CaseReport, ratio: Callable[[str, str],
     return min(ratio(*texts), ratio(*names)) / 100
 
 
-def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> Iterator[tuple[Key, Key]]:
+def _moved_within_suite(base: Cases, head: Cases) -> dict[Key, Key]:
+    return _renamed(base, head, lambda case: (case.suite, case.content))
+
+
+def _moved(base: Cases, head: Cases) -> dict[Key, Key]:
+    return _renamed(base, head, lambda case: case.content)
+
+
+def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> dict[Key, Key]:
     """The keys of cases with the same label, in order. Copies that the other side lacks were added or removed."""
     before, now = _by_label(base, label), _by_label(head, label)
-    for content in before.keys() & now.keys():
-        yield from zip(now[content], before[content], strict=False)
+    both = before.keys() & now.keys()
+    return {key: old for content in both for key, old in zip(now[content], before[content], strict=False)}
 
 
 def _by_label(cases: Cases, label: Callable[[CaseReport], object]) -> Mapping[object, list[Key]]:
@@ -318,14 +326,6 @@ def _by_label(cases: Cases, label: Callable[[CaseReport], object]) -> Mapping[ob
     for key, case in cases.items():
         keys[label(case)].append(key)
     return keys
-
-
-def _suite_and_content(case: CaseReport) -> object:
-    return case.suite, case.content
-
-
-def _content(case: CaseReport) -> object:
-    return case.content
 
 
 def _without(cases: Cases, keys: Container[Key]) -> Cases:
