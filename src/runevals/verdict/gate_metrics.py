@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import fsum, lcm
 
@@ -102,35 +103,36 @@ def _evaluator(cases: Sequence[CaseReport], name: str) -> MetricRange | None:
 
     None if it gives scores on several scales. A graded evaluator's results without a score count as errored.
     """
-    counts = _weights([len(case.attempts) for case in cases])
-    results = [
-        (weight, result)
-        for case, weight in zip(cases, counts, strict=True)
-        for result in _results_of([case], name)
-    ]
-    measured = [(weight, result) for weight, result in results if result.outcome.measured]
-    graded = [(weight, result) for weight, result in measured if _is_graded(result)]
-    if not measured or len({result.scale for _, result in graded}) > 1:
+    weights: Counter[Outcome] = Counter()
+    scores: list[tuple[float, int]] = []  # of a judge, with the weight of each
+    scales: set[tuple[float, float]] = set()
+    for case, weight in zip(cases, _weights([len(case.attempts) for case in cases]), strict=True):
+        for result in _results_of([case], name):
+            weights[result.outcome] += weight
+            for value, scale in _grades(result):
+                scores.append((value, weight))
+                scales.add(scale)
+    done = weights[Outcome.PASSED] + weights[Outcome.FAILED]
+    due = done + weights[Outcome.ERRORED]
+    if not done or len(scales) > 1:
         return None
-    errored = sum(weight for weight, result in results if result.outcome is Outcome.ERRORED)
-    done = sum(weight for weight, _ in measured)
-    if not graded:
-        passed = sum(weight for weight, result in measured if result.outcome is Outcome.PASSED)
-        return MetricRange.of_share(passed / done, errored / (done + errored), (0.0, 1.0))
-    low, high = graded[0][1].scale
-    assert high is not None  # noqa: S101 - it is graded
-    scored = sum(weight for weight, _ in graded)
-    mean = fsum(weight * result.value for weight, result in graded if result.value is not None) / scored
-    return MetricRange.of_share(mean, 1 - scored / (done + errored), (low, high))
+    if not scores:
+        return MetricRange.of_share(weights[Outcome.PASSED] / done, weights[Outcome.ERRORED] / due, (0.0, 1.0))
+    scored = sum(weight for _, weight in scores)
+    mean = fsum(weight * value for value, weight in scores) / scored
+    return MetricRange.of_share(mean, 1 - scored / due, scales.pop())
 
 
 def has_several_scales(cases: Sequence[CaseReport], name: str) -> bool:
     """Whether the evaluator's scores cannot be averaged."""
-    return len({result.scale for result in _results_of(cases, name) if _is_graded(result)}) > 1
+    return len({scale for result in _results_of(cases, name) for _, scale in _grades(result)}) > 1
 
 
-def _is_graded(result: CheckResult) -> bool:
-    return result.layer is Layer.JUDGE and result.value is not None and result.scale[1] is not None
+def _grades(result: CheckResult) -> Iterator[tuple[float, tuple[float, float]]]:
+    """The score of a judge, and its scale."""
+    low, high = result.scale
+    if result.layer is Layer.JUDGE and result.value is not None and high is not None and result.outcome.measured:
+        yield result.value, (low, high)
 
 
 def _results_of(cases: Sequence[CaseReport], name: str) -> list[CheckResult]:

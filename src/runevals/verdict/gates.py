@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from operator import attrgetter
 
@@ -308,8 +309,8 @@ def _of_bounds(gate: Gate, *bounds: float) -> GateState:
 def _fails_unchanged(gate: Gate, comparison: Comparison | None, attempts: int) -> str:
     """How often a gate of 100 % fails with no change: 1 − pⁿ, with p from the base's runs."""
     earlier = () if comparison is None else in_scope(comparison.base.cases, gate.scope)
-    statuses = [attempt.status for case in earlier for attempt in case.runs]
-    passed, failed = statuses.count(Outcome.PASSED), statuses.count(Outcome.FAILED)
+    statuses = Counter(run.status for case in earlier for run in case.runs)
+    passed, failed = statuses[Outcome.PASSED], statuses[Outcome.FAILED]
     if not failed:
         return ""
     chance = 1 - (passed / (passed + failed)) ** attempts
@@ -353,21 +354,21 @@ def _pass_rate(
     gate: Gate, report: RunReport, cases: Sequence[CaseReport], comparison: Comparison | None
 ) -> GateResult:
     """Passed attempts over all but skipped ones, by case. Undecided if errored ones decide."""
-    attempts = [a for case in cases for a in case.runs if a.status is not Outcome.SKIPPED]
-    passed = sum(a.status is Outcome.PASSED for a in attempts)
-    errored = sum(a.status is Outcome.ERRORED for a in attempts)
+    statuses = Counter(run.status for case in cases for run in case.runs)
+    passed, errored = statuses[Outcome.PASSED], statuses[Outcome.ERRORED]
+    due = statuses.total() - statuses[Outcome.SKIPPED]
     share = passed_share(cases)
     if share is None:
         return _missing(gate, report, comparison)
     of_bound = _BOUNDS[gate.bound]
-    surely, at_best = (of_bound(bound, len(attempts)) for bound in (share.observed, share.highest))
+    surely, at_best = (of_bound(bound, due) for bound in (share.observed, share.highest))
     state = _of_bounds(gate, surely, at_best)
     undecided = state is GateState.NOT_APPLICABLE
-    of_runs, every = passed / len(attempts), gate.limit == 1.0
+    of_runs, every = passed / due, gate.limit == 1.0
     varies = gate.bound == "point" and not report.run.target.deterministic
     lost = _keys([case for case in cases if any(run.status is Outcome.FAILED for run in case.runs)])
     sentences = (  # what holds, and what the reason says then
-        (True, f"{passed} of {len(attempts)} passed"),
+        (True, f"{passed} of {due} passed"),
         (every and state is GateState.FAILED, f" ({lost})"),
         (gate.name == REDTEAM and of_runs < 1, f", attack success rate {100 * (1 - of_runs):.1f} %"),
         (
@@ -377,7 +378,7 @@ def _pass_rate(
         (gate.bound == "wilson", f", at most {100 * surely:.1f} % by the 99 % Wilson bound"),
         (errored > 0, f", {errored} could not be measured"),
         (undecided, " and would decide"),
-        (every and varies, _fails_unchanged(gate, comparison, len(attempts))),
+        (every and varies, _fails_unchanged(gate, comparison, due)),
     )
     reason = "".join(sentence for holds, sentence in sentences if holds)
     return _result(gate, state, reason, share.observed, undecided=undecided)
