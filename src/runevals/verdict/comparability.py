@@ -6,13 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from runevals.lib.text.numbers import plural
-from runevals.records import (
-    CaseReport,
-    ModelIdentity,
-    Outcome,
-    RegressionRule,
-    RunReport,
-)
+from runevals.records import CaseReport, ModelIdentity, Outcome, RegressionRule, RunReport
 from runevals.records.agent import AGENTS
 from runevals.verdict.judged import is_judged
 from runevals.verdict.score import run_report, without_checks

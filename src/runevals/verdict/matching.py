@@ -20,6 +20,7 @@ from runevals.records import (
     ChangeLabel,
     CheckResult,
     Outcome,
+    TurnReport,
 )
 from runevals.records.rules import CRITICAL_CATEGORIES
 from runevals.records.suite import one_line
@@ -143,6 +144,7 @@ class Pair(Struct):
     measured: bool  # there is something to compare on both sides
     regressed: bool  # passed on base, fails on head
     fixed: bool  # failed on base, passes on head
+    same_checks: bool  # nothing differs that could make a check weaker
 
     @classmethod
     def of(cls, base: CaseReport, head: CaseReport) -> Pair:
@@ -164,6 +166,7 @@ class Pair(Struct):
             measured=bool(before.values and now.values),
             regressed=was is _PASSED and status is _FAILED,
             fixed=was is _FAILED and status is _PASSED,
+            same_checks=_same_checks(base, head),
         )
 
     @property
@@ -343,6 +346,29 @@ def _pair(base: CaseReport, head: CaseReport) -> Pair:
 
 def _same_content(base: CaseReport, head: CaseReport) -> bool:
     return base.fingerprint == head.fingerprint or base.content == head.content
+
+
+def _same_checks(base: CaseReport, head: CaseReport) -> bool:
+    """Whether the checks are equal in everything that could be weaker; nearly always true."""
+    before, after = turns_of(base), turns_of(head)
+    if [len(turn.results) for turn in before] != [len(turn.results) for turn in after]:
+        return False
+    return all(
+        _same_check(old, new)
+        for turn, turn_now in zip(before, after, strict=True)
+        for old, new in zip(turn.results, turn_now.results, strict=True)
+    )
+
+
+def _same_check(old: CheckResult, new: CheckResult) -> bool:
+    if new.outcome is Outcome.SKIPPED and old.outcome.measured:
+        return False
+    return (old.id, old.negated, old.threshold, old.weight) == (new.id, new.negated, new.threshold, new.weight)
+
+
+def turns_of(case: CaseReport) -> Sequence[TurnReport]:
+    """The turns of its first attempt."""
+    return case.attempts[0].turns if case.attempts else ()
 
 
 def case_changes(pairs: Sequence[Pair], *, confirmed: Container[int]) -> Iterator[Change]:

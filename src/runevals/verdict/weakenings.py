@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome, RunReport, TurnReport, Weakening
+from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome, RunReport, Weakening
 from runevals.verdict.comparability import other_target
-from runevals.verdict.matching import MatchedRuns, Pair, is_critical
+from runevals.verdict.matching import MatchedRuns, Pair, is_critical, turns_of
 
 
 def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterator[Weakening]:
@@ -24,19 +24,14 @@ def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterat
 def _of_pair(pair: Pair) -> Iterator[str]:
     if pair.before.due and not pair.now.due:
         yield "it was measured on the base, and is skipped now"
-    if not (pair.same_content and _same_place(pair.base, pair.head) and _same_checks(pair.base, pair.head)):
+    if not (pair.same_content and _same_place(pair.base, pair.head) and pair.same_checks):
         yield from _weaker_parts(pair)
 
 
 def _same_place(base: CaseReport, head: CaseReport) -> bool:
     """Whether the case has the same place and labels; nearly always true."""
-    return (
-        base.suite == head.suite
-        and base.key == head.key
-        and base.category == head.category
-        and base.tags == head.tags
-        and base.critical is head.critical
-    )
+    before, now = ((case.suite, case.key, case.category, case.tags, case.critical) for case in (base, head))
+    return before == now
 
 
 def _weaker_parts(pair: Pair) -> Iterator[str]:
@@ -62,7 +57,7 @@ _CHECKS, _CHECKS_OR_WORKSPACE = _OTHER_EDITS = "its checks were edited", "its ch
 def _edited(base: CaseReport, head: CaseReport) -> str:
     """Which parts of a case were edited. Reports do not show whether a check's new options ask for less,
     and have no fingerprint of a workspace."""
-    before, now = _turns(base), _turns(head)
+    before, now = turns_of(base), turns_of(head)
     if len(before) != len(now) and _is_whole_conversation(base) and _is_whole_conversation(head):
         return "a turn was added or removed"
     if [turn.expected for turn in before] != [turn.expected for turn in now]:
@@ -108,7 +103,7 @@ def _weaker(before: CheckResult, after: CheckResult | None, *, was_due: bool) ->
 def passes_with_less(pair: Pair) -> bool:
     """Whether half of the runs that pass now, or more, lack the score of a check that half of the base's have."""
     passing = [attempt for attempt in pair.head.attempts if attempt.status is Outcome.PASSED]
-    if _same_checks(pair.base, pair.head) and all(map(_is_whole, passing)):
+    if pair.same_checks and all(map(_is_whole, passing)):
         return False  # nearly always
     scored = [_scored(attempt) for attempt in pair.base.attempts if attempt.status.measured]
     counts = Counter(check for checks in scored for check in checks)
@@ -130,27 +125,5 @@ def _scored(attempt: AttemptReport) -> frozenset[tuple[int, str]]:
     )
 
 
-def _same_checks(base: CaseReport, head: CaseReport) -> bool:
-    """Whether the checks are equal in everything that could be weaker; nearly always true."""
-    before, after = _turns(base), _turns(head)
-    if len(before) != len(after):
-        return False
-    for turn, turn_now in zip(before, after, strict=True):
-        if len(turn.results) != len(turn_now.results):
-            return False
-        for old, new in zip(turn.results, turn_now.results, strict=True):
-            if old.id != new.id or old.negated is not new.negated:
-                return False
-            if old.threshold != new.threshold or old.weight != new.weight:
-                return False
-            if new.outcome is Outcome.SKIPPED and old.outcome.measured:
-                return False
-    return True
-
-
-def _turns(case: CaseReport) -> Sequence[TurnReport]:
-    return case.attempts[0].turns if case.attempts else ()
-
-
 def _checks(case: CaseReport) -> dict[tuple[int, str], CheckResult]:
-    return {(number, result.id): result for number, turn in enumerate(_turns(case)) for result in turn.results}
+    return {(number, result.id): result for number, turn in enumerate(turns_of(case)) for result in turn.results}

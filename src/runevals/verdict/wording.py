@@ -6,17 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from runevals.lib.text.numbers import (
-    money,
-    p_value,
-    percent,
-    plural,
-    points,
-    score,
-    seconds,
-    short_list,
-    signed,
-)
+from runevals.lib.text.numbers import money, p_value, percent, plural, points, score, seconds, short_list, signed
 from runevals.records import (
     NO_CHECKS,
     AgainstComparison,

@@ -66,12 +66,6 @@ def test_a_further_loss_never_lowers_it(counts):
     assert of(pairs + 1, base + 1, head).e_value > e_value
 
 
-@given(COUNTS, COUNTS)
-def test_runs_of_several_machines_add_up(first, second):
-    total = of(*first) + of(*second)
-    assert total == of(*(one + other for one, other in zip(first, second, strict=True)))
-
-
 @given(st.lists(VALUES, max_size=12), st.lists(VALUES, max_size=12), st.data())
 def test_a_missing_value_is_between_its_bounds(base, head, data):
     filled = [[data.draw(st.booleans()) if one is None else one for one in side] for side in (base, head)]
