@@ -8,7 +8,7 @@ from datetime import timedelta
 from runevals.lib.text.numbers import plural
 from runevals.records import CaseReport, ModelIdentity, Outcome, RegressionRule, RunReport
 from runevals.records.agent import AGENTS
-from runevals.verdict.judged import is_judged
+from runevals.verdict.matching import is_judged
 from runevals.verdict.score import run_report, without_checks
 
 

@@ -19,12 +19,12 @@ from runevals.records import (
     ChangeKind,
     ChangeLabel,
     CheckResult,
+    Layer,
     Outcome,
     TurnReport,
 )
 from runevals.records.rules import CRITICAL_CATEGORIES
 from runevals.records.suite import one_line
-from runevals.verdict.judged import is_judged
 
 KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}(-\d+)?")
 SIMILAR = 0.6  # the least ratio of an edited prompt to the one before
@@ -82,6 +82,11 @@ class Side(Struct):
     def outcomes(self) -> tuple[float, ...]:
         """A number for each run that was measured, in order: 0.0 failed, 1.0 passed."""
         return outcomes(self.passes, self.runs)
+
+
+def is_judged(result: CheckResult) -> bool:
+    """Whether a model had a part in it, which varies whatever the target does."""
+    return result.layer is Layer.JUDGE or result.judge_model is not None
 
 
 def _is_graded(case: CaseReport) -> bool:

@@ -82,15 +82,6 @@ class Request(Struct, Generic[K], frozen=True, kw_only=True):
 State = Literal["open", "cleared", "not shown", "died", "unknown", "lost"]
 
 
-class Counts(Struct, frozen=True, kw_only=True):
-    """The fresh runs of a unit that have a value."""
-
-    base_passes: int
-    base_runs: int
-    head_passes: int
-    head_runs: int
-
-
 class Finding(Struct, frozen=True, kw_only=True):
     """What the fresh runs of a case show.
 
@@ -101,9 +92,6 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     state: State
     e_value: float  # the mean of its units, missing values best for the head
-    at_worst: float  # missing values worst for the head
-    level: float  # from which e-value it is lost
-    units: Mapping[str, Counts]  # those in question
     missing: bool = False  # whether a missing value decides
     more_pairs: int | None = None  # that would show a loss if they come out as these did
 
@@ -392,15 +380,12 @@ class Plan(Generic[K]):
 
     def _finding(self, case: _Case[K], *, is_open: bool) -> Finding:
         level = self._level
-        best, worst = case.e_values
+        best = case.e_values[0]
         until = [at_best.pairs_until(level * len(case.bounds)) for at_best, _ in case.bounds.values()]
         state = "open" if is_open else self._state(case, level)
         return Finding(
             state=state,
             e_value=best,
-            at_worst=worst,
-            level=level,
-            units={name: _counts(sides) for name, sides in case.passes.items()},
             missing=state == "unknown" and (case.unmeasured or best < needed(self.entered, self.rules.unknown)),
             more_pairs=min((number for number in until if number is not None), default=None),
         )
@@ -416,11 +401,6 @@ class Plan(Generic[K]):
             ("cleared", case.cleared),
         )
         return next((state for state, holds in states if holds), "not shown")
-
-
-def _counts(sides: Mapping[Side, Sequence[bool | None]]) -> Counts:
-    base, head = ([passed for passed in sides[side] if passed is not None] for side in SIDES)
-    return Counts(base_passes=sum(base), base_runs=len(base), head_passes=sum(head), head_runs=len(head))
 
 
 def _within(requests: Sequence[Request[K]], left: Mapping[Side, int]) -> Iterator[Request[K]]:
