@@ -31,7 +31,7 @@ MOST = {
     "settings": 192,
     "suites": 178,
     "targets": 131,
-    "verdict": 202,
+    "verdict": 194,
 }
 
 

@@ -327,7 +327,7 @@ class Comparison(ComparisonFigures, frozen=True, kw_only=True, gc=False):
 
     def finding(self, suite: str, key: str) -> Finding | None:
         """What is found about a case; None if nothing of it was in question."""
-        return next((each for each in self.cases(*State) if each.key == (suite, key)), None)
+        return {each.key: each for each in self.cases(*State)}.get((suite, key))
 
     @property
     def renamed(self) -> tuple[Change, ...]:

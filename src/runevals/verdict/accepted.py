@@ -24,11 +24,10 @@ from runevals.records import (
 from runevals.verdict.comparability import both_deterministic
 from runevals.verdict.compare import compare_sides
 from runevals.verdict.findings import FreshEvidence, stored_findings
-from runevals.verdict.matching import is_critical
+from runevals.verdict.matching import Key, is_critical
 from runevals.verdict.sides import Sides
 
 LONGEST_REASONS = 300  # characters of the headline
-Key = tuple[str, str]  # suite and key
 
 
 def lost_cases(comparison: Comparison, target: ModelIdentity) -> tuple[AcceptedLoss, ...]:
@@ -93,8 +92,7 @@ def without_accepted(
         old_forms=frozenset(pair.key for pair in sides.edited) - known,
         promise_broken=both_deterministic(report, comparison.base) and not deterministic,
     )
-    again = compare_sides(sides, comparison.source, rule, fresh)
-    return head, replace(again, weakenings=comparison.weakenings)
+    return head, replace(compare_sides(sides, comparison.source, rule, fresh), weakenings=comparison.weakenings)
 
 
 def _of_head(losses: Sequence[AcceptedLoss]) -> set[Key]:

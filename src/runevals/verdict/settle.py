@@ -172,7 +172,7 @@ class _Open(Struct):
         sides, deterministic = self.sides, self.sides.deterministic
         look = _Look.at(sides, self.rule, rounds=max((len(pair.head.attempts) for pair in sides.pairs), default=1))
         by_case = deterministic and not any(run.graded for case in self.sides.head.cases for run in case.runs[:1])
-        answer = _Answer() if by_case else self._asked(look)
+        answer = _Answer() if by_case else self._answer_to(look)
         if answer.gained is False:  # the stored base was of a bad hour
             sides = Sides.of(self.sides.head, pooled(self.sides.base, answer.bases))
         known = {finding.key for finding in self.runner.lost_before}
@@ -187,7 +187,7 @@ class _Open(Struct):
         )
         findings = cases.findings(pairs, edited, deterministic=deterministic)
         if by_case and cases.promise_broken and look.places:  # it is like any other target
-            answer = self._asked(look)
+            answer = self._answer_to(look)
         evidence = FreshEvidence(
             cases=(*self.runner.lost_before, *findings),
             parts=answer.parts,
@@ -213,7 +213,7 @@ class _Open(Struct):
     def _can_make_rounds(self) -> bool:
         return not self.base_is_fresh and not self.runner.why_no_rounds
 
-    def _asked(self, look: _Look) -> _Answer:
+    def _answer_to(self, look: _Look) -> _Answer:
         """What fresh rounds of the cases in question say; nothing if none can be made: the scored runs decide."""
         if not look.asks or not self._can_make_rounds:
             return _Answer()
@@ -226,9 +226,10 @@ class _Open(Struct):
                 base=self.sides.base, head=pooled(rounds.head, [rounds.base]), source=rounds.source
             )
         due = Sides.of(rounds.head, rounds.base).due
+        gained = any(test.gain_p_value <= GAIN_P for test in parts_of(due, self.rule).whole.values())
         return _Answer(
             parts=self._decided(look, rounds, due),
-            gained=_gained(due, self.rule) if look.gains else None,
+            gained=gained if look.gains else None,
             bases=(rounds.base,),
             source=rounds.source,
         )
@@ -259,10 +260,6 @@ class _Open(Struct):
         head, base = self.sides.head.run, self.sides.base.run
         same = (head.commit, head.uncommitted) == (base.commit, base.uncommitted) and head.commit is not None
         return self.runner.of_branch and same and base.uncommitted is None
-
-
-def _gained(due: Sequence[Pair], rule: RegressionRule) -> bool:
-    return any(test.gain_p_value <= GAIN_P for test in parts_of(due, rule).whole.values())
 
 
 def _of_fresh(finding: Finding, doubt: tuple[Reason, str] | None) -> Finding:
