@@ -36,6 +36,11 @@ def test_text_from_outside_adds_no_element_and_no_script(text):
     assert all(page.raw[f"{name}-data"].isascii() for name in ("overview", "row", "body"))
 
 
+def test_a_run_that_was_not_measured_says_what_to_do():
+    [sentence] = Page(html.render(everything_broken())).data("overview")["sentences"]
+    assert sentence.startswith("Nothing was judged as failed because of this. Run it again")
+
+
 def test_what_hides_or_moves_text_is_shown_instead():
     page = Page(html.render(broken_by("a\u202eb\x00\ud800")))
     assert page.data("row")[0]["key"] == r"a\u202eb\x00\ud800"

@@ -263,7 +263,7 @@ def test_what_changed_in_the_prompt_stands_above_the_cases_and_the_statistics_ar
     assert page.locator("#prompts .is-added").inner_text().strip() == "+<b>Be short.</b>"
     tops = [
         page.locator(part).bounding_box()["y"]
-        for part in ("#verdict", "#blame", "#coverage", "#prompts", "#cases")
+        for part in ("#verdict", "#causes", "#blame", "#next", "#picture", "#coverage", "#prompts", "#cases")
     ]
     assert tops == sorted(tops)
     assert not page.locator("#statistics .facts").is_visible()

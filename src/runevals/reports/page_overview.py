@@ -17,18 +17,16 @@ from runevals.reports.identity import endings, suite_names, target_name
 from runevals.reports.next_steps import Where, next_steps
 from runevals.reports.page_cases import CasePair
 from runevals.reports.page_charts import latencies, scores
-from runevals.reports.parts import ARMS, arms
+from runevals.reports.parts import ARMS, arms, numbers_in_short
 from runevals.verdict.wording import (
     about_against,
     about_mark,
-    alone,
     case_notes,
     compared_cases,
     doubtful,
     error_kinds,
     halved,
     how_sure,
-    in_short,
     in_unit,
     lost_checks,
     other_paths,
@@ -48,7 +46,7 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
     no_base = comparison is None and conclusion.verdict.outcome == "passed"
     return {
         "outcome": "doubt" if doubtful(conclusion) else "no base" if no_base else conclusion.verdict.outcome,
-        "sentences": _sentences(report, comparison),
+        "sentences": _sentences(conclusion),
         "top": _known(_top(report, comparison)),
         "gates": [
             {
@@ -75,9 +73,9 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
     }
 
 
-def _sentences(report: RunReport, comparison: Comparison | None) -> list[str]:
-    numbers = alone(report) if comparison is None else one_line(in_short(comparison), 500)
-    return [*map(one_line, endings(report.run)), numbers]
+def _sentences(conclusion: Conclusion) -> list[str]:
+    numbers = [one_line(text, 500) for part in numbers_in_short(conclusion) for _, text in part.lines]
+    return [*map(one_line, endings(conclusion.report.run)), *numbers]
 
 
 def _top(report: RunReport, comparison: Comparison | None) -> Facts:

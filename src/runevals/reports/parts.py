@@ -148,7 +148,7 @@ def _parts(conclusion: Conclusion, block: Block, links: Links, where: Where | No
 def _in_short(conclusion: Conclusion) -> Iterator[Part]:
     """The sentences below the verdict."""
     yield Part(lines=_marked(WARNS, endings(conclusion.report.run)))
-    yield from _numbers_in_short(conclusion)
+    yield from numbers_in_short(conclusion)
     if conclusion.comparison is None:  # they say why there is none
         yield _notices(conclusion.report, "")
     if conclusion.against is not None:
@@ -202,7 +202,8 @@ def _marked(mark: str, texts: Sequence[str]) -> tuple[Line, ...]:
     return tuple((mark, text) for text in texts)
 
 
-def _numbers_in_short(conclusion: Conclusion) -> Iterator[Part]:
+def numbers_in_short(conclusion: Conclusion) -> Iterator[Part]:
+    """One sentence: the numbers, or what to do if there are none."""
     report, comparison = conclusion.report, conclusion.comparison
     if conclusion.verdict.outcome == "unmeasured" and (step := next_step(report)):
         yield Part(lines=_marked(PLAIN, [f"Nothing was judged as failed because of this. {step}"]))
