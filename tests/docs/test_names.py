@@ -13,17 +13,18 @@ from types import ModuleType
 import pytest
 import yaml
 
-from runevals import reports, targets
+from runevals import reports
 from runevals.cli.schema import NAMES, schema_of
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.schema import schema
 from runevals.settings.table import SETTINGS
 from runevals.suites import dialects
+from runevals.targets import plugin
 from tests.docs.pages import ACTION, CONTAINER, PAGES, ROOT, blocks, spans
 from tests.sources import nodes
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-PLUGINS = {room.PLUGINS for room in (catalogue, dialects, targets, reports)}
+PLUGINS = {room.PLUGINS for room in (catalogue, dialects, plugin, reports)}
 # What pages name of others: of JavaScript, of GitHub, of what examples make up.
 OTHERS = {
     "ReferenceError",
