@@ -62,7 +62,7 @@ MANY = {
 
 @pytest.mark.parametrize(("settings", "suite"), MANY.values(), ids=MANY)
 def test_a_change_that_plans_many_calls_is_not_asked(change, settings, suite):
-    parts = "".join(f"  - {{id: p{n}, type: llm, prompt: 'Good? {n}'}}\n" for n in range(100))
+    parts = "".join(f"  - {{id: p{n}, type: llm, prompt: 'Good? {{{{output}}}} {n}'}}\n" for n in range(100))
     ids = ", ".join(f"p{n}" for n in range(100))
     whole = f"{parts}  - {{id: all, type: composite, evaluatorIds: [{ids}]}}\n"
     change.of(SETTINGS % ("tiny", ""), settings.replace("%s", whole))
