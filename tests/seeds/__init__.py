@@ -1,0 +1,1 @@
+"""The statements of the original documents, as inputs with expected outcomes."""

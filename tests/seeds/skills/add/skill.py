@@ -1,0 +1,2 @@
+def action(a, b):
+    return a + b

@@ -1,0 +1,2 @@
+def action(message):
+    raise ValueError(message)

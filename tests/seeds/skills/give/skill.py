@@ -1,0 +1,2 @@
+def action(value):
+    return value

@@ -1,0 +1,6 @@
+import time
+
+
+def action(ms):
+    time.sleep(ms / 1000)
+    return "done"
