@@ -111,6 +111,17 @@ def test_after_every_failure_of_a_function_the_next_call_works(function, body, c
     assert target.answer(Conversation(suite="s", case="c", attempt=1, turn=1, prompt="ok")).text == "fine"
 
 
+def test_a_function_asks_the_mocks_of_the_case_for_its_tool_calls(function):
+    mocks = {"mocks": [{"tool": "Read", "return_seq": ["one", "two"]}]}
+    target = function(
+        "def answer(prompt, messages, case, call_tool):\n"
+        " return call_tool('Read') + call_tool('Read', {'a': 1}) + call_tool('Bash')"
+    )
+    response = target.answer(Conversation(suite="s", case="c", attempt=1, turn=1, prompt="?", metadata=mocks))
+    assert response.text == "onetwoerror: this tool cannot be used here"
+    assert [call.mock for call in response.tool_calls] == ["Read:1", "Read:1", None]
+
+
 @pytest.mark.parametrize("fields", ["code = 401", "status_code = 401", "response = Reply()"])
 def test_a_server_that_refuses_its_key_ends_the_run(function, fields):
     code = f"class Reply: status_code = 401\nclass Refused(Exception): {fields}\n"

@@ -22,8 +22,10 @@ from runevals.targets.agents import AGENTS
 from runevals.targets.agents.stream import read_whole
 from runevals.targets.environment import cleaned
 from runevals.targets.kind import Making, Section
+from runevals.targets.mocked_exchange import exchange_with
+from runevals.targets.mocks import mocks_of, with_calls
 from runevals.targets.program import ProgramSettings
-from runevals.targets.program_report import failed, is_report, response_from
+from runevals.targets.program_report import failed, is_report, json_in, response_from
 from runevals.targets.reach import program_of, rules
 
 NO_SUCH_PROGRAM = 127  # the exit code of shells and env
@@ -41,10 +43,10 @@ class CommandTarget:
     def answer(self, conversation: Conversation) -> Response:
         """What the program prints; a non-zero exit is `target_failed` with the end of its stderr."""
         began = time.monotonic()
-        settings = self._settings
+        settings, mocks = self._settings, mocks_of(conversation)
         own = {"model": settings.model, "system": settings.system_prompt}
         try:
-            talk = Exchange(
+            talk = exchange_with(mocks)(
                 settings.command if conversation.workspace is None else self._from_elsewhere(),
                 cwd=conversation.cwd or settings.base,
                 env={**self._env, **conversation.env},
@@ -69,7 +71,7 @@ class CommandTarget:
             return failed("target_timeout", f"{reason}: no end of the answer within {settings.timeout_s:g} s")
         if not finished:
             return failed("target_timeout", f"no answer within {settings.timeout_s:g} s")
-        return self._read(talk, time.monotonic() - began)
+        return with_calls(self._read(talk, time.monotonic() - began), mocks)
 
     def _from_elsewhere(self) -> list[str]:
         """The command for another working folder, with absolute paths of the files in its own."""
@@ -126,6 +128,7 @@ def request_of(conversation: Conversation) -> dict[str, Any]:
     return {
         "prompt": conversation.prompt,
         "messages": [{"role": m.role, "content": m.content} for m in conversation.messages],
+        **({"mocks": True} if mocks_of(conversation).declared else {}),
         "case": {
             "suite": conversation.suite,
             "key": conversation.case,
@@ -139,10 +142,7 @@ def request_of(conversation: Conversation) -> dict[str, Any]:
 
 def _read(out: bytes, latency_s: float) -> Response:
     text = out.decode(errors="replace").removesuffix("\n").removesuffix("\r")
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
+    value = json_in(text)
     if isinstance(value, Mapping) and is_report(value):
         return response_from(value, latency_s)
     if _ends_in_report(text):
@@ -156,10 +156,7 @@ def _ends_in_report(text: str) -> bool:
     before, _, last = text.rstrip().rpartition("\n")
     if not before.strip() or not last.startswith("{"):
         return False
-    try:
-        value: object = json.loads(last)
-    except (ValueError, RecursionError):
-        return False
+    value = json_in(last)
     return isinstance(value, Mapping) and bool({"output", "ok"} & value.keys())
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.parsing.subset import is_subset
-from runevals.records import ToolCall
+from runevals.records import Conversation, Response, ToolCall
 from runevals.records.trace import leaves
 
 DENIED = "denied: no mock answers this call"
@@ -25,11 +26,27 @@ class Mocks:
         self.strict = strict
         self._mocks = [_Mock.of(mock, declared[: index + 1]) for index, mock in enumerate(declared)]
         self._hits: dict[str, int] = {}
+        self.calls: list[ToolCall] = []  # that a program made
 
     @property
     def tools(self) -> tuple[str, ...]:
         """The tools that have mocks, each once, without `*`."""
         return tuple(dict.fromkeys(mock.tool for mock in self._mocks if mock.tool != "*"))
+
+    @property
+    def declared(self) -> bool:
+        """Whether the case says how tool calls are answered."""
+        return self.strict or bool(self._mocks)
+
+    def reply_to(self, message: object) -> dict[str, object] | None:
+        """The reply to a program's `{"tool": …, "input": …}`; None if the message is another one."""
+        match message:
+            case {"tool": str(name), **rest} if rest.keys() <= {"input"}:
+                call = self.answer_call(name, rest.get("input", {}))
+                self.calls.append(call)
+                return {"output": call.output, "ok": call.ok}
+            case _:
+                return None
 
     def answer_call(self, name: str, value: object) -> ToolCall:
         """The call with its answer."""
@@ -42,6 +59,19 @@ class Mocks:
                 self._hits[mock.id] = times + 1
                 return ToolCall(name=name, input=value, output=answer, ok=True, mock=mock.id)
         return ToolCall(name=name, input=value, output=DENIED if self.strict else NO_TOOL, ok=False)
+
+
+def mocks_of(conversation: Conversation) -> Mocks:
+    """What the case declares; without any, every tool call is answered with an error."""
+    declared: Any = conversation.metadata.get("mocks") or []
+    return Mocks(declared, strict=bool(conversation.metadata.get("mocksStrict", False)))
+
+
+def with_calls(response: Response, mocks: Mocks) -> Response:
+    """The response of a program; its mocked tool calls go before those that it reports."""
+    return (
+        replace(response, tool_calls=(*mocks.calls, *(response.tool_calls or ()))) if mocks.declared else response
+    )
 
 
 class _Mock(Struct, frozen=True):

@@ -27,7 +27,7 @@ from runevals.targets.chat_settings import base_url, chat_of, diagnosis_of
 from runevals.targets.environment import bare
 from runevals.targets.kind import NOT_STARTED, Making, Section, TargetSettings
 from runevals.targets.mcp_tools import McpTools
-from runevals.targets.mocks import Mocks
+from runevals.targets.mocks import Mocks, mocks_of
 from runevals.targets.program_report import arguments, failed
 from runevals.targets.reach import AUTHORIZATION, IDENTITY, Reach, Written, plain, rules
 from runevals.targets.servers_under_test import servers_under_test
@@ -93,7 +93,7 @@ class OpenAITarget:
 
     def _converse(self, messages: list[Mapping[str, object]], conversation: Conversation) -> Response:
         """Completions until the model calls no more tools. Raises ChatFailed, ParameterRefused."""
-        mocks = _mocks(conversation)
+        mocks = mocks_of(conversation)
         parameters = self._with_tools(self._parameters_for(conversation), mocks)
         replies: list[ChatReply] = []
         calls: list[ToolCall] = []
@@ -217,12 +217,6 @@ def _no_answer(message: str, last: ChatReply, spent: ChatUsage, code: str = "emp
         output_tokens=spent.output_tokens,
         cost_usd=spent.cost_usd,
     )
-
-
-def _mocks(conversation: Conversation) -> Mocks:
-    """What the case declares; without any, every tool call is answered with an error."""
-    declared: Any = conversation.metadata.get("mocks") or []
-    return Mocks(declared, strict=bool(conversation.metadata.get("mocksStrict", False)))
 
 
 def keys_of_model(written: Written) -> Iterator[Reach]:

@@ -17,6 +17,14 @@ _ONLY_HERE = frozenset(
 )
 
 
+def json_in(text: str | bytes | bytearray) -> object:
+    """The value of a text of JSON; None if it is something else."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def is_report(value: object) -> bool:
     """Whether `value` is the object form of an answer rather than an answer that happens to be JSON.
 

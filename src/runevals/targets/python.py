@@ -27,6 +27,7 @@ from runevals.targets import Target
 from runevals.targets.command import request_of
 from runevals.targets.environment import cleaned
 from runevals.targets.kind import Making, Section
+from runevals.targets.mocks import mocks_of, with_calls
 from runevals.targets.program import ProgramSettings
 from runevals.targets.program_report import failed, is_report, response_from
 from runevals.targets.reach import program_of, rules
@@ -74,12 +75,14 @@ class PythonTarget:
     def answer(self, conversation: Conversation) -> Response:
         """What the function returns: text, or the same fields as a command target prints."""
         worker = self._new_worker(conversation.env) if conversation.env else self._worker()
-        start = time.monotonic()
+        mocks, start = mocks_of(conversation), time.monotonic()
         try:
             request = request_of(conversation)
             request["messages"] = [*self._opening, *request["messages"]]
             request["cwd"] = self._folder_of(conversation)
             reply = json.loads(worker.exchange(request, self._timeout_s))
+            while (answered := mocks.reply_to(reply)) is not None:
+                reply = json.loads(worker.exchange(answered, start + self._timeout_s - time.monotonic()))
         except TimeoutError:
             self._end(worker)
             return failed("target_timeout", f"no answer within {self._timeout_s:g} s")
@@ -95,7 +98,7 @@ class PythonTarget:
             self._end(worker)
         else:
             self._idle.put(worker)
-        return response_of(reply, latency_s)
+        return with_calls(response_of(reply, latency_s), mocks)
 
     def _folder_of(self, conversation: Conversation) -> str | None:
         """The folder that the function works in, if it is not the target's own."""

@@ -30,15 +30,23 @@ def main() -> None:
         return
     _say(answers, {"file": getattr(sys.modules.get(function.__module__), "__file__", None)})
     start = Path.cwd()
-    for line in requests:
-        _say(answers, _reply(function, json.loads(line), start))
+
+    def call_tool(name: str, arguments: Any = None) -> Any:
+        """What the mocks of the case answer."""
+        _say(answers, {"tool": name, "input": {} if arguments is None else arguments})
+        return json.loads(requests.readline())["output"]
+
+    for line in iter(requests.readline, b""):
+        _say(answers, _reply(function, json.loads(line), start, call_tool))
 
 
-def _reply(function: Callable[..., Any], request: dict[str, Any], start: Path) -> dict[str, Any]:
+def _reply(
+    function: Callable[..., Any], request: dict[str, Any], start: Path, call_tool: Callable[..., Any]
+) -> dict[str, Any]:
     """What a call returned or raised; afterwards this process is in `start` again."""
     try:
         os.chdir(request.get("cwd") or start)
-        value = _awaited(call_with(function, request))
+        value = _awaited(call_with(function, request, *([call_tool] if request.get("mocks") else [])))
         json.dumps(value)
     except BaseException as error:  # noqa: BLE001 - SystemExit of a function is a failure of the function
         return failure_of(error, start)
@@ -68,9 +76,9 @@ def _load(reference: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-def call_with(function: Callable[..., Any], request: dict[str, Any]) -> Any:
-    """Calls the function with as many of (prompt, messages, case) as it accepts."""
-    arguments = (request["prompt"], request["messages"], request["case"])
+def call_with(function: Callable[..., Any], request: dict[str, Any], *more: Callable[..., Any]) -> Any:
+    """Calls the function with as many of (prompt, messages, case, call_tool) as it accepts."""
+    arguments = (request["prompt"], request["messages"], request["case"], *more)
     try:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:

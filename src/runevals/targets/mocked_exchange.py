@@ -1,0 +1,51 @@
+"""One exchange with a program whose tool calls are answered by mocks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+
+from runevals.programs.exchange import Exchange
+from runevals.targets.mocks import Mocks
+from runevals.targets.program_report import json_in
+
+
+class MockedExchange(Exchange):
+    """Each line of its output that is a tool call, `{"tool": …, "input": …}`, gets a line of its input.
+
+    It reads its question as one line, because its input stays open.
+    """
+
+    mocks: Mocks
+    _start = 0  # of the line that is not complete yet
+
+    def take(self, chunk: bytes) -> None:
+        self.out += chunk
+        while (end := self.out.find(b"\n", self._start)) >= 0:
+            reply = self.mocks.reply_to(json_in(self.out[self._start : end]))
+            if reply is None:
+                self._start = end + 1
+            else:
+                del self.out[self._start : end + 1]
+                self._write(json.dumps(reply).encode())
+
+    def _feed(self, question: bytes) -> None:
+        self._write(question)
+
+    def _write(self, line: bytes) -> None:
+        assert self._process.stdin is not None  # noqa: S101 - opened as a pipe
+        with suppress(OSError):  # it has ended
+            self._process.stdin.write(line + b"\n")
+            self._process.stdin.flush()
+
+    def wait(self, timeout_s: float, stopped: Callable[[], bool] | None = None) -> bool:
+        finished = super().wait(timeout_s, stopped)
+        with suppress(OSError, AttributeError):
+            self._process.stdin.close()  # type: ignore[union-attr]
+        return finished
+
+
+def exchange_with(mocks: Mocks) -> type[Exchange]:
+    """The exchange of a program with these mocks; without any, it reads its input to the end."""
+    return type("MockedExchange", (MockedExchange,), {"mocks": mocks}) if mocks.declared else Exchange

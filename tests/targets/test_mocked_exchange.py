@@ -1,0 +1,53 @@
+"""A program asks the mocks of a case for its tool calls, line by line."""
+
+from __future__ import annotations
+
+import sys
+
+from runevals.records import Conversation
+from runevals.targets.command import CommandTarget
+
+MOCKED = {"mocks": [{"tool": "Read", "match": {"file_path": "a.md"}, "return": "30 days"}], "mocksStrict": True}
+ASKS = """
+request = json.loads(sys.stdin.readline())
+def call(tool, **input):
+    print(json.dumps({'tool': tool, 'input': input}), flush=True)
+    return json.loads(sys.stdin.readline())
+found = call('Read', file_path='a.md')
+denied = call('Bash', command='ls')
+print(json.dumps({'output': f"{found['output']}, {denied['ok']}, {request['mocks']}"}))
+"""
+
+
+def answer(tmp_path, code):
+    (tmp_path / "agent.py").write_text(f"import json, sys, time\n{code}", encoding="utf-8")
+    options = {"cwd": tmp_path, "env": {}, "timeout_s": 10.0, "deterministic": False, "request": {}}
+    target = CommandTarget([sys.executable, "agent.py"], **options)
+    return target.answer(Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Why?", metadata=MOCKED))
+
+
+def test_a_program_asks_the_mocks_of_the_case_for_its_tool_calls(tmp_path):
+    response = answer(tmp_path, ASKS)
+    assert response.text == "30 days, False, True"
+    assert [(call.name, call.mock, call.ok) for call in response.tool_calls] == [
+        ("Read", "Read:1", True),
+        ("Bash", None, False),
+    ]
+
+
+def test_a_program_with_mocks_that_calls_no_tool_has_called_none(tmp_path):
+    response = answer(tmp_path, "sys.stdin.readline()\nprint('line 1')\nprint('line 2')")
+    assert (response.text, response.tool_calls) == ("line 1\nline 2", ())
+
+
+def test_a_call_that_comes_in_pieces_is_one_call(tmp_path):
+    code = """
+sys.stdin.readline()
+for piece in ('some text\\n{"tool": "Read", "input"', ': {"file_path": "a.md"}}\\n'):
+    sys.stdout.write(piece)
+    sys.stdout.flush()
+    time.sleep(0.1)
+print(json.loads(sys.stdin.readline())["output"])
+"""
+    response = answer(tmp_path, code)
+    assert (response.text, [call.mock for call in response.tool_calls]) == ("some text\n30 days", ["Read:1"])
