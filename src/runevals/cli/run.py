@@ -361,14 +361,12 @@ def _found_or_created(settings: Settings) -> LoadedSuites:
 
 
 def _upgraded_at_terminal(loaded: LoadedSuites, settings: Settings) -> bool:
-    """Converts suites of an older format, with a backup; only at a terminal. Returns whether it changed one."""
+    """Converts suites of an older format, with a backup; only at a terminal. Returns whether there are any."""
     legacy = [suite for suite in loaded.suites if suite.legacy and at_terminal()]
-    changed = False
     for suite in legacy:
         with suppress(InvalidSuite):  # what cannot be upgraded runs as it is
             say(upgrade_file(settings.repository / suite.path, suite.path), err=True)
-            changed = True
-    return changed
+    return bool(legacy)
 
 
 def _set_logging(level: str | None) -> None:

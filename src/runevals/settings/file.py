@@ -6,27 +6,19 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.checkout import repository_root
-from runevals.lib.parsing.source import (
-    JsonPath,
-    Source,
-    decoded,
-    is_of_git,
-    parse_text,
-    read_text,
-    resolved_path,
-)
+from runevals.lib.parsing.source import JsonPath, Source, decoded, is_of_git, parse_text, read_text, resolved_path
 from runevals.lib.parsing.toml import read_toml
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.gates import check_names, gate_problems, gates_of
-from runevals.settings.places import TABLE, content_here, settings_file_in, settings_table
+from runevals.settings.places import PLACES, TABLE, content_here, settings_file_in, settings_table
 from runevals.settings.renamed import with_new_names
 from runevals.settings.retired import retired_in, without_retired
 from runevals.settings.target_names import OF_ONE_TARGET, WITHOUT_SKILL, is_of_one_target, target_problems
@@ -82,18 +74,22 @@ def read_settings_file(cwd: Path, repository: Path, config: str | None) -> Setti
     _require_inside(path, repository, _display_name(path, cwd))
     path = path if config is None else path.resolve()
     display_name = _display_name(path, cwd)
+    return _settings_file(path, cwd, repository, *_parsed(read_text(path, display_name), path, display_name))
+
+
+def _settings_file(
+    path: Path, cwd: Path, repository: Path, source: Source, notices: tuple[str, ...]
+) -> SettingsFile:
+    """The file with its checked values. Raises InvalidSuite with every problem."""
     base = path.parent.parent if path.parent.name == ".github" else path.parent
-    source, notices = _parsed(read_text(path, display_name), path, display_name)
-    values = _values(source, os.path.relpath(base, repository))
-    keys = source.value if isinstance(source.value, dict) else ()
-    places = {name: source.locate((name,), key=True) for name in keys}
+    values, keys = _values(source, os.path.relpath(base, repository)), cast("Mapping[str, Any]", source.value)
     return SettingsFile(
         exists=True,
-        display_name=display_name,
+        display_name=_display_name(path, cwd),
         base=base,
         values=values,
         path=path,
-        places=places,
+        places={name: source.locate((name,), key=True) for name in keys},
         notices=notices,
     )
 
@@ -114,23 +110,13 @@ def base_settings_file(
         relative = os.path.relpath(path, repository).replace(os.sep, "/")
         return None if relative.startswith("../") else read(relative)
 
-    named = (folder / str(config) for folder in here)
-    path = (
-        settings_file_in(folders, content_of)
-        if config is None
-        else next((path for path in named if content_of(path) is not None), None)
-    )
+    searched, places = (folders, PLACES) if config is None else (here, (config,))
+    path = settings_file_in(searched, places, content_of)
     if path is None:
         return None
-    display_name = _display_name(path, cwd)
-    base = path.parent.parent if path.parent.name == ".github" else path.parent
-    of_base = f"{display_name} of the base"
+    of_base = f"{_display_name(path, cwd)} of the base"
     source, notices = _parsed(decoded(content_of(path) or b"", of_base), path, of_base)
-    source = replace(source, value=without_retired(source.value))
-    values = _values(source, os.path.relpath(base, repository))
-    return SettingsFile(
-        exists=True, display_name=display_name, base=base, values=values, path=path, notices=notices
-    )
+    return _settings_file(path, cwd, repository, replace(source, value=without_retired(source.value)), notices)
 
 
 def _parsed(text: str, path: Path, display_name: str) -> tuple[Source, tuple[str, ...]]:
@@ -184,11 +170,7 @@ def _unusable(value: Mapping[str, Any], folder: str) -> Iterator[tuple[JsonPath,
         (("fail_on",), flat.get("fail_on"), lambda names: check_names(names, gates)),
         (("mark",), flat.get("mark"), read_mark),
         (of_baseline, flat.get("baseline"), baseline_address),
-        (
-            ("baseline", "artifact"),
-            flat.get("baseline_artifact"),
-            require_artifact_name,
-        ),
+        (("baseline", "artifact"), flat.get("baseline_artifact"), require_artifact_name),
         (("quarantine",), flat.get("quarantine"), lambda path: _require_below(path, folder)),
         *(
             (("share", n), path, lambda path: _require_below(path, folder))
@@ -216,7 +198,7 @@ def _find(cwd: Path, repository: Path, config: str | None) -> Path | None:
         if not path.is_file():
             raise InvalidSettings(f"there is no settings file {config}")
         return path
-    return settings_file_in((cwd, repository), content_here)
+    return settings_file_in((cwd, repository), PLACES, content_here)
 
 
 def project_folder(cwd: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePath
@@ -32,10 +33,12 @@ def settings_table(document: object) -> object:
             return None
 
 
-def settings_file_in(folders: Iterable[Path], content_of: Callable[[Path], bytes | None]) -> Path | None:
+def settings_file_in(
+    folders: Iterable[Path], places: Iterable[str], content_of: Callable[[Path], bytes | None]
+) -> Path | None:
     """The settings file of the first of these folders that has one. Raises InvalidSuite for two in a folder."""
     for folder in folders:
-        paths = [folder / place for place in PLACES]
+        paths = [folder / place for place in places]
         for path in only_one([path for path in paths if has_settings(path, content_of(path))], folder):
             return path
     return None
@@ -43,7 +46,7 @@ def settings_file_in(folders: Iterable[Path], content_of: Callable[[Path], bytes
 
 def only_one(paths: Sequence[Path], folder: Path) -> Sequence[Path]:
     """These settings files of a folder. Raises InvalidSuite for two of them, one of which would be ignored."""
-    first, *others = [path.relative_to(folder).as_posix() for path in paths] or [""]
+    first, *others = [os.path.relpath(path, folder) for path in paths] or [""]
     message = f"has settings, and so does {first}; keep one of them"
     problems = [FileProblem(location=Location(file=name), pointer="", message=message) for name in others]
     if problems:

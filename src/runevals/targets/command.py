@@ -166,7 +166,7 @@ class CommandSettings(ProgramSettings, frozen=True, kw_only=True):
     command: tuple[str, ...]
     output: AgentName | None = None  # it prints the events of this agent
 
-    traits = Traits(takes_cwd=True, takes_files=True, is_program=True, needs_files=True)
+    traits = Traits(takes_cwd=True, takes_files=True, answers_tool_calls=True, is_program=True, needs_files=True)
     word = "command"
     form = "PROGRAM"
     reaches = rules("command", of=program_of)

@@ -68,24 +68,11 @@ def _block(tokens: list[str], at: int, inside: tuple[str, ...]) -> tuple[tuple[N
 def template_problems(template: str) -> Iterator[str]:
     """What makes a prompt unusable: a mistake in it, or that the judge would not see the answer."""
     try:
-        nodes = parse_template(template)
+        parse_template(template)
     except ValueError as error:
         yield str(error)
-        return
-    if "output" not in _shown(nodes):
+    if "output" not in _TAG.findall(template):
         yield "the judge would not see the answer: write {{output}} where it belongs"
-
-
-def _shown(nodes: tuple[Node, ...]) -> Iterator[str]:
-    """The variables whose values a judge may see."""
-    for node in nodes:
-        match node:
-            case Variable(name):
-                yield name
-            case If(_, body):
-                yield from _shown(body)
-            case Text():
-                pass
 
 
 def _checked_name(name: str) -> str:

@@ -23,9 +23,8 @@ def read_toml(text: str, display_path: str) -> Source:
         line, column = (int(number) for number in [*_PLACE.findall(str(error)), (1, 1)][0])
         location = Location(file=display_path, line=line, column=column)
         message = f"is not TOML: {_PLACE.sub('', str(error)).strip()}"
-        raise InvalidSuite(
-            [FileProblem(location=location, pointer="", message=message, rule="unreadable")]
-        ) from None
+        problem = FileProblem(location=location, pointer="", message=message, rule="unreadable")
+        raise InvalidSuite([problem]) from None
     return Source(display_path, text, value, has_marks=True, marks=dict(reversed([*_marks(text)])))
 
 
