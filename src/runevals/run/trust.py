@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +15,7 @@ from runevals.lib.terminal import at_terminal, confirmed, notice
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.repository import git
 from runevals.settings.capabilities import Ledger, beyond, capabilities, of_workflow, servers_at
-from runevals.settings.file import base_settings_file
+from runevals.settings.file import SettingsFile, base_settings_file
 from runevals.settings.resolve import Settings
 
 _MADE_HERE = ("commit", "rebase", "revert")  # how the entry of a commit begins in git's log of references
@@ -26,78 +27,64 @@ def require_trusted(settings: Settings) -> None:
     Raises InvalidSettings if the answer is no, or nobody can be asked. In CI the base decides.
     """
     if not (settings.in_ci or settings.not_from or settings.file is None or settings.measure.trust):
-        _require_trusted(settings, settings.repository)
+        _require_trusted(settings, settings.file)
 
 
-def _require_trusted(settings: Settings, repository: Path) -> None:
-    values = settings.file.values if settings.file is not None else {}
-    from_file = {what: values[what] for what in ("target", "judge") if _is_of_file(settings, what)}
-    reached = _reached(settings, from_file, None)
+def _require_trusted(settings: Settings, file: SettingsFile) -> None:
+    repository = settings.repository
+    used = ("judge",) if settings.evaluate_only else ("target", "judge")
+    of_file = [what for what in used if settings.origins[what] == file.display_name]
+    reached = _reached(settings, file, {what: file.values[what] for what in of_file if what in file.values}, None)
     granted = of_workflow(settings.environment, "judge")
     if not beyond(reached, granted) or git.why_unavailable(repository) is not None:
         return
     branch = git.default_branch(repository) or ""
     tips = (git.commit_of(repository, f"refs/{place}/{branch}") for place in ("remotes/origin", "heads"))
-    tip = next(filter(None, tips), None)
-    base = None if tip is None else git.common_ancestor(repository, tip)
+    base = next((git.common_ancestor(repository, tip) for tip in tips if tip), None)
     if base is None:
         return
-    of_main = _values_at(settings, base)
-    new = beyond(reached, {**granted, **_reached(settings, of_main or {}, base)})
-    theirs = _of_others(settings, new, base)
+    of_main = _values_at(settings, file, base)
+    new = beyond(reached, {**granted, **_reached(settings, file, of_main or {}, base)})
+    theirs = _of_others(settings, file, new, base) if new else {}
     if theirs or (new and of_main is not None):
         what = "; ".join(dict.fromkeys(f"{setting} {reach}" for reach, setting in (theirs or new).items()))
         _settle(f"{what}: {branch} does not name that", str(repository) if theirs else None)
 
 
-def _is_of_file(settings: Settings, what: str) -> bool:
-    """Whether the settings file says what is used here."""
-    assert settings.file is not None  # noqa: S101 - it is there
-    used = what == "judge" or not settings.evaluate_only
-    return used and what in settings.file.values and settings.origins[what] == settings.file.display_name
-
-
-def _reached(settings: Settings, values: Mapping[str, Any], commit: str | None) -> Ledger:
-    assert settings.file is not None  # noqa: S101 - it is there
-    servers = servers_at(settings.repository, settings.file.base, commit)
+def _reached(settings: Settings, file: SettingsFile, values: Mapping[str, Any], commit: str | None) -> Ledger:
+    servers = servers_at(settings.repository, file.base, commit)
     return capabilities(values, settings.environment, servers)
 
 
-def _values_at(settings: Settings, commit: str) -> Mapping[str, Any] | None:
+def _values_at(settings: Settings, file: SettingsFile, commit: str) -> Mapping[str, Any] | None:
     """The values of the settings file in a commit, for the target that runs; None without a readable one."""
-    assert settings.file is not None  # noqa: S101 - it is there
-    repository = settings.repository
-    try:
-        file = base_settings_file(
-            (settings.cwd,),
-            repository,
-            str(settings.file.path),
-            lambda path: git.file_at(repository, commit, path),
+    repository, former = settings.repository, None
+    with suppress(InvalidSuite):
+        former = base_settings_file(
+            (settings.cwd,), repository, str(file.path), lambda path: git.file_at(repository, commit, path)
         )
-    except InvalidSuite:
+    if former is None:
         return None
-    if file is None:
-        return None
-    target = file.values.get("targets", {}).get(settings.target_name, file.values.get("target"))
-    return {**file.values, "target": target}
+    target = former.values.get("targets", {}).get(settings.target_name, former.values.get("target"))
+    return {**former.values, "target": target}
 
 
-def _of_others(settings: Settings, new: Ledger, base: str) -> Ledger:
+def _of_others(settings: Settings, file: SettingsFile, new: Ledger, base: str) -> Ledger:
     """What of it is committed, if another than the user of this checkout wrote a commit of these settings."""
-    if not new or settings.file is None:
-        return {}
-    committed = _reached(settings, _values_at(settings, "HEAD") or {}, "HEAD")
+    committed = _reached(settings, file, _values_at(settings, file, "HEAD") or {}, "HEAD")
     theirs = {reach: setting for reach, setting in new.items() if reach in committed}
-    commits = git.git(settings.repository, "log", "--format=%H %ae", f"{base}..HEAD") if theirs else None
-    written = [line.partition(" ") for line in (commits or "").splitlines()]
-    log = git.git(settings.repository, "log", "--walk-reflogs", "--all", "--format=%H %gs") or ""
-    here = {
-        commit
-        for commit, _, how in (line.partition(" ") for line in log.splitlines())
-        if how.startswith(_MADE_HERE)
-    }
+    if not theirs:
+        return {}
     user = git.git(settings.repository, "config", "user.email")
-    return theirs if any(author != user or commit not in here for commit, _, author in written) else {}
+    log = _log(settings.repository, "--walk-reflogs", "--all", "--format=%H %gs")
+    here = {(commit, user) for commit, how in log if how.startswith(_MADE_HERE)}
+    return {} if here.issuperset(_log(settings.repository, "--format=%H %ae", f"{base}..HEAD")) else theirs
+
+
+def _log(repository: Path, *words: str) -> list[tuple[str, str]]:
+    """(commit, what is said of it) of each line of git's log."""
+    lines = (git.git(repository, "log", *words) or "").splitlines()
+    return [(commit, text) for commit, _, text in (line.partition(" ") for line in lines)]
 
 
 @cache
