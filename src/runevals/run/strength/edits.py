@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from calendar import day_name, month_name
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -16,57 +17,12 @@ from runevals.records import Response, ToolCall
 MOST_OF_A_KIND = 2  # edits of one answer
 MOST_CHARACTERS = 20_000  # of an answer that is edited
 MOST_LEVELS = 50
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS, _DAYS = [*month_name[1:]], [*day_name]
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NAMES = ("Oslo", "Marta", "Zurich", "Kofi")
-_UNITS = (
-    "seconds",
-    "minutes",
-    "hours",
-    "days",
-    "weeks",
-    "months",
-    "years",
-    "second",
-    "minute",
-    "hour",
-    "day",
-    "week",
-    "month",
-    "year",
-    "ms",
-    "s",
-    "kg",
-    "g",
-    "km",
-    "m",
-    "cm",
-    "mm",
-    "KB",
-    "MB",
-    "GB",
-    "TB",
-    "USD",
-    "EUR",
-    "€",
-    "$",
-    "°C",
-    "°F",
-)
+_TIMES = ("second", "minute", "hour", "day", "week", "month", "year")
+_SIZES = ("ms", "s", "kg", "g", "km", "m", "cm", "mm", "KB", "MB", "GB", "TB", "USD", "EUR", "€", "$", "°C", "°F")
+_UNITS = (*(f"{unit}s" for unit in _TIMES), *_TIMES, *_SIZES)
 
 
 class Edit(Struct, frozen=True):
