@@ -5,10 +5,9 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from runevals.lib.storage.store import Store
 from runevals.lib.text.secrets import redactor, without_secrets
@@ -150,18 +149,26 @@ class Measurement:
 
     def report(self) -> RunReport:
         """What was measured so far."""
-        info = run_info(
-            self.plan,
+        plan, world, target = self.plan, self._world, self.target
+        stopped = world.stop.problem if self._cut_short else None
+        repeating = () if target.deterministic else self._same_words.notices
+        notices = (*self._provenance.notices, *repeating, *deprecations(self.settings))
+        info = RunInfo(
+            **asdict(replace(self._provenance, notices=notices)),
             started_at=self._started_at,
             duration_s=time.monotonic() - self._started,
-            target=self._world.target.identity(),
-            judge=None if self._world.judge is None else self._world.judge.identity(),
-            provenance=self._provenance,
+            target=target,
+            judge=None if world.judge is None else world.judge.identity(),
+            repeat=plan.repeat,
+            suites=tuple(
+                SuiteInfo(name=suite.name, path=suite.path, dialect=suite.dialect, fingerprint=suite.fingerprint)
+                for suite in plan.suites
+            ),
+            python=platform.python_version(),
+            shard=plan.shard,
+            sandbox=world.sandbox.mode,
+            stopped=stopped,
         )
-        stopped = self._world.stop.problem if self._cut_short else None
-        repeating = () if info.target.deterministic else self._same_words.notices
-        notices = (*info.notices, *repeating, *deprecations(self.settings))
-        info = replace(info, sandbox=self._world.sandbox.mode, stopped=stopped, notices=notices)
         measured = (self._scored.get(index) or self._case(index) for index in range(len(self.plan.cases)))
         cases = [of_base or next(measured) for of_base in self._base_results]
         report = run_report(info, cases, complete=stopped is None)
@@ -190,12 +197,15 @@ class Measurement:
     def _keep(self, evaluation: Evaluation) -> None:
         """Scored and without secrets; large texts are moved out of memory."""
         trial = self.plan.trial(evaluation.position)
-        attempt = without_secrets(attempt_report(trial.attempt, trial.case, evaluation), self._secrets)
+        both = zip(evaluation.trace.turns, evaluation.turns, strict=True)
+        turns = [_turn_report(trial.case, index, *one) for index, one in enumerate(both)]
+        attempt = without_secrets(over_turns(trial.attempt, turns), self._secrets)
         if self.plan.repeat > 1:
             self._same_words.see(evaluation.position // self.plan.repeat, attempt)
         self._done[evaluation.position] = replace(attempt, turns=self._store.offload(tuple(attempt.turns)))
-        if self._scores_early:
-            self._finish(evaluation.position // self.plan.repeat)
+        index = evaluation.position // self.plan.repeat
+        if self._scores_early and self._done.keys() >= {*self.plan.positions(index)}:
+            self._scored[index] = self._case(index)
         self._cut_short |= evaluation.cut_short
 
     def _settle(self, evaluation: Evaluation) -> None:
@@ -205,14 +215,12 @@ class Measurement:
             passed = self._done[evaluation.position].status is Outcome.PASSED
             workspaces.settle(thread_of(self.plan.trial(evaluation.position)), passed=passed)
 
-    def _finish(self, index: int) -> None:
-        """Scores a case, if all its attempts are there."""
-        if all(position in self._done for position in self.plan.positions(index)):
-            self._scored[index] = self._case(index)
-
     def _case(self, index: int) -> CaseReport:
         """A case by its attempts so far, without secrets."""
-        return without_secrets(scored_case(self.plan, self._done, index), self._secrets, already=AttemptReport)
+        case, positions = self.plan.cases[index], self.plan.positions(index)
+        attempts = [self._done[position] for position in positions if position in self._done]
+        scored = case_report(case, attempts, quarantined=(case.suite, case.key) in self.plan.quarantined)
+        return without_secrets(scored, self._secrets, already=AttemptReport)
 
 
 def measure(side: Measurement, watch: Watch = iter) -> RunReport:
@@ -228,55 +236,6 @@ def side_by_side(sides: Sequence[Measurement], *, after: int = 0) -> Iterator[Ev
         for side in sides:
             if number <= side.plan.repeat:
                 yield from side.round(number)
-
-
-def scored_case(plan: RunPlan, measured: Mapping[int, AttemptReport], index: int) -> CaseReport:
-    """One case of the plan, by its attempts so far."""
-    case = plan.cases[index]
-    attempts = [measured[position] for position in plan.positions(index) if position in measured]
-    return case_report(case, attempts, quarantined=(case.suite, case.key) in plan.quarantined)
-
-
-def run_info(
-    plan: RunPlan,
-    *,
-    started_at: datetime,
-    duration_s: float,
-    target: ModelIdentity,
-    judge: ModelIdentity | None,
-    provenance: Provenance,
-) -> RunInfo:
-    """The report's information on its run."""
-    return RunInfo(
-        started_at=started_at,
-        duration_s=duration_s,
-        target=target,
-        judge=judge,
-        repeat=plan.repeat,
-        suites=tuple(
-            SuiteInfo(name=suite.name, path=suite.path, dialect=suite.dialect, fingerprint=suite.fingerprint)
-            for suite in plan.suites
-        ),
-        python=platform.python_version(),
-        commit=provenance.commit,
-        ref=provenance.ref,
-        settings=provenance.settings,
-        notices=provenance.notices,
-        prices=provenance.prices,
-        uncommitted=provenance.uncommitted,
-        shard=plan.shard,
-    )
-
-
-def attempt_report(attempt: int, case: Case, evaluation: Evaluation) -> AttemptReport:
-    """One trial, scored."""
-    return over_turns(
-        attempt,
-        [
-            _turn_report(case, index, turn, evaluation.turns[index])
-            for index, turn in enumerate(evaluation.trace.turns)
-        ],
-    )
 
 
 def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckResult, ...]) -> TurnReport:
