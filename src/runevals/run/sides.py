@@ -14,7 +14,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records import Case
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.repository import git
-from runevals.run.baseline.checkout import base_checkout, base_suites, require_in_base
+from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, require_in_base
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
@@ -180,9 +180,8 @@ def rerunnable(settings: Settings, baseline: Baseline | None) -> tuple[str | Non
 
 def commit_of_base(settings: Settings, stored: str | None) -> tuple[str | None, str]:
     """(the commit of a base with this stored commit, "") if it is in this checkout, else (None, why not)."""
-    if settings.base_side is not None:  # a stored result may be of an older commit than the change began at
-        side = settings.base_side.commit
-        return git.common_ancestor(settings.repository, side) or side, ""
+    if (began_at := change_began_at(settings)) is not None:  # a stored result may be of an older commit
+        return began_at, ""
     if stored is None:
         return None, "the base's result does not say its commit"
     commit = git.commit_of(settings.repository, stored)

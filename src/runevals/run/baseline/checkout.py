@@ -176,6 +176,14 @@ def base_settings(words: RawSettings, settings: Settings, file: SettingsFile | N
     return resolve(words if name is None else replace(words, flags={**words.flags, "target": name}), file)
 
 
+def change_began_at(settings: Settings) -> str | None:
+    """The commit at which the change began, if its event or `--base` names its base."""
+    if settings.base_side is None:
+        return None
+    commit = settings.base_side.commit
+    return git.common_ancestor(settings.repository, commit) or commit
+
+
 def is_here(settings: Settings, commit: str) -> bool:
     """Whether git has this commit, fetched by its sha if it had to be."""
     repository = settings.repository

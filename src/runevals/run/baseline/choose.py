@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from runevals.records.errors import (
     RunevalsError,
 )
 from runevals.repository import git
-from runevals.run.baseline.checkout import base_checkout, base_suites, is_here
+from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, is_here
 from runevals.run.baseline.dependencies import changes_since, workspace_commits
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.marks import filters_of
@@ -94,7 +95,7 @@ def find_stored(settings: Settings, of_job: StoredBase | None, own_commit: str |
     commit can be run instead.
     """
     of_job = of_job or StoredBase()
-    commit = of_job.commit or _base_commit(settings)
+    commit = of_job.commit or change_began_at(settings)
     if _is_to_be_run(settings) and commit is not None:
         return StoredBase(commit=commit, unreadable="")
     try:
@@ -116,13 +117,6 @@ def _without_patterns(stored: StoredBase, settings: Settings) -> StoredBase:
     return replace(stored, baseline=base_without_patterns(stored.baseline, settings))
 
 
-def _base_commit(settings: Settings) -> str | None:
-    """The commit at which the change began, if its event or `--base` names it."""
-    if settings.base_side is None:
-        return None
-    return git.common_ancestor(settings.repository, settings.base_side.commit) or settings.base_side.commit
-
-
 def _is_to_be_run(settings: Settings) -> bool:
     """Whether the settings have the base run; a flag that names a result goes first, and so does `none`."""
     none = settings.compare.baseline is None and settings.origins["baseline"] != "default"
@@ -135,9 +129,9 @@ def chosen(stored: StoredBase, settings: Settings, raw: RawSettings, run: RunBas
     One of an older commit is of the base if nothing that the run depends on has changed since.
     """
     stored = _of_base(stored, settings, raw)
-    if not _is_settled(stored) and stored.later is not None:
+    if not stored.is_settled and stored.later is not None:
         stored = _of_base(_without_patterns(stored.later(), settings), settings, raw)
-    if _is_settled(stored) or (stored.baseline is None and stored.unreadable is None):
+    if stored.is_settled or (stored.baseline is None and stored.unreadable is None):
         return stored
     if settings.compare.verify == "off" and not _is_to_be_run(settings):
         return _not_run(stored, "it is not run again (verify: off)")
@@ -146,15 +140,10 @@ def chosen(stored: StoredBase, settings: Settings, raw: RawSettings, run: RunBas
     return _run_now(stored, stored.commit, run)
 
 
-def _is_settled(stored: StoredBase) -> bool:
-    """Whether the result is of the base, or of any commit if nothing says which commit is the base."""
-    return stored.baseline is not None and (stored.baseline.older is None or stored.commit is None)
-
-
 def _of_base(stored: StoredBase, settings: Settings, raw: RawSettings) -> StoredBase:
     """A result of an older commit is the base's if nothing that the run depends on has changed since."""
     baseline = stored.baseline
-    if baseline is None or _is_settled(stored) or not _is_unchanged(stored, settings, raw):
+    if baseline is None or stored.is_settled or not _is_unchanged(stored, settings, raw):
         return stored
     source = f"{baseline.source}; what the run depends on is as in the base"
     return replace(stored, baseline=replace(baseline, older=None, source=source))
@@ -163,18 +152,17 @@ def _of_base(stored: StoredBase, settings: Settings, raw: RawSettings) -> Stored
 def _is_unchanged(stored: StoredBase, settings: Settings, raw: RawSettings) -> bool:
     """Whether git shows that the base's run would be as the stored one: by the base's own settings and suites."""
     commit, before, baseline = stored.commit, stored.of_commit, stored.baseline
-    if commit is None or before is None or baseline is None or not is_here(settings, before):
+    if commit is None or before is None or baseline is None or baseline.report.run.uncommitted:
         return False
-    if baseline.report.run.uncommitted:
+    if not is_here(settings, before):
         return False
-    if git.same_files(settings.repository, before, commit):
-        return True
-    try:
+    with suppress(RunevalsError):
+        if git.same_files(settings.repository, before, commit):
+            return True
         with base_checkout(settings, commit, raw) as base:
             loaded = base_suites(base, settings, commit)
             return changes_since(with_target(base, loaded.suites), loaded, before, baseline.report) is None
-    except RunevalsError:
-        return False
+    return False
 
 
 def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:

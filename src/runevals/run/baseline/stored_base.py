@@ -23,3 +23,8 @@ class StoredBase(Struct, frozen=True, kw_only=True):
     unreadable: str | None = None
     run_ids: Mapping[str, int] = {}  # source of a baseline → the run that stored it
     later: Callable[[], StoredBase] | None = None  # waits for a run of the commit, if one is in progress
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the result is of the base, or of any commit if nothing says which commit is the base."""
+        return self.baseline is not None and (self.baseline.older is None or self.commit is None)
