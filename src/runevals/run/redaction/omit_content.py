@@ -39,9 +39,7 @@ def _attempt(attempt: AttemptReport, content: Content) -> AttemptReport:
 
 
 def _turn(turn: TurnReport, content: Content) -> TurnReport:
-    calls = (
-        None if turn.tool_calls is None else tuple(replace(c, input=None, output=None) for c in turn.tool_calls)
-    )
+    calls = turn.tool_calls
     return replace(
         turn,
         prompt=_text(turn.prompt, content) or "",

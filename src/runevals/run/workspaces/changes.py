@@ -93,11 +93,10 @@ def _change(
     before = attempt.before.get(path)
     kind: Literal["added", "changed", "removed"]
     kind = "added" if before is None else "removed" if now is None else "changed"
-    old = b"" if before is None else _content_before(attempt, path, before)
-    new = b"" if now is None else _content(attempt.work, path, now)
+    old, new = _content_before(attempt, path, before), _content((attempt.work, path), now)
     digest = None if now is None else hash_file(attempt.work, path)
     same = old == new if old is not None else digest is not None and digest == _hash_before(attempt, path)
-    if kind == "changed" and same and _alike(before, now):
+    if same and _form(before) == _form(now):
         return None, ""
     change = FileChange(path=path, change=kind, size=None if now is None else now.size, sha256=digest)
     lines_old, lines_new = _lines(old), _lines(new)
@@ -115,26 +114,22 @@ def _change(
     return change, "".join(line if line.endswith("\n") else f"{line}\n" for line in diff)
 
 
-def _alike(before: Stamp | None, now: Stamp | None) -> bool:
-    if before is None or now is None:
-        return False
-    return (before.kind, before.mode, before.size) == (now.kind, now.mode, now.size)
+def _form(stamp: Stamp | None) -> tuple[str, int, int] | None:
+    return None if stamp is None else (stamp.kind, stamp.mode, stamp.size)
 
 
-def _content(root: Path, path: str, stamp: Stamp) -> bytes | None:
-    if stamp.kind == "link":
-        return stamp.link.encode("utf-8", "surrogateescape")
-    return read_file(root, path, MOST_TEXT_BYTES) if stamp.kind == "file" else None
+def _content(place: tuple[Path, str] | None, stamp: Stamp | None) -> bytes | None:
+    """What is at a place, that of a link too; nothing for a file that is not there, None if it is not known."""
+    if stamp is None or stamp.kind == "link":
+        return b"" if stamp is None else stamp.link.encode("utf-8", "surrogateescape")
+    return read_file(*place, MOST_TEXT_BYTES) if place is not None and stamp.kind == "file" else None
 
 
-def _content_before(attempt: Attempt, path: str, stamp: Stamp) -> bytes | None:
-    if stamp.kind == "link":
-        return stamp.link.encode("utf-8", "surrogateescape")
+def _content_before(attempt: Attempt, path: str, stamp: Stamp | None) -> bytes | None:
     origin = attempt.origins.get(path)
-    if isinstance(origin, bytes):
+    if stamp is not None and stamp.kind != "link" and isinstance(origin, bytes):
         return origin if len(origin) == stamp.size else None
-    place = _place_before(attempt, path)
-    return None if place is None else read_file(*place, MOST_TEXT_BYTES)
+    return _content(_place_before(attempt, path), stamp)
 
 
 def _hash_before(attempt: Attempt, path: str) -> str | None:
