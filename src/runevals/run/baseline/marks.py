@@ -68,34 +68,30 @@ def chosen_mark(
     Those of a part of the cases, or with many that were not measured, are ignored. The best is one of most of the
     planned cases, by the same target and judge.
     """
-    usable = ((source, run) for source, run in candidates if _is_whole(run, planned))
-    best_of = 1
+    until = datetime.now(UTC) - timedelta(days=mark.days or 0)
+    usable = (one for one in candidates if _is_whole(one[1], planned))
+    among: Iterable[Candidate]
     if mark.tag is not None:
-        chosen = next(((source, run) for source, run in usable if run.run.commit == commit), None)
+        which = f"of the commit of {mark.tag}"
+        among = islice((one for one in usable if one[1].run.commit == commit), 1)
     elif mark.days is not None:
-        until = datetime.now(UTC) - timedelta(days=mark.days)
-        chosen = next(((source, run) for source, run in usable if run.run.started_at <= until), None)
+        which = f"that is {mark.days} days old"
+        among = islice((one for one in usable if one[1].run.started_at <= until), 1)
     else:
         from runevals.run.baseline.dependencies import other_models  # only the best result needs it
 
-        newest = islice(usable, MOST_READ)
-        alike = [one for one in newest if _covers(one[1], planned) and other_models(settings, one[1]) is None]
-        best_of = len(alike)
-        chosen = max(alike, key=lambda one: _best(one[1].totals), default=None)
-    if chosen is None:
-        return MarkFound(notices=(f"no mark: no result is stored {_of(mark)}",))
-    return MarkFound(run=MarkRun(mark=mark, source=chosen[0], report=chosen[1], best_of=best_of))
+        which, newest = "of these cases", islice(usable, MOST_READ)
+        among = (one for one in newest if _covers(one[1], planned) and other_models(settings, one[1]) is None)
+    alike = [*among]
+    if not alike:
+        return MarkFound(notices=(f"no mark: no result is stored {which}",))
+    source, report = max(alike, key=lambda one: _rank(one[1].totals))
+    return MarkFound(run=MarkRun(mark=mark, source=source, report=report, best_of=len(alike)))
 
 
-def _best(totals: Totals) -> tuple[float, float]:
+def _rank(totals: Totals) -> tuple[float, float]:
     """The pass rate; of equal ones, the score: a judge's scores may fall while every case passes."""
     return totals.pass_rate or 0.0, totals.composite or 0.0
-
-
-def _of(mark: Mark) -> str:
-    if mark.tag is not None:
-        return f"of the commit of {mark.tag}"
-    return f"that is {mark.days} days old" if mark.days is not None else "of these cases"
 
 
 def _is_whole(run: RunReport, planned: Collection[Key]) -> bool:
