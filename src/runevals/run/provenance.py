@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
 from typing import cast
 
 from msgspec.structs import replace
@@ -35,13 +34,14 @@ _LEFT_OUT = frozenset(
 def provenance(settings: Settings, notices: tuple[str, ...], suites: LoadedSuites | None = None) -> Provenance:
     """The commit and the settings of a run in this checkout. Without its suites, it may read any file."""
     environment = settings.environment
+    is_priced = any(one.is_model or one.type == "http" for one in endpoints(settings))  # by the model of the call
     return Provenance(
         commit=commit_here(settings),
         uncommitted=_uncommitted(settings, suites),
         ref=environment.get("GITHUB_REF") or branch_of(settings.repository),
         settings=settings_given(settings),
         notices=(*_of_base(settings), *notices),
-        prices=settings.measure.prices.source if _is_priced(settings) else None,
+        prices=settings.measure.prices.source if is_priced else None,
     )
 
 
@@ -83,15 +83,17 @@ def _uncommitted(settings: Settings, suites: LoadedSuites | None) -> str | None:
 
     None in CI: what differs there was changed by the job's own steps, on every commit.
     """
-    if settings.in_ci:
-        return None
-    state = state_of(settings.repository)
-    if state is None or not _is_changed(state):
-        return None
-    commit = state["commit"]
+    state = _changed_state(settings)
+    commit = None if state is None else state["commit"]
     if suites is not None and isinstance(commit, str) and not may_differ(settings, suites, commit):
         return None
-    return fingerprint(state)[:12]
+    return None if state is None else fingerprint(state)[:12]
+
+
+def _changed_state(settings: Settings) -> State | None:
+    """The state of the tracked files if any differs from the commit; None in CI."""
+    state = None if settings.in_ci else state_of(settings.repository)
+    return state if state is not None and _is_changed(state) else None
 
 
 def edits_not_in_workspaces(settings: Settings, suites: LoadedSuites) -> tuple[str, ...]:
@@ -102,31 +104,20 @@ def edits_not_in_workspaces(settings: Settings, suites: LoadedSuites) -> tuple[s
     repository, commit = settings.repository, commit_of(settings.repository, "HEAD")
     if commit is None or commit not in {commit_of(repository, ref) for ref in workspace_commits(suites)}:
         return ()
-    state = None if settings.in_ci else state_of(repository)
-    if state is None or not _is_changed(state):
+    if (state := _changed_state(settings)) is None:
         return ()
     staged = names(repository, "diff-index", "--cached", "--name-only", "-z", commit, "--") or ()
     changed = {*cast("dict[str, str | None]", state["changed"]), *staged}
     measured = {path.resolve() for path in settings_paths(settings, suites)}
-    edited = [name for name in sorted(changed) if not _is_below(repository / name, measured)]
-    if not edited:
-        return ()
-    return (f"workspaces are of the commit {commit[:7]}, without uncommitted edits: {short_list(edited)}",)
-
-
-def _is_below(path: Path, paths: set[Path]) -> bool:
-    real = path.resolve()
-    return not paths.isdisjoint((real, *real.parents))
+    real = {name: (repository / name).resolve() for name in sorted(changed)}
+    edited = [name for name, path in real.items() if measured.isdisjoint((path, *path.parents))]
+    why = f"workspaces are of the commit {commit[:7]}, without uncommitted edits: {short_list(edited)}"
+    return (why,) if edited else ()
 
 
 def _is_changed(state: State) -> bool:
     inner = cast("dict[str, State]", state["submodules"])
     return bool(state["changed"]) or state["staged"] != digest("") or any(map(_is_changed, inner.values()))
-
-
-def _is_priced(settings: Settings) -> bool:
-    """Whether target or judge is one whose calls have a price by model."""
-    return any(one.is_model or one.type == "http" for one in endpoints(settings))
 
 
 def endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
