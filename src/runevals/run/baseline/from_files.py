@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
+from runevals.lib.text.numbers import first_of
 from runevals.models.http.network import session
 from runevals.models.http.origin import without_credentials
 from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
@@ -52,8 +53,11 @@ def read_baseline(settings: Settings, own_commit: str | None = None) -> tuple[Ba
     last.
     Raises InvalidSettings, InvalidDocument, or ExternalError for an address that does not answer.
     """
-    baseline, notices = _find(settings, own_commit)
-    return None if baseline is None else narrowed(baseline, settings.selection), notices
+    source = settings.compare.baseline
+    if source is None:
+        return None, ()
+    baseline, notices = _read(source, settings, own_commit)
+    return narrowed(baseline, settings.selection), notices
 
 
 def narrowed(baseline: Baseline, selection: Selection) -> Baseline:
@@ -64,33 +68,31 @@ def narrowed(baseline: Baseline, selection: Selection) -> Baseline:
     return replace(baseline, report=run_report(baseline.report.run, cases, complete=baseline.report.complete))
 
 
-def _find(settings: Settings, own_commit: str | None) -> tuple[Baseline | None, tuple[str, ...]]:
-    source = settings.compare.baseline
-    if source is None:
-        return None, ()
+def _read(source: str, settings: Settings, own_commit: str | None) -> tuple[Baseline, tuple[str, ...]]:
+    columns, side = settings.compare.columns, settings.base_side
     if is_remote(source):
         name = _display_address(source)
-        report = (
-            _in_bucket(source, settings)
-            if is_in_bucket(source)
-            else parse_report(_fetched(source, name).encode(), name, settings.compare.columns)
-        )
-        require_whole(report, name)
-        return Baseline(report=report, source=_source(name, report)), ()
+        if is_in_bucket(source):
+            return _alone(_in_bucket(source, settings), name)
+        return _alone(parse_report(_fetched(source, name).encode(), name, columns), name)
     path = Path(source)
-    side = settings.base_side
     here = path.is_dir() and (side is None or settings.compare.baseline_named)
     if here or (side is not None and _names_of_base(path, side, settings)):
         return _pooled(path, settings, own_commit)
     if side is not None and (_committed(path, settings) or not settings.compare.baseline_named):
-        return _of_base(path, side, settings)
+        name = f"{path.name} of {side.commit[:7]}"
+        return _alone(parse_report(_content_of_base(path, side, settings), name, columns), name)
     if not path.is_file():
         raise _missing(
             f"there is no file {source}: `runevals run --output {path.name}` on the base makes it", settings
         )
-    report = read_report(path, columns=settings.compare.columns)
-    require_whole(report, path.name)
-    return Baseline(report=report, source=_source(path.name, report)), ()
+    return _alone(read_report(path, columns=columns), path.name)
+
+
+def _alone(report: RunReport, name: str) -> tuple[Baseline, tuple[str, ...]]:
+    """A single result as the base. Raises InvalidDocument for one that is not whole."""
+    require_whole(report, name)
+    return Baseline(report=report, source=_source(name, report)), ()
 
 
 def _missing(what: str, settings: Settings) -> RunevalsError:
@@ -134,23 +136,18 @@ def _committed(path: Path, settings: Settings) -> bool:
     return path.is_file() and git.may_be_committed(settings.repository, path)
 
 
-def _of_base(path: Path, side: BaseSide, settings: Settings) -> tuple[Baseline | None, tuple[str, ...]]:
+def _content_of_base(path: Path, side: BaseSide, settings: Settings) -> bytes:
     """The document as committed on the base; the change's version is not used."""
     inside = _inside(path, settings)
     content = None if inside is None else git.file_at(settings.repository, side.commit, inside)
-    if content is None and settings.compare.baseline_named:
+    if content is not None:
+        return content
+    if settings.compare.baseline_named:
         raise InvalidSettings(
             f"the baseline {path.name} is a file of this change, and the base {side.commit[:7]} has none; "
             "a change must not bring its own"
         )
-    if content is None:
-        raise _missing(
-            f"its settings name the baseline {path.name}, and {side.commit[:7]} has no such file", settings
-        )
-    display_name = f"{path.name} of {side.commit[:7]}"
-    report = parse_report(content, display_name, settings.compare.columns)
-    require_whole(report, display_name)
-    return Baseline(report=report, source=_source(display_name, report)), ()
+    raise _missing(f"its settings name the baseline {path.name}, and {side.commit[:7]} has no such file", settings)
 
 
 def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[Baseline, tuple[str, ...]]:
@@ -163,16 +160,15 @@ def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[B
     if not runs:
         return Baseline(report=_of_tool(folder, settings), source=folder.name), ()
     is_of_base = _is_of_base(settings, own_commit)
-    runs = _preferred(runs, is_of_base)
-    runs = _preferred(runs, lambda run: run.run.uncommitted is None)
-    runs = _preferred(runs, lambda run: not filters_of(run))
-    newest = next((run for run in runs.values() if not unmeasured_cases(run)), next(iter(runs.values())))
+    for is_better in (is_of_base, lambda run: run.run.uncommitted is None, lambda run: not filters_of(run)):
+        runs = _preferred(runs, is_better)
+    newest = next(iter(_preferred(runs, lambda run: not unmeasured_cases(run)).values()))
     is_own = settings.base_side is None and not is_of_base(newest)
     notices = (OF_SAME_COMMIT,) if is_own else ()
     if newest.run.target.deterministic:  # the same answers again would say nothing new
         return Baseline(report=newest, source=_source(folder.name, newest)), notices
     others = {name: run for name, run in list(runs.items())[:MOST_LOOKED_AT] if run is not newest}
-    reasons = {name: _why_not_pooled(run, newest, settings) for name, run in others.items()}
+    reasons = {name: why_not_alike(run, newest, settings) for name, run in others.items()}
     alike = [run for name, run in others.items() if reasons[name] is None][: MOST_RUNS - 1]
     source = _source(folder.name, newest) + (f" and {len(alike)} like it" if alike else "")
     return Baseline(report=pooled(newest, alike), source=source), (*notices, *_left_out(reasons))
@@ -259,14 +255,10 @@ def _inside(path: Path, settings: Settings) -> str | None:
     return None if relative.startswith("../") else relative
 
 
-def _why_not_pooled(run: RunReport, newest: RunReport, settings: Settings) -> str | None:
-    if run.run.uncommitted != newest.run.uncommitted:
-        return "other changes that are in no commit"
-    return why_not_alike(run, newest, settings)
-
-
 def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str | None:
     """Why two results cannot be pooled; None if they can."""
+    if run.run.uncommitted != newest.run.uncommitted:
+        return "other changes that are in no commit"
     commits = [report.run.commit for report in (run, newest)]
     if None in commits:
         return "no commit is named"
@@ -279,8 +271,7 @@ def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str 
 
 def _left_out(reasons: Mapping[str, str | None]) -> tuple[str, ...]:
     texts = [f"{name} ({why})" for name, why in reasons.items() if why is not None]
-    more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
-    return (f"left out of the pool of baselines: {', '.join(texts[:MOST_NAMED])}{more}",) if texts else ()
+    return (f"left out of the pool of baselines: {first_of(texts, MOST_NAMED)}",) if texts else ()
 
 
 def _source(name: str, report: RunReport) -> str:
