@@ -265,9 +265,7 @@ def merged_tree(repository: Path, commit: str, other: str) -> str | None:
 
 def branch_of(repository: Path) -> str | None:
     """The current branch, HEAD if detached; None without a commit."""
-    if commit_of(repository, "HEAD") is None:
-        return None
-    return git(repository, "symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
+    return git(repository, "rev-parse", "--abbrev-ref", "HEAD")
 
 
 def default_branch(repository: Path) -> str | None:
@@ -333,9 +331,9 @@ def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, 
 
 def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
     """The submodule of a commit that contains a path."""
-    for above in reversed(PurePosixPath(path).parents):
+    for above in [*reversed(PurePosixPath(path).parents)][1:]:
         entry = git(repository, "ls-tree", "-z", "--full-tree", commit, "--", str(above))
-        if str(above) != "." and (entry or "").startswith(SUBMODULE):
+        if (entry or "").startswith(SUBMODULE):
             return str(above)
     return None
 

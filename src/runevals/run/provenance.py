@@ -101,8 +101,9 @@ def edits_not_in_workspaces(settings: Settings, suites: LoadedSuites) -> tuple[s
 
     Of tracked files; suites and settings are read with their edits. None in CI, as for `uncommitted`.
     """
-    repository, commit = settings.repository, commit_of(settings.repository, "HEAD")
-    if commit is None or commit not in {commit_of(repository, ref) for ref in workspace_commits(suites)}:
+    repository, refs = settings.repository, workspace_commits(suites)
+    commit = commit_of(repository, "HEAD") if refs else None
+    if commit is None or commit not in {commit_of(repository, ref) for ref in refs}:
         return ()
     if (state := _changed_state(settings)) is None:
         return ()

@@ -26,7 +26,6 @@ from runevals.run.preflight import require_for_suites
 from runevals.run.provenance import provenance
 from runevals.run.quarantine import quarantine_of
 from runevals.run.request import RunRequest
-from runevals.run.trust import require_trusted
 from runevals.run.url_sources import with_texts
 from runevals.run.world.build import real_world, require_judge
 from runevals.settings.resolve import Settings
@@ -42,7 +41,6 @@ HEAD = "head"
 def open_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
     """One side, planned and with its world; its name separates its answers in the journal."""
     settings, suites, notices = request.settings, request.suites.suites, request.suites.notices + request.notices
-    require_trusted(settings)
     if settings.target is not None and not settings.target.traits.runs_skills:
         suites, of_addresses = with_texts(suites, settings)
         notices = (*notices, *of_addresses)

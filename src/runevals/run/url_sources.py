@@ -17,6 +17,7 @@ from runevals.records.script import Call, ScriptRunner
 from runevals.repository import git
 from runevals.repository.worktree import worktree
 from runevals.run.baseline.relocate import rerooted
+from runevals.run.trust import require_trusted
 from runevals.sandbox import Sandbox
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, Settings
@@ -49,11 +50,12 @@ class _Sources(Struct, frozen=True, kw_only=True):
 def with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suite, ...], tuple[str, ...]]:
     """The suites with the addresses of all cases that will run replaced, and notices.
 
-    Raises InvalidSuite for a broken file that names servers, InvalidSettings for one that is not there, and
-    ExternalError.
+    Raises InvalidSuite for a broken file that names servers, InvalidSettings for one that is not there and for
+    settings that are not trusted, ExternalError.
     """
     if not addresses(suites):
         return tuple(suites), ()
+    require_trusted(settings)
     running = [
         replace(suite, cases=tuple(case for case in suite.cases if will_run(case, settings.selection)))
         for suite in suites

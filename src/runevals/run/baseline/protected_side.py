@@ -56,12 +56,13 @@ def protected_side(raw: RawSettings, event: ChangeEvent, ref: str | None = None)
             return None, str(error.problems[0])
         return file, None
 
-    fork = common_ancestor(repository, commit)
-    file, unreadable = settings_of(commit)
+    began_at = common_ancestor(repository, commit) if ref is None else commit
+    of_commits = {known: settings_of(known) for known in dict.fromkeys((commit, began_at or commit))}
+    file, unreadable = of_commits[commit]
     return BaseSide(
         commit=commit,
         file=file,
-        forked=None if fork is None else settings_of(fork)[0],
+        forked=None if began_at is None else of_commits[began_at][0],
         on_pull_request=event.on_pull_request,
         unreadable=unreadable,
     )
