@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -30,10 +30,30 @@ HEAD_LOOKS = 2  # fresh runs of the head beside those of the base
 Opened = Callable[[], AbstractContextManager[Measurement]]
 
 
-class TargetRunner(Struct, kw_only=True, dict=True):
-    """Runs real targets for `runevals.verdict.settle`; opens the sides of fresh runs on demand."""
+class Runner(Struct, kw_only=True):
+    """What runs cases for `runevals.verdict.settle`; what it opened on demand is closed with it."""
 
     request: RunRequest
+    trouble: str = ""  # what went wrong last
+    _opened: ExitStack = field(default_factory=ExitStack)
+    _checked: int = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    def checking(self, cases: int) -> None:
+        """So many cases are about to be run again."""
+        self._checked += cases
+        looks = "it looks" if cases == 1 else "they look"
+        self.request.tell(f"Running {plural(cases, 'case')} again: {looks} lost")
+
+
+class TargetRunner(Runner, kw_only=True, dict=True):
+    """Runs real targets."""
+
     head: Measurement | RunReport  # to be measured, or measured already
     open_base: Opened  # the base's commit in a checkout of its own
     open_head: Opened  # the head again, without any cache
@@ -44,21 +64,12 @@ class TargetRunner(Struct, kw_only=True, dict=True):
     of_branch: bool  # the run is of a branch, not of a change
     lacking: Callable[[], Sequence[str]]  # the files here that the base's checkout does not have
     cannot_run_base: str  # why; empty if it can be tried
-    trouble: str = ""
     earlier: Conclusion | None = None  # of the same run, by an earlier attempt of this job
-    _opened: ExitStack = field(default_factory=ExitStack)
     _sides: dict[RunSide, Measurement] = {}
     _numbered: Counter[tuple[RunSide, Key]] = field(default_factory=Counter)  # the last attempt at each
     base_error: str = ""  # why it cannot, if it was tried
-    _checked: int = 0
     _base_calls: int = 0
     _base_answers: bool = False
-
-    def __enter__(self) -> TargetRunner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
 
     @property
     def planned(self) -> int:
@@ -122,11 +133,9 @@ class TargetRunner(Struct, kw_only=True, dict=True):
         self.request.tell(f"{capitalised(why)}: running the base {self.base_name} again before saying so")
         if self.why_no_base:
             return self.why_no_base
-        of_base = None if only is None else [pair.base_key for pair in only]
-        of_head = None if only is None else [pair.key for pair in only]
         after = max(self._numbered.values(), default=0)
-        base = self._looking("base", of_base, after, self.base_looks)
-        head = self._looking("head", of_head, after, HEAD_LOOKS)
+        base = self._looking("base", only, after, self.base_looks)
+        head = self._looking("head", only, after, HEAD_LOOKS)
         looks = len(base.plan.cases) * self.base_looks + len(head.plan.cases) * HEAD_LOOKS
         watch = self.request.progress(base, head, phase="base and head", total=looks)
         try:
@@ -139,19 +148,13 @@ class TargetRunner(Struct, kw_only=True, dict=True):
             return self.trouble
         return FreshRounds(base=fresh, head=head.report(), source=f"a fresh run of {self.base_name}")
 
-    def _looking(self, side: RunSide, cases: Sequence[Key] | None, after: int, looks: int) -> Measurement:
+    def _looking(self, side: RunSide, only: Sequence[Pair] | None, after: int, looks: int) -> Measurement:
         """So many attempts at each of these cases, numbered after those that any journal may have of them."""
-        measured = self._side(side).of_cases(cases, after + looks)
+        keys = None if only is None else [_on(side, pair) for pair in only]
+        measured = self._side(side).of_cases(keys, after + looks)
         for case in measured.plan.cases:
             self._numbered[side, (case.suite, case.key)] = after + looks
         return measured
-
-    def checking(self, cases: int) -> None:
-        """So many cases are about to be run again."""
-        self._checked += cases
-        self.request.tell(
-            f"Running {plural(cases, 'case')} again: {'it looks' if cases == 1 else 'they look'} lost"
-        )
 
     def again(self, side: RunSide, cases: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
         """One fresh run of each of these cases, without those that this side does not have."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
-
-from runevals.lib.text.numbers import plural
 from runevals.programs.processes import make_for_programs
 from runevals.records import AttemptReport, Conclusion, Finding, RunReport
 from runevals.records.errors import RunevalsError
@@ -22,7 +19,7 @@ from runevals.run.head import alike_earlier
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import report_without_either, without_either
 from runevals.run.sides import commit_of_base
-from runevals.run.target_runner import lost_cases
+from runevals.run.target_runner import Runner, lost_cases
 from runevals.run.tool_results import fresh_with_lost_scores, in_suites_of, report_of
 from runevals.targets.command import failure_of
 from runevals.targets.environment import cleaned
@@ -84,29 +81,20 @@ def _base(request: RunRequest, commit: str) -> Iterator[Settings]:
         yield there
 
 
-class ToolRunner(Struct, kw_only=True):
-    """Runs cases of another tool for `runevals.verdict.settle`, one at a time."""
+class ToolRunner(Runner, kw_only=True):
+    """Runs cases of another tool, one at a time."""
 
     head: RunReport
-    request: RunRequest
     parameters_are_attempts: bool
     open_base: Callable[[], AbstractContextManager[Settings]]
     why_no_base_commit: str
     lost_before: Sequence[Finding] = ()
-    trouble: str = ""
     all_rounds: bool = True
     of_branch: bool = False
     base_lacks: str = ""
     can_run: bool = True
     why_no_rounds: str = NOT_AS_A_WHOLE
     _base_settings: Settings | None = None
-    _opened: ExitStack = field(default_factory=ExitStack)
-
-    def __enter__(self) -> ToolRunner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
 
     @property
     def planned(self) -> int:
@@ -120,12 +108,6 @@ class ToolRunner(Struct, kw_only=True):
     def fresh_rounds(self, only: Sequence[Pair] | None, why: str) -> str:  # noqa: ARG002 - a runner's signature
         """Nothing is run for the whole or a part."""
         return self.why_no_rounds
-
-    def checking(self, cases: int) -> None:
-        """So many cases are about to be run again."""
-        self.request.tell(
-            f"Running {plural(cases, 'case')} again: {'it looks' if cases == 1 else 'they look'} lost"
-        )
 
     @property
     def why_no_base(self) -> str:
