@@ -26,7 +26,7 @@ from runevals.records import (
 )
 from runevals.repository.fresh_copy import CannotCopy
 from runevals.run.workspaces.folders import NotMade, Workspaces
-from runevals.suites.plan import RunPlan, Trial
+from runevals.suites.plan import RunPlan, Trial, asks_judge
 from runevals.targets import Target
 from runevals.targets.recorded import response_of
 
@@ -62,6 +62,11 @@ class TurnOf(Struct, frozen=True, kw_only=True):
     def families(self) -> frozenset[str]:
         """Those of its checks: what they look at."""
         return frozenset(family for check in self.checks for family in families_of(check))
+
+    @property
+    def asks_judge(self) -> bool:
+        """Whether one of its checks needs a judge."""
+        return any(asks_judge(check.evaluator) for check in self.checks)
 
     @property
     def looks_at_text(self) -> bool:

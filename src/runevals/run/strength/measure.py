@@ -190,13 +190,12 @@ class _Asking:
 
     def _lets_through(self, of: TurnOf, response: Response) -> bool | None:
         """Whether no check fails it; None if none says anything."""
-        measured = False
+        outcomes: set[bool | None] = set()
         for check in of.checks:
-            passed = self._passes(check, of, response)
-            if passed is False:
+            outcomes.add(self._passes(check, of, response))
+            if False in outcomes:
                 return False
-            measured = measured or passed is True
-        return True if measured or any(asks_judge(check.evaluator) for check in of.checks) else None
+        return True if True in outcomes or of.asks_judge else None
 
     def _with_right(self, of: TurnOf, known: Mapping[Key, Sequence[Response]]) -> TurnOf:
         right = (each for each in candidates(of.case, of.number, known) if self._lets_through(of, each))
@@ -207,8 +206,7 @@ class _Asking:
         for kind, response in always_wrong(of, others):
             outcomes = self._all(of, response)
             passed[kind].append(outcomes)
-            judged = any(asks_judge(check.evaluator) for check in of.checks)
-            if judged or any(outcome is not None for outcome in outcomes):
+            if of.asks_judge or any(outcome is not None for outcome in outcomes):
                 self._count(of, kind, "", response, noticed=False in outcomes)
         for index, (check, spec) in enumerate(zip(of.checks, of.turn.checks, strict=True)):
             if index not in idle:
@@ -222,7 +220,7 @@ class _Asking:
         self._try_harmless(of, of.right)
 
     def _count(self, of: TurnOf, kind: str, what: str, response: Response, *, noticed: bool) -> None:
-        judged = not noticed and any(asks_judge(check.evaluator) for check in of.checks)
+        judged = not noticed and of.asks_judge
         if not noticed:
             self._unnoticed.append(Unnoticed(of=of, kind=kind, what=what, response=response, judged=judged))
         if not judged:

@@ -13,7 +13,7 @@ from runevals.judge.panel import Panel
 from runevals.judge.user import ModelUser, User
 from runevals.lib.parsing.source import read_text
 from runevals.lib.storage.cache import Cache
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import first_of, plural
 from runevals.models.facts import with_models
 from runevals.models.http.throttle import Throttles
 from runevals.programs.processes import in_use
@@ -190,10 +190,9 @@ def require_judge(plan: RunPlan, settings: Settings, *, or_without: bool = True)
         return
     needing = {case.key: check.id for case, check in plan.judged}
     if needing:
-        names = ", ".join(f"{key} ({name})" for key, name in list(needing.items())[:5])
-        more = f" and {len(needing) - 5} more" if len(needing) > 5 else ""
+        names = first_of([f"{key} ({name})" for key, name in needing.items()], 5)
         raise InvalidSettings(
-            f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {names}{more}\n"
+            f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {names}\n"
             "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml"
             + (", or run without those checks: --no-judge" if or_without else "")
         )
@@ -242,12 +241,8 @@ def _voters(
 ) -> Iterator[Judge]:
     if judge_settings.is_recorded:
         assert judge_settings.path is not None  # noqa: S101 - settled with a path
-        text = (
-            read_text(judge_settings.path, judge_settings.path.name)
-            if judge_settings.recorded is None
-            else judge_settings.recorded
-        )
-        yield RecordedJudge(text, judge_settings.path.name)
+        path, text = judge_settings.path, judge_settings.recorded
+        yield RecordedJudge(read_text(path, path.name) if text is None else text, path.name)
         return
     chat = chat_of(judge_settings, settings.environment, throttles, what="judge")
     # In CI without the key that signs it, a change could plant answers in a cache.
