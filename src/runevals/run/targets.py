@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,22 +30,25 @@ from runevals.verdict.against import against_target
 from runevals.verdict.outcome import conclusion_of, incomplete, since_mark
 
 
-class _Planned(Struct, frozen=True):
-    """A target before anything of it runs."""
-
-    request: RunRequest
-    base: StoredBase
-    reused: Conclusion | tuple[str, ...] = ()  # of the base, or notices why it is run
-
-
 class _Target(Struct):
-    """One target on its way to a conclusion."""
+    """One target on its way to a conclusion. Its error ends it, and not the others."""
 
+    name: str
     request: RunRequest
-    base: StoredBase
-    side: OtherSide
+    base: StoredBase = StoredBase()
+    reused: Conclusion | tuple[str, ...] = ()  # of the base, or notices why it is run
+    side: OtherSide | None = None
     report: RunReport | None = None
     comparison: Comparison | None = None
+    error: RunevalsError | None = None
+
+    def step(self, stage: Callable[[_Target], None]) -> None:
+        """Takes it through a stage, if it has come so far."""
+        try:
+            if self.error is None:
+                stage(self)
+        except RunevalsError as error:
+            self.error = error
 
 
 def run_targets(
@@ -56,40 +60,26 @@ def run_targets(
     """
     _require_possible(requests, settings)
     budget = Budget(settings.measure.limits, Stop())
-    errors: dict[str, RunevalsError] = {}
+    own = {name: None if journal is None else journal.of_target(name) for name in requests}
+    targets = [
+        _Target(name, replace(request, budget=budget, journal=own[name])) for name, request in requests.items()
+    ]
     with budget.timed(), ExitStack() as stack:
-        planned: dict[str, _Planned] = {}
-        for name, request in requests.items():
-            own = None if journal is None else journal.of_target(name)
-            try:
-                planned[name] = _planned(replace(request, budget=budget, journal=own))
-            except RunevalsError as error:
-                errors[name] = error
-        reused = _reused(planned, settings)
-        if reused and not errors:
+        for target in targets:
+            target.step(_plan)
+        if reused := _reused(targets, settings):
             return reused
-        targets: dict[str, _Target] = {}
-        for name, plan in planned.items():
-            try:
-                targets[name] = _opened(name, plan, stack)
-            except RunevalsError as error:
-                errors[name] = error
-        if not targets:
-            raise next(iter(errors.values()))
-        _measure([target.side for target in targets.values()], next(iter(targets.values())).request)
-        for name, target in targets.items():
-            try:
-                _compare(target)
-            except RunevalsError as error:
-                errors[name] = error
-        against = _against({name: each.report for name, each in targets.items()}, settings)
-        conclusions = {
-            name: _concluded(target, against.get(name)) for name, target in targets.items() if name not in errors
-        }
-    return {
-        name: _not_measured(errors[name], request.settings) if name in errors else conclusions[name]
-        for name, request in requests.items()
-    }
+        for target in targets:
+            target.step(partial(_open, stack))
+        sides = [target.side for target in targets if target.side is not None]
+        if not sides:
+            raise next(target.error for target in targets if target.error is not None)
+        _measure(sides, targets[0].request)
+        for target in targets:
+            target.step(_compare)
+        reports = {target.name: target.report for target in targets if target.report is not None}
+        against = _against(reports, settings)
+        return {target.name: _concluded(target, against.get(target.name)) for target in targets}
 
 
 def _require_possible(requests: Mapping[str, RunRequest], settings: Settings) -> None:
@@ -103,40 +93,39 @@ def _require_possible(requests: Mapping[str, RunRequest], settings: Settings) ->
     require_few_calls(*requests.values())
 
 
-def _planned(request: RunRequest) -> _Planned:
-    """One target and what is known of its base."""
-    require_present(request.settings)
-    request = prepared(request)
-    base = known_base(request)
-    return _Planned(request, base, reuse(request, base))
+def _plan(target: _Target) -> None:
+    """What is known of its base before anything of it runs."""
+    require_present(target.request.settings)
+    target.request = prepared(target.request)
+    target.base = known_base(target.request)
+    target.reused = reuse(target.request, target.base)
 
 
-def _reused(planned: Mapping[str, _Planned], settings: Settings) -> Mapping[str, Conclusion]:
+def _reused(targets: Sequence[_Target], settings: Settings) -> Mapping[str, Conclusion]:
     """The results of the base (`changed_only`) if they can be those of every target; else of none."""
-    reused = {name: plan.reused for name, plan in planned.items() if isinstance(plan.reused, Conclusion)}
-    if len(reused) < len(planned):
+    reused = {target.name: target.reused for target in targets if isinstance(target.reused, Conclusion)}
+    if len(reused) < len(targets):
         return {}
-    reports = {name: conclusion.report for name, conclusion in reused.items() if conclusion.report.cases}
-    against = _against(reports, settings)
+    against = _against({name: one.report for name, one in reused.items() if one.report.cases}, settings)
     conclusions = {}
-    for name, conclusion in reused.items():
-        rules = planned[name].request.settings.rules
-        again = conclusion_of(conclusion.report, None, rules, conclusion.mark, against.get(name))
-        if name in against and again.verdict.exit_code:
+    for target in targets:
+        conclusion, of_other = reused[target.name], against.get(target.name)
+        rules = target.request.settings.rules
+        again = conclusion_of(conclusion.report, None, rules, conclusion.mark, of_other)
+        if of_other is not None and again.verdict.exit_code:
             return {}
-        conclusions[name] = replace(conclusion, gates=again.gates, against=again.against)
+        conclusions[target.name] = replace(conclusion, gates=again.gates, against=again.against)
     return conclusions
 
 
-def _opened(name: str, plan: _Planned, stack: ExitStack) -> _Target:
-    """One target, ready to be measured; its base is measured now if it must be."""
-    request = plan.request
-    why = ("run in full: not all targets can be reused",) if isinstance(plan.reused, Conclusion) else plan.reused
+def _open(stack: ExitStack, target: _Target) -> None:
+    """Makes it ready to be measured; its base is measured now if it must be."""
+    request, reused = target.request, target.reused
+    why = ("run in full: not all targets can be reused",) if isinstance(reused, Conclusion) else reused
     require_gates(request.settings.rules, request.suites.suites)
-    base = settled_base(plan.base, request)
-    request = request.noting(*base.notices, *why)
-    side = stack.enter_context(open_side(request, name))
-    return _Target(request, base, OtherSide(name, side))
+    target.base = settled_base(target.base, request)
+    target.request = request.noting(*target.base.notices, *why)
+    target.side = OtherSide(target.name, stack.enter_context(open_side(target.request, target.name)))
 
 
 def _measure(sides: Sequence[OtherSide], request: RunRequest) -> None:
@@ -153,37 +142,36 @@ def _measure(sides: Sequence[OtherSide], request: RunRequest) -> None:
 
 def _compare(target: _Target) -> None:
     """The report of the target, compared with its own base if there is one."""
+    assert target.side is not None  # noqa: S101 - it was opened
     target.report = target.side.side.report()
     baseline = target.base.baseline
     if baseline is not None and not target.side.problem:
         target.report, target.comparison = compare_with_base(target.report, baseline, target.request)
 
 
-def _against(reports: Mapping[str, RunReport | None], settings: Settings) -> Mapping[str, AgainstComparison]:
+def _against(reports: dict[str, RunReport], settings: Settings) -> Mapping[str, AgainstComparison]:
     """Every other target against the one that `--against` names, if that one was measured."""
-    known = {name: report for name, report in reports.items() if report is not None}
-    if settings.compare.against not in known:
+    if settings.compare.against not in reports:
         return {}
     alpha = settings.rules.regression.alpha
-    return against_target(known, settings.compare.against, margin=settings.compare.margin, alpha=alpha)
+    return against_target(reports, settings.compare.against, margin=settings.compare.margin, alpha=alpha)
 
 
 def _concluded(target: _Target, against: AgainstComparison | None) -> Conclusion:
-    """gate → conclude; incomplete if the target refused in the middle of it, or a limit ended the run."""
-    assert target.report is not None  # noqa: S101 - the others ended with an error
+    """gate → conclude; incomplete if the target refused in the middle of it, or a limit ended the run.
+
+    Unmeasured if it could not be started, while others could.
+    """
     request, settings = target.request, target.request.settings
+    if target.error is not None:
+        return ended_by(target.error, settings, COULD_NOT_MEASURE)
+    assert target.report is not None  # noqa: S101 - the others ended with an error
+    assert target.side is not None  # noqa: S101 - as above
     mark = since_mark(target.report, request.mark, settings.rules.regression)
     conclusion = conclusion_of(target.report, target.comparison, settings.rules, mark, against)
     conclusion = remarked(conclusion, target.base, request)
-    stop = request.budget.stop
-    refusal = Problem(code="refused", message=target.side.problem) if target.side.problem else None
-    cut_short = stop.problem if stop.cut_short else None
-    problem = refusal or cut_short
+    stop, refusal = request.budget.stop, target.side.problem
+    problem = Problem(code="refused", message=refusal) if refusal else stop.problem if stop.cut_short else None
     if problem is None or target.report.run.stopped is not None:
         return conclusion
     return incomplete(conclusion, problem, settings.rules)
-
-
-def _not_measured(error: RunevalsError, settings: Settings) -> Conclusion:
-    """The conclusion of a target that could not be started, while others could: unmeasured."""
-    return ended_by(error, settings, COULD_NOT_MEASURE)
