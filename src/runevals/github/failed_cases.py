@@ -14,23 +14,26 @@ def marks(conclusion: Conclusion) -> list[Mark]:
     comparison = conclusion.comparison
     lost = () if comparison is None else comparison.lost_cases or failing_now(comparison)
     if lost:
-        return [_regressed(change) for change in sorted(lost, key=_how_bad, reverse=True) if change.head]
+        both = [(change, change.head) for change in sorted(lost, key=_how_bad, reverse=True)]
+        return [_regressed(change, head) for change, head in both if head is not None]
     return [_mark(case, "fails", "") for case in conclusion.report.cases if case.status is Outcome.FAILED]
 
 
 def _how_bad(change: Change) -> tuple[bool, float, float]:
     """Critical ones, then those that lost most runs, then those that lost most score."""
-    base, head = change.base, change.head
-    if base is None or head is None:
+    if change.base is None or change.head is None:
         return False, 0.0, 0.0
-    runs = (base.pass_rate or 0.0) - (head.pass_rate or 0.0)
-    return head.critical, runs, (base.share or 0.0) - (head.share or 0.0)
+    (runs, score), (runs_now, score_now) = map(_rates, (change.base, change.head))
+    return change.head.critical, runs - runs_now, score - score_now
 
 
-def _regressed(change: Change) -> Mark:
-    assert change.head is not None  # noqa: S101 - only called with a head
-    runs = "" if change.base is None else f"{runs_passed(change.base)} → {runs_passed(change.head)} runs passed; "
-    return _mark(change.head, "regressed" if change.label == "confirmed" else "fails now", runs)
+def _rates(case: CaseReport) -> tuple[float, float]:
+    return case.pass_rate or 0.0, case.share or 0.0
+
+
+def _regressed(change: Change, head: CaseReport) -> Mark:
+    runs = "" if change.base is None else f"{runs_passed(change.base)} → {runs_passed(head)} runs passed; "
+    return _mark(head, "regressed" if change.label == "confirmed" else "fails now", runs)
 
 
 def _mark(case: CaseReport, what: str, runs: str) -> Mark:

@@ -12,7 +12,7 @@ from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.comments import Author, slug
 from runevals.github.job import JobContext
 from runevals.lib.text.escape import one_line
-from runevals.records import CaseReport, Comparison, Conclusion, Outcome, State
+from runevals.records import CaseReport, Conclusion, Outcome, RunInfo, State
 from runevals.reports import comment
 from runevals.reports.identity import measured
 
@@ -58,9 +58,7 @@ def is_lost(conclusion: Conclusion) -> bool:
     A fresh run of the base has today's provider: a loss that it shows too is not confirmed as one of the code.
     """
     comparison = conclusion.comparison
-    if comparison is None:
-        return False
-    if comparison.state is State.WORSE:
+    if comparison is not None and comparison.state is State.WORSE:
         return conclusion.verdict.outcome == "failed"
     return bool(_lost_cases(conclusion))
 
@@ -84,25 +82,19 @@ def _lost_cases(conclusion: Conclusion) -> list[CaseReport]:
 
 def remembered(body: str | None, cases: Iterable[CaseReport]) -> set[str]:
     """Of the cases that the issue says are lost, those that still fail."""
-    match = _LOST.search(body or "")
-    before = set() if match is None else set(match[1].split())
+    before = {digest for digests in _LOST.findall(body or "")[:1] for digest in digests.split()}
     return before & {_digest(case.suite, case.key) for case in cases if case.status is not Outcome.PASSED}
 
 
 def issue_text(conclusion: Conclusion, here: JobContext, marker: str, lost: Sequence[str]) -> str:
     """The comment's text, with what changed since the last run, and invisible: the lost cases."""
-    why = (
-        []
-        if conclusion.comparison is None or not is_lost(conclusion)
-        else [_cause(conclusion.comparison, conclusion)]
-    )
-    head = conclusion.report.run.commit
-    parts = [f"{marker}\n<!-- lost {' '.join(lost)} -->", *why, comment.render(conclusion, here.links(head))]
-    return "\n\n".join(parts)
+    comparison = conclusion.comparison
+    why = _cause(comparison.base.run, conclusion.report.run) if comparison and is_lost(conclusion) else ""
+    text = comment.render(conclusion, here.links(conclusion.report.run.commit))
+    return "\n\n".join(filter(None, (f"{marker}\n<!-- lost {' '.join(lost)} -->", why, text)))
 
 
-def _cause(comparison: Comparison, conclusion: Conclusion) -> str:
-    then, now = comparison.base.run, conclusion.report.run
+def _cause(then: RunInfo, now: RunInfo) -> str:
     same = then.commit is not None and then.commit == now.commit
     suites = [sorted(suite.fingerprint for suite in run.suites) for run in (then, now)]
     return _SAME if same and suites[0] == suites[1] else _OTHER
