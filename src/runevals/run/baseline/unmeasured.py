@@ -30,10 +30,8 @@ def own_error(report: RunReport) -> str:
     """The first error of its cases; of a long one, the part that says what was wrong."""
     error = next(filter(None, map(first_error, unmeasured_cases(report))), "no error is named")
     line = " ".join(error.split())
-    match = _SAYS_WHAT.search(line)
-    return (
-        line if len(line) <= LONGEST_ERROR else line[match.start() if match else -LONGEST_ERROR :][:LONGEST_ERROR]
-    )
+    match = _SAYS_WHAT.search(line) if len(line) > LONGEST_ERROR else None
+    return line[-LONGEST_ERROR:] if match is None else line[match.start() :][:LONGEST_ERROR]
 
 
 def measured_too_little(report: RunReport) -> str | None:
@@ -47,8 +45,8 @@ def measured_too_little(report: RunReport) -> str | None:
 
 def require_measured(report: RunReport, settings: CompareSettings) -> None:
     """Raises ExternalError with its own error for a base's run that measured too little, unless it was stopped."""
-    why = None if report.run.stopped is not None or not report.cases else measured_too_little(report)
-    if why is not None:
+    due = report.cases and report.run.stopped is None
+    if due and (why := measured_too_little(report)) is not None:
         prepared = settings.share or settings.base_setup
         hint = "" if prepared else "; its worktree has only what git has: `share` and `base_setup` prepare it"
         raise ExternalError(f"{why}{hint}")
