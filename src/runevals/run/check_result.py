@@ -85,13 +85,13 @@ def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement
     """What a verdict means for this check, with its label, threshold and sign."""
     if verdict.score is not None and not abs(verdict.score) <= LARGEST_SCORE:
         return errored(check, Problem(code="evaluator_bad_result", message="the score is not a number"))
-    evaluator = check.evaluator
+    evaluator, share = check.evaluator, share_of(verdict, check.evaluator)
     return CheckResult(
         id=check.id,
         evaluator=evaluator.name,
         layer=check.layer,
         outcome=outcome_of(verdict, evaluator, check.threshold, negated=check.negated),
-        score=_inverted(share_of(verdict, evaluator), check),
+        score=share if share is None or not check.negated else 1.0 - share,
         value=verdict.score,
         scale=evaluator.scale.range,
         threshold=check.threshold,
@@ -138,14 +138,7 @@ def nothing_measured(result: CheckResult) -> CheckResult:
     return replace(result, outcome=Outcome.ERRORED, error=problem)
 
 
-def _inverted(share: float | None, check: BuiltCheck) -> float | None:
-    """The score that counts; of a negated check its complement."""
-    return share if share is None or not check.negated else 1.0 - share
-
-
 def _models(judgements: Sequence[Judgement]) -> str | None:
-    if not judgements:  # as of most checks
-        return None
     return ", ".join(sorted({judgement.model for judgement in judgements if judgement.model is not None})) or None
 
 

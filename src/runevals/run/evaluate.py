@@ -32,6 +32,7 @@ from runevals.records import (
     Problem,
     Response,
     Trace,
+    Turn,
     TurnTrace,
     Verdict,
 )
@@ -216,13 +217,18 @@ def _evaluate_turn(trial: Trial, index: int, turn: TurnTrace, world: World) -> t
 def _subject(trial: Trial, index: int, turn: TurnTrace) -> Subject:
     turn_of_case, talk = trial.case.turns[index], turn.response.conversation
     return Subject(
-        prompt=turn_of_case.prompt if turn_of_case.author_prompt is None else turn_of_case.author_prompt,
+        prompt=own_prompt(turn_of_case),
         response=turn.response,
         expected=turn_of_case.expected,
         context=turn_of_case.context,
         history=turn.history if talk is None else (*turn.history, *talk.messages),
         metadata=trial.case.metadata,
     )
+
+
+def own_prompt(turn: Turn) -> str:
+    """What the author wrote; what is sent may contain more."""
+    return turn.prompt if turn.author_prompt is None else turn.author_prompt
 
 
 def _unanswered(check: BuiltCheck, response: Response, problem: Problem) -> CheckResult:

@@ -25,6 +25,7 @@ from runevals.records import (
     WorkspaceChanges,
 )
 from runevals.repository.fresh_copy import CannotCopy
+from runevals.run.evaluate import own_prompt
 from runevals.run.workspaces.folders import NotMade, Workspaces
 from runevals.suites.plan import RunPlan, Trial, asks_judge
 from runevals.targets import Target
@@ -51,7 +52,7 @@ class TurnOf(Struct, frozen=True, kw_only=True):
         """This answer, as the checks see it."""
         turn = self.turn
         return Subject(
-            prompt=turn.prompt if turn.author_prompt is None else turn.author_prompt,
+            prompt=own_prompt(turn),
             response=response,
             expected=turn.expected,
             context=turn.context,
@@ -151,8 +152,7 @@ def always_wrong(of: TurnOf, others: Sequence[TurnOf]) -> Iterator[tuple[str, Re
     """(what it is, an answer that is wrong whatever the case asks); `others` are taken in their order."""
     empty = nothing(of)
     yield EMPTY, empty
-    prompt = of.turn.prompt if of.turn.author_prompt is None else of.turn.author_prompt
-    for kind, text in ((PROMPT, prompt), *_TEXTS.items()):
+    for kind, text in ((PROMPT, own_prompt(of.turn)), *_TEXTS.items()):
         if of.looks_at_text and text.strip() and not (kind == UNKNOWN and of.is_evasive):
             yield kind, replace(empty, text=text, value=None if empty.value is None else text)
     right = empty if of.right is None else of.right

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from calendar import day_name, month_name
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -133,13 +134,10 @@ def _other_word(word: str) -> str:
 
 def harmful(right: Response, *, text: bool, tools: bool) -> Iterator[Edit]:
     """Each edit makes the answer wrong; those of `text` and of calls of `tools` if a check looks at them."""
-    if not text:
-        pass
-    elif right.value is not None and not isinstance(right.value, str):
-        yield from _of_json(right, right.value)
-    elif (value := _structure(right.text)) is not None:
+    value = _structure(right) if text else None
+    if value is not None:
         yield from _of_json(right, value)
-    else:
+    elif text:
         for kind, before, after, changed in edited(right.text):
             yield Edit(kind, before, after, _with_text(right, changed))
     if tools and right.tool_calls:
@@ -148,13 +146,15 @@ def harmful(right: Response, *, text: bool, tools: bool) -> Iterator[Edit]:
 
 def harmless(right: Response, *, case: bool) -> Iterator[Edit]:
     """Each edit leaves the answer right: white space, words that mean the same, with `case` small letters."""
-    value = None if right.value is not None and not isinstance(right.value, str) else _structure(right.text)
+    if not isinstance(right.value, str | None):
+        return
+    value = _structure(right)
     if value is not None:
         indent = None if "\n" in right.text.strip() else 2
         yield Edit(
             None, "white space", "", _with_text(right, json.dumps(value, ensure_ascii=False, indent=indent))
         )
-    elif right.value is None or isinstance(right.value, str):
+    else:
         text = right.text
         yield Edit(None, "white space", "", _with_text(right, f"{text.replace('. ', '.  ', 1)}\n"))
         if (match := _SYNONYM.search(text)) is not None:
@@ -171,11 +171,11 @@ def edited(text: str) -> Iterator[tuple[str, str, str, str]]:
     if len(text) > MOST_CHARACTERS:
         return
     taken: list[tuple[int, int]] = []
-    numbers: dict[str, int] = {}
+    numbers = Counter[str]()
     for kind, pattern, change in RULES:
         for match in pattern.finditer(text):
             start, end = match.span()
-            if numbers.get(kind, 0) >= MOST_OF_A_KIND:
+            if numbers[kind] >= MOST_OF_A_KIND:
                 break
             if kind == "another number" and any(begin < end and start < stop for begin, stop in taken):
                 continue  # it is a part of a date
@@ -184,7 +184,7 @@ def edited(text: str) -> Iterator[tuple[str, str, str, str]]:
                 continue
             if kind == "another date":
                 taken.append((start, end))
-            numbers[kind] = numbers.get(kind, 0) + 1
+            numbers[kind] += 1
             yield kind, match[0].strip(), after.strip(), f"{text[:start]}{after}{text[end:]}"
 
 
@@ -192,8 +192,11 @@ def _with_text(right: Response, text: str) -> Response:
     return replace(right, text=text, value=None if right.value is None else text)
 
 
-def _structure(text: str) -> object:
-    """The object or list that a text is, None for other texts."""
+def _structure(right: Response) -> object:
+    """The value of an answer, or the object or list that its text is; None for other texts."""
+    text = right.text
+    if not isinstance(right.value, str | None):
+        return right.value
     if text.lstrip()[:1] not in ("{", "[") or len(text) > MOST_CHARACTERS:
         return None
     try:
@@ -207,10 +210,10 @@ def _of_json(right: Response, value: object) -> Iterator[Edit]:
     text = right.text
     indent = 2 if "\n" in text.strip() else None
     separators = (",", ":") if indent is None and ", " not in text and '": ' not in text else None
-    numbers: dict[str, int] = {}
+    numbers = Counter[str]()
     for kind, before, after, changed in _changed(value):
-        if numbers.get(kind, 0) < MOST_OF_A_KIND:
-            numbers[kind] = numbers.get(kind, 0) + 1
+        numbers[kind] += 1
+        if numbers[kind] <= MOST_OF_A_KIND:
             written = json.dumps(changed, ensure_ascii=False, indent=indent, separators=separators)
             response = replace(right, text=written, value=None if right.value is None else changed)
             yield Edit(kind, before, after, response)
