@@ -14,7 +14,7 @@ import shutil
 import stat
 import tarfile
 from collections.abc import Container, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal
@@ -28,7 +28,8 @@ except ImportError:  # other systems than POSIX
     fcntl = None  # type: ignore[assignment]
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
+_LINKED_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_FOLDER = _LINKED_FOLDER | _NO_LINK
 _READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
 _FICLONE = 0x40049409  # ioctl: the copy shares the blocks until one of both is written
@@ -60,14 +61,23 @@ class Stamp(Struct, frozen=True):
     link: str = ""
 
 
+@contextmanager
+def _opened(path: Path | str, flags: int, above: int | None = None) -> Iterator[int]:
+    """The descriptor of a file or folder; its path is taken from the folder `above`."""
+    descriptor = os.open(path, flags, dir_fd=above)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def copy_folder(source: Path, target: Path, *, without: Container[str] = ()) -> None:
     """Copies what is in a folder, `without` some of its paths, into another one.
 
     Raises CannotCopy for a link that leads out of it, OSError.
     """
     links: dict[str, str] = {}
-    top = os.open(source, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-    try:
+    with _opened(source, _LINKED_FOLDER) as top:
         for entry in _walk(top, without=without):
             if entry.kind == "link":
                 links[entry.path] = os.readlink(entry.name, dir_fd=entry.folder)
@@ -78,8 +88,6 @@ def copy_folder(source: Path, target: Path, *, without: Container[str] = ()) -> 
                     _copy_content(file.fileno(), place.folder, place.name, entry.mode)
             else:
                 raise CannotCopy(f"{entry.path} is a special file")
-    finally:
-        os.close(top)
     require_inside(links)
     for path, link in links.items():
         with _Place(target, path) as place:
@@ -88,12 +96,8 @@ def copy_folder(source: Path, target: Path, *, without: Container[str] = ()) -> 
 
 def copy_file(source: Path, root: Path, path: str) -> None:
     """Copies one file to a path below `root`; the folders on the way are made. Raises CannotCopy, OSError."""
-    file = os.open(source, os.O_RDONLY)
-    try:
-        with _Place(root, path) as place:
-            _copy_content(file, place.folder, place.name, stat.S_IMODE(os.fstat(file).st_mode))
-    finally:
-        os.close(file)
+    with _opened(source, os.O_RDONLY) as file, _Place(root, path) as place:
+        _copy_content(file, place.folder, place.name, stat.S_IMODE(os.fstat(file).st_mode))
 
 
 def write_file(root: Path, path: str, text: str | bytes) -> None:
@@ -123,31 +127,22 @@ def extract(archive: bytes, target: Path) -> None:
 
 def remove_folder(folder: Path) -> None:
     """Removes a folder and all in it, as far as that is possible; no link is followed."""
-    with suppress(OSError):
-        above = os.open(folder.parent, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-        try:
-            _remove(above, folder.name)
-        finally:
-            os.close(above)
+    with suppress(OSError), _opened(folder.parent, _LINKED_FOLDER) as above:
+        _remove(above, folder.name)
 
 
 def _remove(above: int, name: str) -> None:
     """Removes a path. A folder's folders are moved up into it first: it may be deeper than a path can be."""
-    try:
+    with suppress(FileNotFoundError):
         if not _is_folder(above, name):
             os.unlink(name, dir_fd=above)
             return
-        top = os.open(name, _FOLDER, dir_fd=above)
-    except FileNotFoundError:
-        return
-    try:
-        todo = os.listdir(top)  # noqa: PTH208 - no Path is meant
-        while todo:
-            with suppress(OSError):
-                todo += _flattened(top, todo.pop())
-    finally:
-        os.close(top)
-    os.rmdir(name, dir_fd=above)
+        with _opened(name, _FOLDER, above) as top:
+            todo = os.listdir(top)  # noqa: PTH208 - no Path is meant
+            while todo:
+                with suppress(OSError):
+                    todo += _flattened(top, todo.pop())
+        os.rmdir(name, dir_fd=above)
 
 
 def _flattened(top: int, name: str) -> list[str]:
@@ -156,8 +151,7 @@ def _flattened(top: int, name: str) -> list[str]:
         os.unlink(name, dir_fd=top)
         return []
     moved = []
-    folder = os.open(name, _FOLDER, dir_fd=top)
-    try:
+    with _opened(name, _FOLDER, top) as folder:
         for inner in os.listdir(folder):  # noqa: PTH208
             with suppress(OSError):
                 if _is_folder(folder, inner):
@@ -165,8 +159,6 @@ def _flattened(top: int, name: str) -> list[str]:
                     os.rename(inner, moved[-1], src_dir_fd=folder, dst_dir_fd=top)
                 else:
                     os.unlink(inner, dir_fd=folder)
-    finally:
-        os.close(folder)
     with suppress(OSError):
         os.rmdir(name, dir_fd=top)
     return moved
@@ -236,13 +228,10 @@ def _unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, root: Path) -> None:
 
 def remove_everywhere(root: Path, name: str) -> None:
     """Removes everything of this name below a folder. Raises CannotCopy, OSError."""
-    top = os.open(root, _FOLDER)
-    try:
+    with _opened(root, _FOLDER) as top:
         for entry in _walk(top, skip=LEFT_BEHIND - {name}):
             if entry.name == name:
                 _remove(entry.folder, entry.name)
-    finally:
-        os.close(top)
 
 
 class _Entry(Struct, frozen=True):
@@ -323,15 +312,12 @@ def _names(folder: int, most: int) -> list[str]:
 def stamps(root: Path, *, without: Container[str] = ()) -> dict[str, Stamp]:
     """Path → stamp of every file and link below a folder, `without` some. Raises OSError, CannotCopy."""
     by_path: dict[str, Stamp] = {}
-    top = os.open(root, _FOLDER)
-    try:
+    with _opened(root, _FOLDER) as top:
         for entry in _walk(top, skip=LEFT_BEHIND, without=without):
             if entry.kind != "folder":
                 link = os.readlink(entry.name, dir_fd=entry.folder) if entry.kind == "link" else ""
                 at, mode = entry.stat, entry.mode & stat.S_IXUSR
                 by_path[entry.path] = Stamp(entry.kind, at.st_size, at.st_ino, at.st_ctime_ns, mode, link)
-    finally:
-        os.close(top)
     return by_path
 
 
