@@ -62,15 +62,30 @@ class Journal(Struct, frozen=True, kw_only=True):
             self.cache.put(key, json_text(answer))
 
 
-class JournalledTarget:
+class _Journalled:
+    """The journal of a target or a judge, and the models that answered according to it."""
+
+    def __init__(self, inner: Target | Judge, journal: Journal, budget: Budget) -> None:
+        self._inner = inner
+        self._journal = journal
+        self._budget = budget
+        self._reported: set[str] = set()
+        who = inner.identity()  # what is known of a model before it has answered
+        detail = {name: value for name, value in who.detail.items() if name != "dropped_parameters"}
+        self._who = [who.type, who.model, who.prompt_hash, detail]
+
+    def identity(self) -> ModelIdentity:
+        """Its own, with the models that answered before."""
+        identity = self._inner.identity()
+        return replace(identity, reported=tuple(sorted({*identity.reported, *self._reported})))
+
+
+class JournalledTarget(_Journalled):
     """Answers from the journal if possible; otherwise calls the target and stores the answer."""
 
     def __init__(self, target: Target, journal: Journal, budget: Budget) -> None:
+        super().__init__(target, journal, budget)
         self._target = target
-        self._journal = journal
-        self._budget = budget
-        self._who = _who(target.identity())
-        self._reported: set[str] = set()
         self._unwritten: dict[str, list[tuple[str, Response]]] = {}
 
     def answer(self, conversation: Conversation) -> Response:
@@ -101,24 +116,17 @@ class JournalledTarget:
         for one, answer in reversed(turns):  # the first turn last: if it is there, so are the others
             self._journal.write(one, answer)
 
-    def identity(self) -> ModelIdentity:
-        """The target's, with the models that answered before."""
-        return _with_reported(self._target.identity(), self._reported)
-
     def close(self) -> None:
         """Ends the target."""
         self._target.close()
 
 
-class JournalledJudge:
+class JournalledJudge(_Journalled):
     """The same for judgements."""
 
     def __init__(self, judge: Judge, journal: Journal, budget: Budget) -> None:
+        super().__init__(judge, journal, budget)
         self._judge = judge
-        self._journal = journal
-        self._budget = budget
-        self._who = _who(judge.identity())
-        self._reported: set[str] = set()
 
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The judgement. Raises JudgeRefused."""
@@ -133,10 +141,6 @@ class JournalledJudge:
             self._budget.require_known(judgement)
         return judgement
 
-    def identity(self) -> ModelIdentity:
-        """The judge's, with the models that judged before."""
-        return _with_reported(self._judge.identity(), self._reported)
-
 
 def _content_of(conversation: Conversation) -> dict[str, object]:
     """All of it but the folders: a checkout of the base is another one each time."""
@@ -147,13 +151,3 @@ def _content_of(conversation: Conversation) -> dict[str, object]:
 # The content of a workspace is in the fingerprints of the suites.
 _NOT_ASKED = ("cwd", "home", "workspace", "files", "probes", "restorable", "history")
 _FIELDS = tuple(name for name in Conversation.__struct_fields__ if name not in _NOT_ASKED)
-
-
-def _who(identity: ModelIdentity) -> object:
-    """What is known of a model before it has answered."""
-    detail = {name: value for name, value in identity.detail.items() if name != "dropped_parameters"}
-    return [identity.type, identity.model, identity.prompt_hash, detail]
-
-
-def _with_reported(identity: ModelIdentity, reported: set[str]) -> ModelIdentity:
-    return replace(identity, reported=tuple(sorted({*identity.reported, *reported})))
