@@ -13,6 +13,7 @@ from runevals.run.call_limit import calls_of_attempt, require_few_calls
 from runevals.run.cost_estimate import estimated_cost
 from runevals.run.default_target import with_target
 from runevals.run.load import plan_of
+from runevals.run.measurement import measure
 from runevals.run.power.predict import Prediction, predicted, suite_of
 from runevals.run.power.simulate import Plan
 from runevals.run.request import RunRequest
@@ -71,9 +72,7 @@ def _measured(request: RunRequest) -> RunReport:
         f"{plural(calls, 'call')} of target and judge, {cost}; it ends at {_most(request)}"
     )
     with request.budget.timed(), open_side(request) as side:
-        for _ in request.progress(side)(side.everything()):
-            pass
-        return side.report()
+        return measure(side, request.progress(side))
 
 
 def _most(request: RunRequest) -> str:

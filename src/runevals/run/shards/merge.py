@@ -51,7 +51,8 @@ def merged(documents: Iterable[tuple[str, RunReport]]) -> RunReport:
     parts.sort(key=lambda part: part.shard.part)
     for part in parts[1:]:
         _require_same_run(parts[0], part)
-    _require_same_models(parts)
+    _require_one_model("targets", [(part.display_name, _apart_from_cases(part.report.run)) for part in parts])
+    _require_one_model("judges", [(part.display_name, part.report.run.judge) for part in parts])
     _require_each_once(parts)
     reports = [part.report for part in parts]
     return run_report(_info([report.run for report in reports]), placed.in_order(parts[0].shard.plan_cases))
@@ -88,7 +89,9 @@ _SAME: Mapping[str, Callable[[ShardDocument], object]] = {
     "numbers of cases": lambda part: part.shard.plan_cases,
     "splits of the cases": lambda part: part.shard.split,
     "attempts": lambda part: part.report.run.repeat,
-    "settings": lambda part: _with_effect(part.report.run.settings),
+    "settings": lambda part: {
+        name: value for name, value in part.report.run.settings.items() if name not in WITHOUT_EFFECT
+    },
 }
 
 
@@ -105,20 +108,10 @@ def _require_same_run(first: ShardDocument, other: ShardDocument) -> None:
             )
 
 
-def _require_same_models(parts: Sequence[ShardDocument]) -> None:
-    """Raises InvalidDocument."""
-    _require_one_model("targets", [(part.display_name, _apart_from_cases(part.report.run)) for part in parts])
-    _require_one_model("judges", [(part.display_name, part.report.run.judge) for part in parts])
-
-
-def _named_by_cases(run: RunInfo) -> bool:
-    """Whether each case may name another model; without one in the settings all cases must."""
-    return run.target.type in NAMED_BY_CASES and {suite.dialect for suite in run.suites} == {NAMING}
-
-
 def _apart_from_cases(run: RunInfo) -> ModelIdentity:
-    """The target without what depends on the cases that a part has."""
-    return replace(run.target, model=None) if _named_by_cases(run) else run.target
+    """The target, without its model if each case may name another one."""
+    named_by_cases = run.target.type in NAMED_BY_CASES and {suite.dialect for suite in run.suites} == {NAMING}
+    return replace(run.target, model=None) if named_by_cases else run.target
 
 
 def _require_one_model(what: str, models: Sequence[tuple[str, ModelIdentity | None]]) -> None:
@@ -250,7 +243,3 @@ def _joined(identities: Sequence[ModelIdentity]) -> ModelIdentity:
     """The requested model, as far as any shard knows it, with every model that answered."""
     reported = {name for identity in identities for name in identity.reported}
     return replace(max(identities, key=_known), reported=tuple(sorted(reported)))
-
-
-def _with_effect(settings: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in settings.items() if name not in WITHOUT_EFFECT}
