@@ -13,7 +13,7 @@ from runevals.lib.terminal import terminal_text
 from runevals.lib.text.numbers import plural, signed
 from runevals.records import RunReport, Suite
 from runevals.records.rules import Selection
-from runevals.run.measurement import Measurement
+from runevals.run.measurement import Measurement, measure
 from runevals.run.progress import Progress
 from runevals.run.provenance import provenance
 from runevals.run.world.budget import Budget
@@ -41,9 +41,7 @@ def judged_alone(
     require_judge(plan, settings, or_without=False)
     with real_world(settings, (suite,), budget=budget) as world:
         side = Measurement(plan, settings, world, provenance(settings, ()))
-        for _ in progress(side)(side.everything()):
-            pass
-        return side.report()
+        return measure(side, progress(side))
 
 
 def described(calibrations: Sequence[Calibration]) -> Iterator[str]:
