@@ -144,7 +144,7 @@ def _why(
     """Why the result of the base cannot stand for a case; `was` is the case in the base."""
     if was is None or result is None:
         return "new"
-    if was.content != replace(now.content, location=was.case.location) or now.case.problem is not None:
+    if was.content != replace(now.content, location=was.case.location):
         return "edited"
     if result.fetched or now.moves:
         return "reads what no commit contains"
