@@ -69,11 +69,11 @@ class JobContext(Struct, frozen=True, kw_only=True):
 
     def query(self, settings: GithubSettings, commit: str | None) -> StoredQuery:
         """What asks for the results of this commit, or of its branch, that earlier runs stored."""
-        auto, named = settings.baseline_branch == "auto", settings.baseline_workflow
+        auto, workflow = settings.baseline_branch == "auto", settings.baseline_workflow
         return StoredQuery(
             repository=self.repository,
-            workflow=named or self.workflow,
-            others=named is None,
+            workflow=workflow or self.workflow,
+            others=workflow is None,
             artifact=self.artifact,
             file=self.results_file,
             commit=commit,

@@ -185,8 +185,8 @@ def _texts(
     api: Api, repository: str, run: int, artifact: str, is_selected: Callable[[str], bool], most: int
 ) -> list[str]:
     """Raises as `results_text`."""
-    listed = api.items(f"/repos/{repository}/actions/runs/{run}/artifacts", READ_RUNS, "artifacts", name=artifact)
-    artifacts = [item for item in listed if item["name"] == artifact]
+    items = api.items(f"/repos/{repository}/actions/runs/{run}/artifacts", READ_RUNS, "artifacts", name=artifact)
+    artifacts = [item for item in items if item["name"] == artifact]
     if not artifacts:
         raise NotStored("it stored none")
     newest = max(artifacts, key=lambda item: int(item["id"]))

@@ -69,10 +69,10 @@ def _without_skill(request: RunRequest, folder: Path) -> RunRequest:
     option = f"--against {settings.compare.against}"
     if settings.selection.shard is not None:
         raise InvalidSettings(f"{option}: a shard has only a part of the cases; {LEAVE_OUT}")
-    if (asked := live_target(settings)) is None:
+    if (live := live_target(settings)) is None:
         raise InvalidSettings(f"{option}: recorded answers cannot be asked for again without it; {LEAVE_OUT}")
     is_placebo = settings.compare.against == PLACEBO_SKILL
-    target = _target_without_skill(asked, request.suites, folder if is_placebo else None)
+    target = _target_without_skill(live, request.suites, folder if is_placebo else None)
     if target is None:
         raise InvalidSettings(
             f"{option}: the target names no skill that could be left out. Name its folder in `target.skills` of a "

@@ -85,8 +85,8 @@ def real_world(
     stop = budget.stop
     throttles = Throttles(stopped=lambda: stop.problem is not None)
     cache = cache_of(settings)
-    asked = live_target(settings) if target is None else None
-    prompt = None if asked is None else asked.prompt
+    live = live_target(settings) if target is None else None
+    prompt = None if live is None else live.prompt
     user = _user(settings, suites, throttles) if target is None else None
     on_nodes = target is None and on_cluster(settings)
     opened = cluster_target(settings, stop) if on_nodes else nullcontext(target)
