@@ -48,17 +48,15 @@ def what_changed(before: Code, targets: Sequence[Settings]) -> str | None:
     if not programs:
         return None
     files = before.get("files")
-    of_git = {name: value for name, value in before.items() if name != "files"}
-    if isinstance(files, dict):
-        for name, content in files.items():
-            if _content(Path(name)) != content:
-                return display_path(Path(name), programs[0].repository)
-        now = _of_git(programs[0])
-        if of_git == now:
-            return None
-        if now is not None and of_git.get("commit") != now["commit"]:
-            return "the commit"
-    return "files that git knows"
+    if not isinstance(files, dict):
+        return "files that git knows"
+    for name, content in files.items():
+        if _content(Path(name)) != content:
+            return display_path(Path(name), programs[0].repository)
+    now = _of_git(programs[0])
+    if now is not None and before == {**now, "files": files}:
+        return None
+    return "files that git knows" if now is None or before.get("commit") == now["commit"] else "the commit"
 
 
 def addresses(*targets: Settings) -> list[str]:
