@@ -351,16 +351,22 @@ def may_be_committed(repository: Path, path: Path) -> bool:
 
     True if git does not answer.
     """
-    if _is_nowhere(repository):
-        return False
-    root, indexed = repository.resolve(), names(repository, "ls-files", "-z")
-    if indexed is None:
-        return True
-    paths = [Path(os.path.abspath(path)), path.resolve()]  # noqa: PTH100 - by its words, and links followed
-    inside = [
-        path_.relative_to(base) for path_ in paths for base in (repository, root) if path_.is_relative_to(base)
-    ]
-    return not {str(part) for path_ in inside for part in (path_, *path_.parents)}.isdisjoint(indexed)
+    return commit_check(repository)(path)
+
+
+def commit_check(repository: Path) -> Callable[[Path], bool]:
+    """The same for any number of paths, of which git is asked once."""
+    indexed = [] if _is_nowhere(repository) else names(repository, "ls-files", "-z")
+    known = None if indexed is None else frozenset(indexed)
+    roots = dict.fromkeys((repository, repository.resolve()))
+
+    def may_be(path: Path) -> bool:
+        paths = [Path(os.path.abspath(path)), path.resolve()]  # noqa: PTH100 - by its words, and links followed
+        inside = [each.relative_to(root) for each in paths for root in roots if each.is_relative_to(root)]
+        parts = {str(part) for each in inside for part in (each, *each.parents)}
+        return known is None or not known.isdisjoint(parts)
+
+    return may_be
 
 
 def is_ignored(repository: Path, path: Path) -> bool:

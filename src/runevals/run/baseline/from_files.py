@@ -23,7 +23,7 @@ from runevals.records.errors import ExternalError, InvalidDocument, InvalidSetti
 from runevals.records.rules import Selection
 from runevals.reports import results_document as document
 from runevals.repository import git
-from runevals.run.baseline.marks import filters_of
+from runevals.run.baseline.marks import filters_of, may_be_of_change
 from runevals.run.baseline.unmeasured import unmeasured_cases
 from runevals.run.shards.merge import same_model
 from runevals.run.tool_results import parse_report, read_report, report_of_files, require_not_committed
@@ -79,7 +79,8 @@ def _read(source: str, settings: Settings, own_commit: str | None) -> tuple[Base
     here = path.is_dir() and (side is None or settings.compare.baseline_named)
     if here or (side is not None and _names_of_base(path, side, settings)):
         return _pooled(path, settings, own_commit)
-    if side is not None and (_committed(path, settings) or not settings.compare.baseline_named):
+    of_change = path.is_file() and may_be_of_change(settings)(path)
+    if side is not None and (of_change or not settings.compare.baseline_named):
         name = f"{path.name} of {side.commit[:7]}"
         return _alone(parse_report(_content_of_base(path, side, settings), name, columns), name)
     if not path.is_file():
@@ -129,11 +130,6 @@ def require_whole(report: RunReport, display_name: str) -> None:
         raise InvalidDocument(
             f"{display_name} is shard {shard.part} of {shard.of}; put them together with `runevals merge`"
         )
-
-
-def _committed(path: Path, settings: Settings) -> bool:
-    """Whether a change could have written this file: then only the base's own counts."""
-    return path.is_file() and git.may_be_committed(settings.repository, path)
 
 
 def _content_of_base(path: Path, side: BaseSide, settings: Settings) -> bytes:
@@ -232,8 +228,9 @@ def _documents(folder: Path, settings: Settings) -> Iterator[tuple[str, Callable
     if side is not None and inside is not None:
         for name in _names_of_base(folder, side, settings):
             yield name, partial(_document_of_base, f"{inside}/{name}", side, settings)
+    of_change = may_be_of_change(settings)
     for path in document.documents_in(folder) if side is None or settings.compare.baseline_named else ():
-        if side is None or not _committed(path, settings):
+        if not of_change(path):
             yield path.name, partial(document.read, path)
 
 

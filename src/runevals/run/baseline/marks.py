@@ -123,11 +123,10 @@ def _measured(run: RunReport) -> set[Key]:
 def _stored_runs(settings: Settings, mark: Mark, commit: str | None) -> Iterator[Candidate]:
     """The documents here, newest first; possible marks are read on demand."""
     until = datetime.now(UTC) - timedelta(days=mark.days or 0)
+    of_change = may_be_of_change(settings)
     for started_at, path in sorted(_dated(settings), reverse=True):
-        if started_at > until:
+        if started_at > until or of_change(path):
             continue
-        if settings.base_side is not None and git.may_be_committed(settings.repository, path):
-            continue  # the change could have written it
         try:
             if commit is not None and commit.encode() not in content_of(path.read_bytes(), path.name):
                 continue
@@ -137,6 +136,11 @@ def _stored_runs(settings: Settings, mark: Mark, commit: str | None) -> Iterator
         if commit is not None and run.run.uncommitted is not None:
             continue
         yield f"{path.name}, run {run.run.started_at:%Y-%m-%d %H:%M} UTC", run
+
+
+def may_be_of_change(settings: Settings) -> Callable[[Path], bool]:
+    """Whether a change could have written a file: then only the base's own counts."""
+    return git.commit_check(settings.repository) if settings.base_side is not None else lambda _: False
 
 
 def _dated(settings: Settings) -> Iterator[tuple[datetime, Path]]:
