@@ -53,7 +53,7 @@ PROMISES = (
         "What a change removes or weakens is listed",
         "attacks/test_base_rules.py::test_a_gate_on_weakening_blocks_it",
         "src/runevals/verdict/weakenings.py",
-        "for message in _weaker_parts(pair):",
+        "for message in _of_pair(pair):",
         "for message in ():",
     ),
     Promise(

@@ -23,7 +23,8 @@ EARLIER = [
 def test_a_setting_is_read_under_its_earlier_name(project, text, name, value, earlier, of_base):
     side = None
     if of_base:
-        file = base_settings_file([project.path], project.path, None, lambda name: f"{text}\n".encode())
+        contents = {"runevals.yaml": f"{text}\n".encode()}
+        file = base_settings_file([project.path], project.path, None, contents.get)
         side = BaseSide(commit="0123456789", file=file, on_pull_request=True)
     else:
         project.write("runevals.yaml", f"{text}\n")

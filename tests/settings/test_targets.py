@@ -80,7 +80,7 @@ def test_one_of_them_is_as_if_it_were_the_only_one(settle):
         pytest.param({}, {"model": "a"}, "of which target?", id="model"),
         pytest.param({}, {"model": ("a", "b")}, "of which target?", id="models"),
         pytest.param({"target": "openai"}, {"model": ("a", "a")}, "--model a was given twice", id="twice"),
-        pytest.param({"target": "recorded:a.json"}, {"model": ("a", "b")}, "a recorded target", id="recorded"),
+        pytest.param({"target": "recorded:a.json"}, {"model": ("a", "b")}, "the recorded target", id="recorded"),
         pytest.param(
             {"target": "skill"},
             {"against": "mini"},

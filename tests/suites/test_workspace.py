@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.records import Case, Location, Suite, Turn, Workspace
+from runevals.repository.fresh_copy import content_hash
 from runevals.suites.workspace import (
     Places,
     Unusable,
@@ -74,14 +75,14 @@ def test_a_fixture_that_was_edited_is_another_one(tmp_path):
         folder = tmp_path / str(number) / "app"
         folder.mkdir(parents=True)
         (folder / "a.py").write_text("a" if number < 2 else "b", encoding="utf-8")
-        prints.append(workspace_fingerprint(Workspace(folder=folder), {}))
+        prints.append(workspace_fingerprint(Workspace(folder=folder), {}, content_hash))
     assert prints[0] == prints[1] != prints[2]
 
 
 def test_a_fixture_with_a_link_that_leads_out_is_unusable(places):
     (places.base / "app" / "out").symlink_to("/etc")
     with pytest.raises(Unusable, match="leads out"):
-        workspace_fingerprint(Workspace(folder=places.base / "app"), {})
+        workspace_fingerprint(Workspace(folder=places.base / "app"), {}, content_hash)
 
 
 def test_cases_with_files_have_a_workspace_and_for_an_agent_all_have(places):

@@ -127,8 +127,7 @@ def test_what_a_suite_requires_is_asked_before_anything_is_sent(project, runeval
 def test_a_target_whose_tool_calls_cannot_be_answered_is_refused_for_mocks(project, runevals):
     sample = {**EXAMPLE[0], "mocks": [{"tool": "Read", "return": "x"}]}
     project.write("eval-samples.json", [sample])
-    project.write("agent.py", "def answer(prompt):\n    return 'x'\n")
-    code, _, err = runevals("--target", "python:agent.py:answer")
+    code, _, err = runevals("--target", "http:http://127.0.0.1:9/ask")
     assert code == 2
     assert "answers tool calls by mocks" in err
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from runevals.records import Conversation
-from runevals.targets.command import CommandTarget
+from runevals.targets.command import CommandSettings, CommandTarget
 
 MOCKED = {"mocks": [{"tool": "Read", "match": {"file_path": "a.md"}, "return": "30 days"}], "mocksStrict": True}
 ASKS = """
@@ -21,8 +21,8 @@ print(json.dumps({'output': f"{found['output']}, {denied['ok']}, {request['mocks
 
 def answer(tmp_path, code):
     (tmp_path / "agent.py").write_text(f"import json, sys, time\n{code}", encoding="utf-8")
-    options = {"cwd": tmp_path, "env": {}, "timeout_s": 10.0, "deterministic": False, "request": {}}
-    target = CommandTarget([sys.executable, "agent.py"], **options)
+    settings = CommandSettings(type="command", base=tmp_path, command=(sys.executable, "agent.py"), timeout_s=10.0)
+    target = CommandTarget(settings, {})
     return target.answer(Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Why?", metadata=MOCKED))
 
 

@@ -23,6 +23,7 @@ class FunctionTarget:
     def __init__(self, function: Callable[..., Any], *, deterministic: bool) -> None:
         self._function = function
         self._deterministic = deterministic
+        self._folder = Path(getattr(getattr(function, "__code__", None), "co_filename", "")).absolute().parent
         self._loop = LoopThread()
 
     def answer(self, conversation: Conversation) -> Response:
@@ -35,7 +36,7 @@ class FunctionTarget:
         except CallFailed as error:
             return failed("target_failed", str(error))
         except Exception as error:  # noqa: BLE001 - whatever a function raises is its failure
-            return response_of(failure_of(error, Path.cwd()), time.monotonic() - start)
+            return response_of(failure_of(error, self._folder), time.monotonic() - start)
         return response_of({"value": value}, time.monotonic() - start)
 
     def identity(self) -> ModelIdentity:

@@ -22,13 +22,16 @@ def said(document, schema=SETTINGS):
     [
         ({"repeat": 0}, "/repeat must be at least 1, but is 0"),
         ({"repeat": "3"}, "/repeat must be a whole number, but is text"),
-        ({"changed_only": "yes"}, "/changed_only must be true or false, but is the text 'yes'; write true"),
+        ({"annotations": "yes"}, "/annotations must be true or false, but is the text 'yes'; write true"),
         ({"margin": 20}, "/margin 20 is greater than 1: it is a share; write 0.2 for 20 %"),
         ({"judge": {"timeout_s": 0}}, "/judge/timeout_s must be above 0, but is 0"),
         ({"on_unknown": "fall"}, "/on_unknown must be one of"),
         ({"mark": ""}, "/mark must not be empty"),
         ({"targets": {}}, "/targets has no entry; at least 1 is needed"),
-        ({"against": ["mini"]}, "/against must be without-skill, {without: skill} or the name of a target"),
+        (
+            {"against": ["mini"]},
+            "/against must be without-skill, {without: skill}, placebo-skill or the name of a target",
+        ),
         (
             {"redact": {"patterns": ["a" * 1001]}},
             "/redact/patterns/0 has 1001 characters; at most 1000 are allowed",

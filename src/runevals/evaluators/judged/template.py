@@ -71,6 +71,7 @@ def template_problems(template: str) -> Iterator[str]:
         parse_template(template)
     except ValueError as error:
         yield str(error)
+        return
     if "output" not in _TAG.findall(template):
         yield "the judge would not see the answer: write {{output}} where it belongs"
 
