@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 
 from runevals.records import Conversation
 from runevals.targets.command import CommandSettings, CommandTarget
@@ -19,9 +20,11 @@ print(json.dumps({'output': f"{found['output']}, {denied['ok']}, {request['mocks
 """
 
 
-def answer(tmp_path, code):
+def answer(tmp_path, code, timeout_s=10.0):
     (tmp_path / "agent.py").write_text(f"import json, sys, time\n{code}", encoding="utf-8")
-    settings = CommandSettings(type="command", base=tmp_path, command=(sys.executable, "agent.py"), timeout_s=10.0)
+    settings = CommandSettings(
+        type="command", base=tmp_path, command=(sys.executable, "agent.py"), timeout_s=timeout_s
+    )
     target = CommandTarget(settings, {})
     return target.answer(Conversation(suite="s", case="c", attempt=1, turn=1, prompt="Why?", metadata=MOCKED))
 
@@ -51,3 +54,27 @@ print(json.loads(sys.stdin.readline())["output"])
 """
     response = answer(tmp_path, code)
     assert (response.text, [call.mock for call in response.tool_calls]) == ("some text\n30 days", ["Read:1"])
+
+
+def test_an_input_that_is_too_deep_is_a_call_with_that_said(tmp_path):
+    code = """
+sys.stdin.readline()
+print('{"tool": "Read", "input": ' + '[' * 900 + ']' * 900 + '}', flush=True)
+print(json.loads(sys.stdin.readline())["ok"])
+"""
+    response = answer(tmp_path, code)
+    assert [(call.name, call.input) for call in response.tool_calls] == [("Read", "nested deeper than 100 levels")]
+    assert response.text == "False"
+
+
+def test_a_process_that_is_left_with_the_pipe_does_not_prolong_the_answer(tmp_path):
+    code = """
+import subprocess
+subprocess.Popen(["setsid", "sleep", "20"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+for _ in range(20000): print('{"tool":"Read"}')
+sys.stdout.flush()
+time.sleep(60)
+"""
+    began = time.monotonic()
+    assert answer(tmp_path, code, timeout_s=1.0).problem.code == "target_timeout"
+    assert time.monotonic() - began < 15

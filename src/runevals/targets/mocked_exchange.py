@@ -41,8 +41,11 @@ class MockedExchange(Exchange):
 
     def wait(self, timeout_s: float, stopped: Callable[[], bool] | None = None) -> bool:
         finished = super().wait(timeout_s, stopped)
-        with suppress(OSError, AttributeError):
-            self._process.stdin.close()  # type: ignore[union-attr]
+        if not self._threads[
+            1
+        ].is_alive():  # else a process that it left may hold the pipe, and closing would wait
+            with suppress(OSError, AttributeError):
+                self._process.stdin.close()  # type: ignore[union-attr]
         return finished
 
 

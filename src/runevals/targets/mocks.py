@@ -10,11 +10,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.subset import is_subset
 from runevals.records import Conversation, Response, ToolCall
 from runevals.records.trace import leaves
 
 DENIED = "denied: no mock answers this call"
+MOST_LEVELS = 100  # of the input of a call
+MOST_CALLS = 10_000  # of one answer that are kept
 NO_TOOL = "error: this tool cannot be used here"
 
 
@@ -42,8 +45,11 @@ class Mocks:
         """The reply to a program's `{"tool": …, "input": …}`; None if the message is another one."""
         match message:
             case {"tool": str(name), **rest} if rest.keys() <= {"input"}:
-                call = self.answer_call(name, rest.get("input", {}))
-                self.calls.append(call)
+                value = rest.get("input", {})
+                is_too_deep = nested_deeper(value, MOST_LEVELS)
+                call = self.answer_call(name, f"nested deeper than {MOST_LEVELS} levels" if is_too_deep else value)
+                if len(self.calls) < MOST_CALLS:
+                    self.calls.append(call)
                 return {"output": call.output, "ok": call.ok}
             case _:
                 return None
