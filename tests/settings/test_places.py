@@ -105,3 +105,10 @@ def test_checkouts_share_the_cache_of_the_user(project, tmp_path):
     assert resolve(RawSettings(cwd=project.path, environment=environment)).measure.cache == shared
     in_ci = {**environment, "CI": "true"}
     assert resolve(RawSettings(cwd=project.path, environment=in_ci)).measure.cache is None
+
+
+@pytest.mark.parametrize("text", [f"{'.'.join(['a'] * 60_000)} = 1\n", f"x = {'[' * 20_000}"])
+def test_a_hostile_pyproject_without_our_table_is_left_alone(project, text):
+    project.write("runevals.yaml", "repeat: 2\n")
+    project.write("pyproject.toml", text)
+    assert settle(project.path).measure.repeat == 2

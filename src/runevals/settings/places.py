@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePath
 
+from runevals.lib.parsing.toml import toml_value
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite
 
@@ -19,7 +19,7 @@ def has_settings(path: PurePath, content: bytes | None) -> bool:
     if content is None or path.name != PYPROJECT:
         return content is not None
     try:
-        return settings_table(tomllib.loads(content.decode("utf-8-sig"))) is not None
+        return settings_table(toml_value(content.decode("utf-8-sig"))) is not None
     except ValueError:
         return b"[tool.runevals" in content  # reading it reports the mistake
 

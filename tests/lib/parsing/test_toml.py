@@ -30,3 +30,18 @@ def test_a_mistake_has_its_place():
     with pytest.raises(InvalidSuite) as raised:
         read_toml("a = 1\nb = \n", "x.toml")
     assert str(raised.value.problems[0]).startswith("x.toml:2:5: is not TOML: Invalid value")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"{'.'.join(['a'] * 60_000)} = 1\n", "x.toml:1:1: is not TOML: more than 1000 dots on a line"),
+        (f"x = {'[' * 20_000}", "x.toml:1:1: is not TOML: nested deeper than 100 levels"),
+        (f"{'.'.join(['a'] * 900)} = 1\n", "x.toml:1:1: is not TOML: nested deeper than 100 levels"),
+    ],
+    ids=["a long key", "many brackets", "a deep key"],
+)
+def test_what_would_take_too_long_is_a_mistake(text, told):
+    with pytest.raises(InvalidSuite) as raised:
+        read_toml(text, "x.toml")
+    assert str(raised.value.problems[0]) == told

@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 
+from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite
@@ -15,11 +16,29 @@ _LINE = re.compile(r"""^[ \t]*(?:(?P<table>\[\[?)(?P<title>[^\]\n]+)\]|(?P<key>[
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 
 
+MOST_DOTS = 1000  # on one line: the reader's time grows with the square of the parts of a key
+MOST_LEVELS = 100
+
+
+def toml_value(text: str) -> object:
+    """The values of a document. Raises ValueError for a mistake, also for what is too deep or takes too long."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.count(".") > MOST_DOTS:
+            raise ValueError(f"more than {MOST_DOTS} dots on a line (at line {number}, column 1)")
+    try:
+        value = tomllib.loads(text)
+    except RecursionError:
+        value = None
+    if value is None or nested_deeper(value, MOST_LEVELS):
+        raise ValueError(f"nested deeper than {MOST_LEVELS} levels")
+    return value
+
+
 def read_toml(text: str, display_path: str) -> Source:
     """The values of a document. Raises InvalidSuite with the place of a mistake."""
     try:
-        value = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        value = toml_value(text)
+    except ValueError as error:
         line, column = (int(number) for number in [*_PLACE.findall(str(error)), (1, 1)][0])
         location = Location(file=display_path, line=line, column=column)
         message = f"is not TOML: {_PLACE.sub('', str(error)).strip()}"
