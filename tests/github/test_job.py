@@ -1079,6 +1079,15 @@ def test_a_fork_whose_program_needs_none_of_the_empty_secrets_is_measured(job, h
     assert (code, outputs["verdict"]) == (1, "failed"), printed
 
 
+def test_one_error_of_a_fork_does_not_excuse_what_it_measured(job, hub, stored):
+    """Nothing but an error in every case is taken for a missing secret."""
+    items = [{"testId": f"new {n}", "prompt": f"{n}?", "expected_response": "no"} for n in range(2)]
+    job.repository.write("evals.json", {**SUITE, "items": items})
+    job.repository.write("agent.py", "def answer(prompt):\n return {'0?': 'no'}[prompt]\n")
+    code, outputs, printed = job(told=job.payload(FORK_ID), OPENAI_API_KEY="")
+    assert (code, outputs["verdict"]) == (3, "unmeasured"), printed
+
+
 def test_a_fork_that_needs_no_key_is_measured(job, hub, stored):
     job.repository.write("agent.py", WORSE)
     assert job(told=job.payload(FORK_ID))[0] == 1

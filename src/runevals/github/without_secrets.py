@@ -67,8 +67,8 @@ def not_measured(settings: Settings, raw: RawSettings) -> Conclusion | None:
 def without_keys_of_programs(settings: Settings, measure: Callable[[], Conclusion]) -> Conclusion:
     """The conclusion of a change whose job has no secrets, but which is measured.
 
-    A program under test that needs one of them fails: what could not be measured is skipped then, and a loss is
-    a loss.
+    A program under test that needs one of them fails: the change is skipped if nothing of it could be measured.
+    A loss is a loss.
     """
     lacking = empty_secrets(settings.environment)
     try:
@@ -77,8 +77,9 @@ def without_keys_of_programs(settings: Settings, measure: Callable[[], Conclusio
         if lacking:
             return _skipped(settings, lacking)
         raise
-    is_unmeasured = conclusion.verdict.exit_code == COULD_NOT_MEASURE and conclusion.report.totals.errored > 0
-    return _skipped(settings, lacking) if lacking and is_unmeasured else conclusion
+    is_measured = any(case.values for case in conclusion.report.cases)
+    is_skipped = lacking and not is_measured and conclusion.verdict.exit_code == COULD_NOT_MEASURE
+    return _skipped(settings, lacking) if is_skipped else conclusion
 
 
 def _skipped(settings: Settings, names: Sequence[str]) -> Conclusion:
