@@ -92,6 +92,27 @@ def test_where_the_files_are_not_known_everything_is_run(stored, runevals, setti
     assert told in out.partition("run in full: ")[2]
 
 
+def test_the_folder_that_a_case_runs_in_is_a_part_of_it(stored, runevals):
+    sample = {"prompt": "p", "cwd": "fx", "assertions": [{"type": "contains", "value": "good"}]}
+    stored.write("eval-samples.json", [{"sample_id": name, **sample} for name in "ab"])
+    stored.write("fx/data.txt", "good")
+    target = "{type: command, command: [sh, -c, cat data.txt], deterministic: true}"
+    settings = re.sub("target: .*", f"target: {target}", DECLARED).replace("evals.json", "eval-samples.json")
+    stored.write("runevals.yaml", settings)
+    stored.write(".gitignore", "/*.json\n!eval-samples.json\n")
+    stored.git("add", "-A")
+    stored.git("commit", "-qm", "a folder")
+    assert runevals("-q", "--baseline", "none", "-o", "base.json")[0] == 0
+    assert "No relevant changes since" in runevals("-q", "-o", "out.json")[1]
+    stored.write("fx/data.txt", "bad")
+    for mode in ("true", "cases"):
+        stored.write("runevals.yaml", settings.replace("changed_only: true", f"changed_only: {mode}"))
+        stored.git("commit", "-qam", mode, "--allow-empty")
+        code, out, _ = runevals("-q", "-o", "out.json")
+        assert code == 1, out
+        assert "2 of 2 cases regressed" in out
+
+
 def test_a_link_that_leads_elsewhere_is_a_change(stored, runevals):
     suite = (stored.path / "evals.json").read_text(encoding="utf-8")
     for name in ("v1.json", "v2.json"):

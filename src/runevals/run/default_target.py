@@ -43,5 +43,6 @@ def _with_skills(target: AgentTargetSettings, suites: Sequence[Suite]) -> AgentT
                 f"{target.type} would not have it; name its folder in `target.skills`, or write `skills: []` for "
                 "an agent without it"
             )
-    skills = tuple(dict.fromkeys(suite.skill.resolve() for suite in suites if suite.skill is not None))
-    return replace(target.with_skills(skills), files=(*target.files, *skills), skills_of_suites=False)
+    folders = tuple(dict.fromkeys(suite.skill for suite in suites if suite.skill is not None))
+    skills = tuple(dict.fromkeys(folder.resolve() for folder in folders))  # `files` has links, too: they may turn
+    return replace(target.with_skills(skills), files=(*target.files, *folders, *skills), skills_of_suites=False)

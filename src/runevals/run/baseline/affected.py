@@ -23,6 +23,7 @@ from runevals.repository.trees import CannotFollow
 from runevals.run.baseline.checkout import base_checkout, base_suites
 from runevals.run.baseline.dependencies import (
     asked_otherwise,
+    folders_of,
     named_changes,
     paths_inside,
     read_by_all,
@@ -117,8 +118,9 @@ class _Side(Struct, frozen=True):
         case, suite = self.case, self.suite
         folder = None if case.workspace is None else case.workspace.folder
         required = () if suite.requires is None else suite.requires.files
+        cwd = folders_of(self.root, replace(suite, cases=(case,)))
         paths = (*suite.files, *case.files.values(), suite.skill, folder, *(self.root / name for name in required))
-        return paths_inside(self.root, paths=filter(None, paths), links=filter(None, (case.cwd,)))
+        return paths_inside(self.root, paths=filter(None, (*paths, *cwd)), links=filter(None, (case.cwd,)))
 
 
 def _whys(request: RunRequest, results: Mapping[Key, CaseReport], commit: str) -> Mapping[Key, str | None]:
