@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from typing import IO
 
 from runevals.programs.exchange import Exchange
 from runevals.targets.mocks import Mocks
@@ -39,14 +40,11 @@ class MockedExchange(Exchange):
             self._process.stdin.write(line + b"\n")
             self._process.stdin.flush()
 
-    def wait(self, timeout_s: float, stopped: Callable[[], bool] | None = None) -> bool:
-        finished = super().wait(timeout_s, stopped)
-        if not self._threads[
-            1
-        ].is_alive():  # else a process that it left may hold the pipe, and closing would wait
+    def _drain(self, pipe: IO[bytes], take: Callable[[bytes], None]) -> None:
+        super()._drain(pipe, take)
+        if take == self.take:  # closed where it is written: a process that is left with the pipe delays this alone
             with suppress(OSError, AttributeError):
                 self._process.stdin.close()  # type: ignore[union-attr]
-        return finished
 
 
 def exchange_with(mocks: Mocks) -> type[Exchange]:
