@@ -163,3 +163,15 @@ def test_every_lost_case_is_in_one_group_and_no_group_shows_more_than_it_may(dra
         assert group.left_out >= 0
         assert all(len(row.examples) <= MOST_NAMED for row in group.rows)
     assert one == lost(*some)
+
+
+def test_a_case_that_passes_with_a_lower_score_is_among_the_lost_if_line_one_says_so():
+    both = report([case("a", "p"), case("b", "p")], deterministic=True)
+    finding = Finding(family="case", suite=both.cases[0].suite, name="a", state=State.WORSE, reason=Reason.EXACT)
+    compared = replace(compare(both, both, "base"), findings=(finding,))
+    [one] = causes(both, compared)
+    assert (one.kind, [row.reason for group in one.groups for row in group.rows]) == (
+        "lost",
+        ["passes, with a lower score"],
+    )
+    assert [name.key for name in one.groups[0].rows[0].examples] == ["a"]

@@ -34,6 +34,7 @@ _VALUE = re.compile(r"\"[^\"]*\"|'[^']*'|‘[^’]*’|“[^”]*”|`[^`]*`|\d[
 _OF_BOTH: frozenset[CauseKind] = frozenset({"lost", "not_known", "unproven", "better"})  # of both sides
 _NOT_COMPARED = frozenset({"added", "edited", "unmeasured", "quarantined"})
 _CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})
+LOWER = "passes, with a lower score"
 Key = tuple[str, str]
 Label = tuple[str, str]  # its kind, and its value
 
@@ -90,13 +91,16 @@ class _Kinds:
     def __init__(self, comparison: Comparison | None) -> None:
         findings = () if comparison is None else comparison.findings
         self._findings = {each.key: each for each in findings if each.family == "case"}
+        self._worse = {each.key for each in findings if each.family == "case" and each.state is State.WORSE}
         self._compared = comparison is not None
         self._together = worse_parts(comparison)
 
     def __call__(self, case: CaseReport, change: Change | None) -> Iterator[CauseKind]:
         if case.unmeasured:
             yield "unmeasured"
-        if change is not None and change.change == "regressed":
+        if (case.suite, case.key) in self._worse:
+            yield "lost"
+        elif change is not None and change.change == "regressed":
             yield from self._regressed(change)
         elif change is not None and change.change == "fixed":
             yield "better"
@@ -128,7 +132,7 @@ def _case(kind: CauseKind, place: int, case: CaseReport, change: Change | None) 
         return _Case(place, case, change, "", error, _VALUE.sub("…", error))
     failure = first_failure(case)
     if failure is None:
-        return _Case(place, case, change)
+        return _Case(place, case, change, "", LOWER, LOWER)
     turn, result = failure
     reason = because(result)
     # A reason names the case's own values after a colon; that of a judge is about this answer only.
