@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parents[1] / "src" / "runevals"
-MOST_LINES = 75_051
+MOST_LINES = 75_052
 MOST = {
     "cli": 137,
     "evaluators": 98,

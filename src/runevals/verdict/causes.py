@@ -91,7 +91,8 @@ class _Kinds:
     def __init__(self, comparison: Comparison | None) -> None:
         findings = () if comparison is None else comparison.findings
         self._findings = {each.key: each for each in findings if each.family == "case"}
-        self._worse = {each.key for each in findings if each.family == "case" and each.state is State.WORSE}
+        of_cases = self._findings.items()  # an edited case was lost in its old form: it is named apart
+        self._worse = {key for key, each in of_cases if each.state is State.WORSE and not each.edited}
         self._compared = comparison is not None
         self._together = worse_parts(comparison)
 
