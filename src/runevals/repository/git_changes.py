@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from functools import cache
 from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 
@@ -42,8 +43,9 @@ class Changes:
 
     def __init__(self, repository: Path, commit: str) -> None:
         self._old, self._new = CommitTree(repository, commit), WorkTree(repository, like=commit)
+        self.among = cache(self._among)  # the cases of a suite name the same files
 
-    def among(self, read: PathsRead) -> list[str]:
+    def _among(self, read: PathsRead) -> list[str]:
         """The paths of `read` whose content differs from the commit. Raises CannotFollow.
 
         Links are followed in the work tree and in the commit, and the bytes are compared: neither attributes nor

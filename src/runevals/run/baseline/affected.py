@@ -116,11 +116,10 @@ class _Side(Struct, frozen=True):
     def read(self) -> PathsRead:
         """The files and folders that the case or its suite names. Raises CannotFollow."""
         case, suite = self.case, self.suite
-        folder = None if case.workspace is None else case.workspace.folder
-        required = () if suite.requires is None else suite.requires.files
-        cwd = folders_of(self.root, replace(suite, cases=(case,)))
-        paths = (*suite.files, *case.files.values(), suite.skill, folder, *(self.root / name for name in required))
-        return paths_inside(self.root, paths=filter(None, (*paths, *cwd)), links=filter(None, (case.cwd,)))
+        folders = (suite.skill, None if case.workspace is None else case.workspace.folder)
+        required = () if suite.requires is None else (self.root / name for name in suite.requires.files)
+        paths = (*suite.files, *case.files.values(), *folders, *folders_of(self.root, (case,)), *required)
+        return paths_inside(self.root, paths=filter(None, paths), links=filter(None, (case.cwd,)))
 
 
 def _whys(request: RunRequest, results: Mapping[Key, CaseReport], commit: str) -> Mapping[Key, str | None]:

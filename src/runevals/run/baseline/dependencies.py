@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from runevals.lib.text.numbers import first_of
-from runevals.records import RunReport, Suite
+from runevals.records import Case, RunReport
 from runevals.repository.git import commit_of, ignored_in, links_to, matches_in, names
 from runevals.repository.git_changes import Changes, PathsRead
 from runevals.repository.trees import CannotFollow, FolderTree, matching
@@ -227,10 +227,10 @@ def read_by_all(settings: Settings, loaded: LoadedSuites) -> PathsRead:
 
     Raises CannotFollow.
     """
-    root = settings.repository
+    root, cases = settings.repository, (case for suite in loaded.suites for case in suite.cases)
     of_all = paths_inside(
         root,
-        paths=(*settings_paths(settings, loaded), *folders_of(root, *loaded.suites)),
+        paths=(*settings_paths(settings, loaded), *folders_of(root, cases)),
         patterns=map(Path, settings.compare.depends_on),
         links=_places(settings, loaded),
     )
@@ -238,9 +238,9 @@ def read_by_all(settings: Settings, loaded: LoadedSuites) -> PathsRead:
     return of_all.joined(PathsRead(paths=words))
 
 
-def folders_of(root: Path, *suites: Suite) -> Iterator[Path]:
+def folders_of(root: Path, cases: Iterable[Case]) -> Iterator[Path]:
     """The folders that cases run in. Not the whole repository: what is read of that, `depends_on` says."""
-    yield from {case.cwd for suite in suites for case in suite.cases if case.cwd is not None} - {root}
+    yield from {case.cwd for case in cases if case.cwd is not None} - {root}
 
 
 def paths_inside(
