@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO
+from functools import partial
+from typing import IO, Any
 
 from runevals.programs.exchange import Exchange
 from runevals.targets.mocks import Mocks
@@ -18,13 +19,15 @@ class MockedExchange(Exchange):
     It reads its question as one line, because its input stays open.
     """
 
-    mocks: Mocks
-    _start = 0  # of the line that is not complete yet
+    def __init__(self, mocks: Mocks, command: Sequence[str], **options: Any) -> None:
+        """`options`: as of an exchange."""
+        self._mocks, self._start = mocks, 0  # the start of the line that is not complete yet
+        super().__init__(command, **options)
 
     def take(self, chunk: bytes) -> None:
         self.out += chunk
         while (end := self.out.find(b"\n", self._start)) >= 0:
-            reply = self.mocks.reply_to(json_in(self.out[self._start : end]))
+            reply = self._mocks.reply_to(json_in(self.out[self._start : end]))
             if reply is None:
                 self._start = end + 1
             else:
@@ -47,6 +50,6 @@ class MockedExchange(Exchange):
                 self._process.stdin.close()  # type: ignore[union-attr]
 
 
-def exchange_with(mocks: Mocks) -> type[Exchange]:
-    """The exchange of a program with these mocks; without any, it reads its input to the end."""
-    return type("MockedExchange", (MockedExchange,), {"mocks": mocks}) if mocks.declared else Exchange
+def exchange_with(mocks: Mocks) -> Callable[..., Exchange]:
+    """What makes the exchange of a program with these mocks; without any, it reads its input to the end."""
+    return partial(MockedExchange, mocks) if mocks.declared else Exchange

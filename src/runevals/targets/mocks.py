@@ -14,9 +14,9 @@ from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.subset import is_subset
 from runevals.records import Conversation, Response, ToolCall
 from runevals.records.trace import leaves
+from runevals.targets.program_report import MOST_LEVELS
 
 DENIED = "denied: no mock answers this call"
-MOST_LEVELS = 100  # of the input of a call
 MOST_CALLS = 10_000  # of one answer that are kept
 NO_TOOL = "error: this tool cannot be used here"
 
@@ -75,9 +75,8 @@ def mocks_of(conversation: Conversation) -> Mocks:
 
 def with_calls(response: Response, mocks: Mocks) -> Response:
     """The response of a program; its mocked tool calls go before those that it reports."""
-    return (
-        replace(response, tool_calls=(*mocks.calls, *(response.tool_calls or ()))) if mocks.declared else response
-    )
+    calls = (*mocks.calls, *(response.tool_calls or ()))
+    return replace(response, tool_calls=calls) if mocks.declared else response
 
 
 class _Mock(Struct, frozen=True):
