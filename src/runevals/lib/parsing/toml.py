@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 
 from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.source import JsonPath, Source
@@ -14,8 +15,6 @@ from runevals.records.errors import InvalidSuite
 
 _LINE = re.compile(r"""^[ \t]*(?:(?P<table>\[\[?)(?P<title>[^\]\n]+)\]|(?P<key>[\w."' -]+?)[ \t]*=[ \t]*)""", re.M)
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
-
-
 MOST_DOTS = 1000  # on one line: the reader's time grows with the square of the parts of a key
 MOST_LEVELS = 100
 
@@ -25,13 +24,11 @@ def toml_value(text: str) -> object:
     for number, line in enumerate(text.splitlines(), 1):
         if line.count(".") > MOST_DOTS:
             raise ValueError(f"more than {MOST_DOTS} dots on a line (at line {number}, column 1)")
-    try:
+    with suppress(RecursionError):
         value = tomllib.loads(text)
-    except RecursionError:
-        value = None
-    if value is None or nested_deeper(value, MOST_LEVELS):
-        raise ValueError(f"nested deeper than {MOST_LEVELS} levels")
-    return value
+        if not nested_deeper(value, MOST_LEVELS):
+            return value
+    raise ValueError(f"nested deeper than {MOST_LEVELS} levels")
 
 
 def read_toml(text: str, display_path: str) -> Source:
