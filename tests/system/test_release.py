@@ -5,11 +5,13 @@ Not seen here: a second platform, attestations, PyPI and a registry that asks fo
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -181,6 +183,21 @@ def test_what_was_released_is_checked_as_a_stranger_gets_it(release):
     unreleased = git(release.main, "rev-parse", "main")
     assert "the container form names no digest" in check("v1", unreleased).stderr
     assert check("v2").returncode != 0, "there is no such tag"
+
+
+def test_each_version_of_the_documentation_stands_beside_the_others(release):
+    shutil.copytree(ROOT / "docs", release.main / "docs")
+    shutil.copy(ROOT / "SECURITY.md", release.main)
+    python = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for version in ("0.1.0", "0.1.0", "0.2.0"):
+        subprocess.run(
+            [".ci/release", "site", version], cwd=release.main, env=python, check=True, capture_output=True
+        )
+    commits = git(release.remote, "log", "--format=%s", "gh-pages").splitlines()
+    assert commits == ["Documentation of v0.2.0", "Documentation of v0.1.0"]
+    assert git(release.remote, "show", "gh-pages:0.1/gates/index.html")
+    listed = json.loads(git(release.remote, "show", "gh-pages:versions.json"))
+    assert [one["version"] for one in listed] == ["0.2", "0.1"]
 
 
 def test_notes_that_say_nothing_end_it(release):
