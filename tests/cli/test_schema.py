@@ -161,8 +161,6 @@ def keys_without_description(node, path=""):
             yield from keys_without_description(one, f"{path}/{index}")
 
 
-@pytest.mark.parametrize(
-    "name", [*(each.NAME for each in DIALECTS), "gold", "prompt-file", "quarantine", "accepted"]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_an_editor_explains_every_key(printed, name):
     assert list(keys_without_description(printed(name).schema)) == []

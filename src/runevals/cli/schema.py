@@ -15,6 +15,7 @@ from runevals.lib.storage.files import write_whole
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import UsageError
 from runevals.reports import results_document, verdict_json
+from runevals.settings.table import SETTINGS
 from runevals.suites.editor_schema import for_editors
 
 # Its name → (package, schema); a package of ours keeps its schemas in `schemas/NAME.schema.json`.
@@ -37,11 +38,17 @@ OF_TYPES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "verdict": verdict_json.schema,
 }
 NAMES = (*SCHEMAS, *OF_TYPES)
+HELP = {setting.name: setting.help for setting in SETTINGS}
 
 
 def schema_of(name: str) -> Mapping[str, Any]:
-    """The JSON Schema with this name."""
+    """The JSON Schema with this name, as files are validated by it."""
     return OF_TYPES[name]() if name in OF_TYPES else schema(*SCHEMAS[name])
+
+
+def for_an_editor(name: str) -> Mapping[str, Any]:
+    """The JSON Schema with this name, with all evaluators and the meaning of each key."""
+    return OF_TYPES[name]() if name in OF_TYPES else for_editors(*SCHEMAS[name], HELP)
 
 
 @click.command("schema")
@@ -70,8 +77,7 @@ def command(name: str | None, folder: str | None) -> None:
 
 
 def _text(name: str) -> str:
-    document = OF_TYPES[name]() if name in OF_TYPES else for_editors(*SCHEMAS[name])
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    return json.dumps(for_an_editor(name), indent=2, ensure_ascii=False)
 
 
 def _written(folder: Path, name: str) -> Path:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import MAXYEAR, MINYEAR, UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -139,8 +141,12 @@ def schema() -> dict[str, Any]:
 
 
 def schema_of_type(kind: type[Struct], address: str, title: str) -> dict[str, Any]:
-    """The JSON Schema of a record."""
+    """The JSON Schema of a record, with the meanings of its fields: of `Record.field`, or of `field` anywhere."""
     _, parts = msgspec.json.schema_components([kind], schema_hook=_any_json, ref_template="#/$defs/{name}")
+    meanings = json.loads(files(__package__).joinpath("schemas", "meanings.json").read_text(encoding="utf-8"))
+    for record, part in parts.items():
+        for name, value in part.get("properties", {}).items():
+            value["description"] = meanings.get(f"{record}.{name}") or meanings[name]
     document = parts.pop(kind.__name__)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": address}
     return {**head, **document, "title": title, "$defs": parts}

@@ -19,8 +19,11 @@ _EVERY: Mapping[str, object] = {
 }
 
 
-def for_editors(package: str, name: str) -> dict[str, Any]:
-    """A schema of runevals with the names of all evaluators, including installed ones."""
+def for_editors(package: str, name: str, settings: Mapping[str, str]) -> dict[str, Any]:
+    """A schema of runevals with the names of all evaluators, including installed ones.
+
+    `settings` is the meaning of each setting, for those that the schema does not explain itself.
+    """
     document: dict[str, Any] = copy.deepcopy(dict(schema(package, name)))
     parts = document.get("$defs", {})
     match name:
@@ -34,6 +37,9 @@ def for_editors(package: str, name: str) -> dict[str, Any]:
         case "skill-cases":
             kinds = parts["case"]["properties"]["expected"]["properties"]["type"]
             kinds["examples"] = list(skill_cases.EXPECTED)
+        case "settings-1":
+            for key, value in document["properties"].items():
+                value.setdefault("description", settings.get(key))
         case _:
             pass
     return document
