@@ -41,6 +41,10 @@ PHRASES = (
 )
 
 
+# How a docstring begins that cannot be understood without the one above it.
+CONTINUED = re.compile(r"(?:The same|That of|Those|Of|So many|So it|It is|Such|By (?:which|what|how))\b")
+
+
 def python_files(package: str) -> Iterator[Path]:
     return iter(sorted((SOURCES / package).rglob("*.py")))
 
@@ -87,6 +91,17 @@ def test_no_text_of_a_package_has_a_retired_phrase(package):
         if (words := phrases(file.read_text(encoding="utf-8")))
     }
     assert retired == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_docstring_can_be_read_alone(package):
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    assert [
+        f"{file.relative_to(ROOT)}:{node.lineno}: {node.name}"
+        for file in python_files(package)
+        for node in nodes(file)
+        if isinstance(node, definitions) and CONTINUED.match(ast.get_docstring(node) or "")
+    ] == []
 
 
 def test_no_page_action_or_golden_output_has_a_retired_phrase():

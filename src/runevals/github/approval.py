@@ -100,7 +100,7 @@ def _require_label(pull: Any, label: str, event: LabelEvent, head: str) -> None:
 
 
 def _reviewers(change: PullRequest) -> Iterator[Mapping[str, Any]]:
-    """Those whose latest review approves this commit. Raises NotApproved if there are only older ones."""
+    """Reviewers whose latest review approves this commit. Raises NotApproved if there are only older ones."""
     last: dict[int, Any] = {}
     for review in change.items(f"/pulls/{change.number}/reviews"):
         if review["user"] is not None and review["state"] in DECIDING:

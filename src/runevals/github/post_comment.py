@@ -36,7 +36,7 @@ def posting(
 def posting_several(
     several: SeveralConclusions, here: JobContext, when: str, pull_request: int | None, head: str | None
 ) -> CommentDelivery:
-    """The same for several projects or targets: one comment."""
+    """Posts one comment for several projects or targets."""
     body = render_comment(several, here.links(head), here.marker)
     return _posted(body, list(several.conclusions.values()), here, when, pull_request, head)
 

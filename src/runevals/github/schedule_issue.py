@@ -81,7 +81,7 @@ def _lost_cases(conclusion: Conclusion) -> list[CaseReport]:
 
 
 def remembered(body: str | None, cases: Iterable[CaseReport]) -> set[str]:
-    """Of the cases that the issue says are lost, those that still fail."""
+    """Digests of the cases that the issue lists as lost and that still fail."""
     before = {digest for digests in _LOST.findall(body or "")[:1] for digest in digests.split()}
     return before & {_digest(case.suite, case.key) for case in cases if case.status is not Outcome.PASSED}
 

@@ -300,7 +300,7 @@ def _of(
 
 
 def among_many(items: Iterator[Any], is_wanted: Callable[[Any], bool]) -> Iterator[Any]:
-    """Those that are wanted. Raises GitHubRefused if none is among so many: there may be one behind them."""
+    """The wanted artifacts. Raises GitHubRefused if none is among so many: there may be one behind them."""
     count = 0
     for item in islice(items, MOST_SEEN):
         if is_wanted(item):

@@ -90,7 +90,7 @@ def _skipped(settings: Settings, names: Sequence[str]) -> Conclusion:
 
 
 def _withheld_of_base(settings: Settings, raw: RawSettings) -> tuple[str, ...]:
-    """The same of the base; empty if its endpoints are unknown."""
+    """The variables that the base's settings need and the job lacks; empty if its endpoints are unknown."""
     if settings.base_side is None:
         return ()
     try:

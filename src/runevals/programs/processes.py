@@ -50,7 +50,7 @@ class _Attempt(Struct):
 
 
 class _State(Struct):
-    """Of this process."""
+    """The state of this process."""
 
     account: Account | None = None  # None: programs run as the current user
     owner: Account | None = None  # of the workspace; None: the current user

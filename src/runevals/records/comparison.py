@@ -112,7 +112,7 @@ class MetricChange(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def loss(self) -> float:
-        """By how much it got worse, in its unit: less of a share, more seconds or dollars."""
+        """How much it got worse, in its unit: less of a share, more seconds or dollars."""
         return (self.base_mean - self.head_mean) * (1 if self.unit == "share" else -1)
 
 

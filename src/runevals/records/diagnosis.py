@@ -20,15 +20,15 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
 
 
 def good(name: str, text: str) -> Diagnosis:
-    """It is available."""
+    """A finding that something is available."""
     return Diagnosis(name=name, mark="✓", text=text)
 
 
 def neither(name: str, text: str, fix: str | None = None) -> Diagnosis:
-    """It is not needed, or unknown."""
+    """A finding that something is not needed, or unknown."""
     return Diagnosis(name=name, mark="–", text=text, fix=fix)
 
 
 def missing(name: str, text: str, fix: str, exit_code: int) -> Diagnosis:
-    """It is missing; a run would end with `exit_code`."""
+    """A finding that something is missing; a run would end with `exit_code`."""
     return Diagnosis(name=name, mark="✗", text=text, fix=fix, exit_code=exit_code)

@@ -66,7 +66,7 @@ class Turn(Quiet, frozen=True, kw_only=True, gc=False):
 
     @property
     def evaluators(self) -> tuple[str, ...]:
-        """Those that its checks name, in order. Checks on disk are not read: they say it too."""
+        """The evaluators that its checks name, in order; those on disk are listed beside them, and not read."""
         names: tuple[str, ...] | None = getattr(self.checks, "evaluators", None)
         return tuple([spec.name for spec in self.checks]) if names is None else names
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Traits(Struct, frozen=True, kw_only=True):
-    """The same for all targets of a kind; nothing is assumed."""
+    """What all targets of a kind have in common; nothing is assumed."""
 
     takes_cwd: bool = False  # the folder that a case names
     takes_files: bool = False  # the files of a case

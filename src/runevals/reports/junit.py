@@ -46,7 +46,7 @@ def render(conclusion: Conclusion) -> str:
 
 
 def stream(conclusion: Conclusion) -> Iterator[str]:
-    """The same text piece by piece. The tests are buffered in a file, as their totals come first."""
+    """Yields the XML piece by piece. The tests are buffered in a file, as their totals come first."""
     suites = [
         *_suites(conclusion),
         _Suite(name=GATES, tests=partial(_gates, conclusion), properties=partial(_causes, conclusion)),

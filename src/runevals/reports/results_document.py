@@ -162,7 +162,7 @@ def write(conclusion: Conclusion) -> str:
 
 
 def written(conclusion: Conclusion) -> Iterator[str]:
-    """The same text piece by piece: a case a line, of which only one is held in memory twice."""
+    """Yields the document piece by piece: a case a line, of which only one is in memory twice."""
     comparison, against, report = conclusion.comparison, conclusion.against, conclusion.report
     document = Document(
         **_words(_head(report)),
@@ -276,7 +276,7 @@ def _require_version(text: str, display_name: str) -> None:
 
 
 def _case_by_case(lines: Iterable[str]) -> Conclusion:
-    """The same of a document's lines, without ever holding what was said in all of its cases.
+    """Reads a document line by line, without holding the text of all its cases.
 
     Raises ValueError or KeyError for any that is not valid, or not laid out as we do.
     """

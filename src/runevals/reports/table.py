@@ -25,7 +25,7 @@ def render(conclusion: Conclusion) -> str:
 
 
 def stream(conclusion: Conclusion) -> Iterator[str]:
-    """The same text row by row."""
+    """Yields the table row by row."""
     writer = csv.writer(_Through(), lineterminator="\n")
     yield writer.writerow(COLUMNS)
     for row in _rows(conclusion):

@@ -355,7 +355,7 @@ def may_be_committed(repository: Path, path: Path) -> bool:
 
 
 def commit_check(repository: Path) -> Callable[[Path], bool]:
-    """The same for any number of paths, of which git is asked once."""
+    """Whether a path is committed, for any number of paths: git is asked once."""
     indexed = [] if _is_nowhere(repository) else names(repository, "ls-files", "-z")
     known = None if indexed is None else frozenset(indexed)
     roots = dict.fromkeys((repository, repository.resolve()))

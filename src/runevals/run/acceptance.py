@@ -71,7 +71,7 @@ def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
 
 
 def matching(conclusion: Conclusion, entries: Sequence[AcceptedLoss]) -> tuple[AcceptedLoss, ...]:
-    """Those of the entries that are about a loss of this conclusion."""
+    """The entries that are about a loss of this conclusion."""
     comparison = conclusion.comparison
     if conclusion.verdict.exit_code not in ACCEPTABLE or comparison is None:
         return ()
@@ -101,7 +101,7 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
 
 
 def with_caveat(conclusion: Conclusion, caveat: str) -> Conclusion:
-    """The same conclusion, which says why a loss is not accepted."""
+    """Adds to a conclusion why a loss is not accepted."""
     assert conclusion.comparison is not None  # noqa: S101 - it found the losses
     caveats = (*conclusion.comparison.caveats, caveat)
     return replace(conclusion, comparison=replace(conclusion.comparison, caveats=caveats))

@@ -72,7 +72,7 @@ def _turns(report: RunReport) -> list[TurnReport]:
 
 
 def _of_calls(report: RunReport, settings: Settings, calls: int) -> float | None:
-    """By the mean tokens of an answer and today's prices, else by the mean cost that was reported."""
+    """The cost of calls by the mean tokens of an answer and today's prices, else by the mean reported cost."""
     turns = _turns(report)
     spent = [(t.input_tokens, t.output_tokens) for t in turns if t.input_tokens and t.output_tokens is not None]
     if spent:

@@ -70,7 +70,7 @@ class Evaluation(Struct, frozen=True, kw_only=True):
 
     @property
     def results(self) -> list[CheckResult]:
-        """Those of all turns."""
+        """The results of all turns."""
         return [result for turn in self.turns for result in turn]
 
     @property

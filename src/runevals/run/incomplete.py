@@ -26,7 +26,7 @@ def incomplete(response: Response) -> Problem | None:
 
 
 def with_text(subject: Subject, text: str) -> Subject:
-    """The same turn, answered with this text alone."""
+    """A turn as if it had been answered with this text alone."""
     calls = None if subject.response.tool_calls is None else ()
     return replace(subject, response=replace(subject.response, text=text, tool_calls=calls, value=None))
 

@@ -19,5 +19,5 @@ def judges_of(settings: Settings) -> tuple[JudgeSettings, ...]:
 
 
 def live_judges(settings: Settings) -> list[JudgeSettings]:
-    """Those of them that are called."""
+    """The judges that are called."""
     return [judge for judge in judges_of(settings) if not judge.is_recorded]

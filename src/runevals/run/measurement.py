@@ -45,7 +45,7 @@ Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
 
 
 class OtherSide(Struct):
-    """The same cases, measured otherwise in the rounds of the head. It informs: its failure ends nothing."""
+    """A second way to run the same cases, in the rounds of the head. Its failure does not end the run."""
 
     name: str
     side: Measurement

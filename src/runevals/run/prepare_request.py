@@ -58,7 +58,7 @@ def prepared(request: RunRequest) -> RunRequest:
 
 
 def prepared_merge(report: RunReport, request: RunRequest) -> tuple[RunReport, RunRequest]:
-    """The same for shards, whose reports say which cases were in quarantine and which ones ran;
+    """Prepares merged shards, whose reports say which cases were in quarantine and which ones ran;
     with the runs of an earlier attempt of this job."""
     settings = request.settings
     report = without_patterns(report, settings)
@@ -72,7 +72,7 @@ def prepared_merge(report: RunReport, request: RunRequest) -> tuple[RunReport, R
 
 
 def prepared_results(report: RunReport, request: RunRequest) -> tuple[RunReport, RunRequest]:
-    """The same for the results of another tool, without secrets, of the cases that the filters leave in.
+    """Prepares the results of another tool: without secrets, and with the cases that the filters leave in.
 
     Raises UsageError if that is none, InvalidSuite for a broken quarantine list.
     """

@@ -61,7 +61,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         return cls(settings=resolved, suites=load.suites_of(resolved), raw=raw)
 
     def noting(self, *notices: str) -> RunRequest:
-        """The same with further notices."""
+        """The request with further notices."""
         return replace(self, notices=(*self.notices, *notices))
 
 

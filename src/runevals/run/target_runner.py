@@ -45,7 +45,7 @@ class Runner(Struct, kw_only=True):
         self._opened.close()
 
     def checking(self, cases: int) -> None:
-        """So many cases are about to be run again."""
+        """Says that so many cases are about to be run again."""
         self._checked += cases
         looks = "it looks" if cases == 1 else "they look"
         self.request.tell(f"Running {plural(cases, 'case')} again: {looks} lost")
@@ -149,7 +149,7 @@ class TargetRunner(Runner, kw_only=True, dict=True):
         return FreshRounds(base=fresh, head=head.report(), source=f"a fresh run of {self.base_name}")
 
     def _looking(self, side: RunSide, only: Sequence[Pair] | None, after: int, looks: int) -> Measurement:
-        """So many attempts at each of these cases, numbered after those that any journal may have of them."""
+        """Runs each of these cases so many times, numbered after those that any journal may have of them."""
         keys = None if only is None else [_on(side, pair) for pair in only]
         measured = self._side(side).of_cases(keys, after + looks)
         for case in measured.plan.cases:

@@ -109,7 +109,7 @@ def read_report(path: Path, name: str = "", columns: Sequence[str] = ()) -> RunR
 
 
 def parse_report(content: bytes, display_path: str, columns: Sequence[str] = ()) -> RunReport:
-    """The same of a file's content, such as one of another commit."""
+    """Reads the results in a file's content, such as a file of another commit."""
     try:
         return results_document.parse(
             results_document.content_of(content, display_path).decode(errors="replace"), display_path
@@ -220,7 +220,7 @@ def with_lost_scores(report: RunReport, base: RunReport) -> RunReport:
 
 
 def fresh_with_lost_scores(fresh: CaseReport, base: CaseReport, head: RunReport) -> CaseReport:
-    """The same of a case that was run again, on either side of the comparison of `head`."""
+    """Restores the scores of a case that was run again, on either side of the comparison of `head`."""
     return _with_lost_scores(fresh, _scored(base, _names_of_scores(head))) if _may_lack_scores(head) else fresh
 
 

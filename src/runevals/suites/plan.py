@@ -52,7 +52,7 @@ class RunPlan(Struct, frozen=True, kw_only=True):
 
     @property
     def checks(self) -> Iterator[BuiltCheck]:
-        """Those of all turns of all cases."""
+        """The checks of all turns of all cases."""
         return (check for case in self.cases for turn in case.turns for check in checks_of(turn))
 
     @property
@@ -80,7 +80,7 @@ class RunPlan(Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(probe for member in members for probe in member.probes()))
 
     def positions(self, index: int) -> range:
-        """Those of the trials of one case."""
+        """The positions of the trials of one case."""
         return range(index * self.repeat, (index + 1) * self.repeat)
 
 

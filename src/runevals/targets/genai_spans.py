@@ -50,13 +50,13 @@ def evidence(spans: Sequence[Span], prices: Prices) -> Evidence:
 
 
 def _innermost(spans: Sequence[Span], by_id: Mapping[str, Span]) -> list[Span]:
-    """Those of `spans` without another one in them: a framework and its client both report a call."""
+    """The spans without another one in them: a framework and its client both report a call."""
     around = {ancestor.id for span in spans for ancestor in _ancestors(span, by_id)}
     return [span for span in spans if span.id not in around]
 
 
 def _outermost(spans: Sequence[Span], by_id: Mapping[str, Span]) -> list[Span]:
-    """Those of `spans` that are not within one of the same tool."""
+    """The spans that are not within one of the same tool."""
     of_tool = {span.id: _tool(span) for span in spans}
     return [span for span in spans if all(of_tool.get(one.id) != _tool(span) for one in _ancestors(span, by_id))]
 

@@ -120,7 +120,7 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
 
     @property
     def address(self) -> str | None:
-        """Of a deployed agent."""
+        """The address of a deployed agent."""
         return None
 
     @property

@@ -80,7 +80,7 @@ class Written(Struct, frozen=True):
         yield from sent or [Reach("host", "", place)]
 
     def variables(self, place: str = PROGRAMS) -> Iterator[Reach]:
-        """Those of `env`."""
+        """The variables of `env`."""
         yield from (Reach("variable", name, place) for name in self.values["env"] if self.has(name))
 
     def servers(self) -> Iterator[tuple[object, Mapping[str, Any]]]:
@@ -94,7 +94,7 @@ Rule = Callable[[Written], Iterator[Reach]]
 
 
 def nothing(_: Written) -> Iterator[Reach]:
-    """It is data, a file that is read only inside the repository, or what this kind does not take."""
+    """Reaches nothing: data, a file that is read only inside the repository, or a field that this kind has not."""
     return iter(())
 
 
@@ -136,5 +136,5 @@ def plain(url: str) -> str:
 
 
 def canonical(value: object) -> str:
-    """The same text for equal values."""
+    """A text that is the same for equal values."""
     return json.dumps(value, sort_keys=True)

@@ -29,7 +29,7 @@ Values = Mapping[Key, Sequence[float]]
 
 
 class Without(Struct, frozen=True):
-    """So many runs of these cases without these hunks."""
+    """A demand for so many runs of these cases without these hunks."""
 
     hunks: HunkSet
     cases: Sequence[Key]

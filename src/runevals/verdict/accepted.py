@@ -62,7 +62,7 @@ def _loss(change: Change, comparison: Comparison, target: ModelIdentity) -> Acce
 
 
 def _fingerprint(case: CaseReport, target: ModelIdentity) -> str:
-    """Of what was asked and which target answered: it ends when either is another."""
+    """A hash of the question and the target that answered: an acceptance ends when either changes."""
     return fingerprint([case.content, target.type, target.model, target.prompt_hash])
 
 

@@ -146,7 +146,7 @@ def _bound(p_value: Callable[[float], float], margin: float, alpha: float) -> fl
 
 
 def _losses(pairs: Sequence[Pair]) -> Sequence[Sequence[float]]:
-    """By metric, what each case lost: its mean on the reference minus its mean here."""
+    """What each case lost, by metric: its mean on the reference minus its mean here."""
     return [[_loss(pair, metric) for pair in pairs] for metric in metrics_of(pairs)]
 
 

@@ -33,7 +33,7 @@ WhyNot = Literal["passes", "elsewhere", "noise", "limit", "unmeasured", "stopped
 
 
 class RunsNeeded(Struct, frozen=True):
-    """So many runs of a case, with these hunks put back."""
+    """A demand for so many runs of a case, with these hunks put back."""
 
     put_back: HunkSet
     runs: int
@@ -255,7 +255,7 @@ class _Search(Struct):
     def _fewest(
         self, hunks: HunkSet, holds: Callable[[HunkSet], _Steps[bool]], without: Iterable[int] = ()
     ) -> _Steps[HunkSet]:
-        """The same without those that it holds without."""
+        """Leaves out each hunk without which it still holds."""
         for hunk in sorted(hunks - frozenset(without)) if len(hunks) > 1 else ():
             if (yield from holds(hunks - {hunk})):
                 hunks -= {hunk}

@@ -131,7 +131,7 @@ class CaseRuns(Struct):
         return forms
 
     def _sampled(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:
-        """Of a deterministic target: every difference is a loss if those that are run again repeat themselves."""
+        """For a deterministic target: every difference is a loss if cases that are run again repeat themselves."""
         certain = [each for each in entrants.values() if each.deterministic]
         certain.sort(key=lambda each: not each.critical)
         sample = {each.case: each for each in certain[: max(SAMPLE, int(SAMPLE_SHARE * len(self._pairs)))]}

@@ -51,7 +51,7 @@ def compare(
 def compare_sides(
     sides: Sides, source: str, rule: RegressionRule, fresh: FreshEvidence | None = None
 ) -> Comparison:
-    """The same of sides whose cases are matched already."""
+    """Compares sides whose cases are matched already."""
     head, base = sides.head, sides.base
     pairs, measured, same = sides.pairs, sides.measured, sides.same
     promised, other_judge = sides.deterministic, judges_differ(head, base)
@@ -93,7 +93,7 @@ def compare_sides(
 
 
 def _totals(report: RunReport, cases: Sequence[CaseReport], *, whole: bool) -> Totals:
-    """Those of the cases that are compared; if these are the whole report, its own."""
+    """The totals of the cases that are compared; if these are the whole report, its own."""
     return report.totals if whole and len(cases) == len(report.cases) else totals(cases)
 
 

@@ -68,7 +68,7 @@ def findings_of(
 
 
 def _parts(tested: Parts, fresh: FreshEvidence | None, *, deterministic: bool) -> Iterator[Finding]:
-    """Those of the scored runs; what fresh rounds looked at is as these say.
+    """The findings about the parts: of the fresh rounds, else of the scored runs.
 
     The cases of a deterministic target decide one by one; only its scores are also tested together.
     """

@@ -232,7 +232,7 @@ def _new_failures(comparison: Comparison, scope: Scope) -> MetricRange:
 
 
 def _cost_change(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float | None:
-    """By which share a run of the cases that both sides answered became dearer.
+    """How much dearer a run of the cases became that both sides answered, as a share.
 
     How often each was run is left out, and so is every run without an answer.
     """
@@ -263,7 +263,7 @@ def _same_path(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]
 
 
 def _weakening(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float:
-    """Those of cases in scope; without a scope also those of settings and lists."""
+    """The weakenings of cases in scope; without a scope also those of settings and lists."""
     if scope == Scope():
         return float(len(comparison.weakenings))
     inside = {(case.suite, case.key) for case in (*cases, *in_scope(comparison.base.cases, scope))}

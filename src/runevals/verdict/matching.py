@@ -117,7 +117,7 @@ def _unscored(values: tuple[float, ...], passes: int) -> Side:
 
 
 def outcomes(passes: int, runs: int) -> tuple[float, ...]:
-    """So many runs as numbers, in order: 0.0 failed, 1.0 passed."""
+    """A number of runs as values, in order: 0.0 failed, 1.0 passed."""
     return (0.0,) * (runs - passes) + (1.0,) * passes
 
 
@@ -237,7 +237,7 @@ Cases = Mapping[Key, CaseReport]
 
 
 def match(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> MatchedRuns:
-    """By suite and key; if each side has one suite, by key alone, so that a file may move.
+    """Matches cases by suite and key; if each side has one suite, by key alone, so that a file may move.
 
     A case whose content is not found under its key is matched by its content: it was renamed. One whose key is
     made of its prompts is matched by similar prompts: it was edited.

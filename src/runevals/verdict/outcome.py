@@ -131,7 +131,7 @@ def accepted(
 
 
 def incomplete(conclusion: Conclusion, stopped: Problem, rules: GateRules) -> Conclusion:
-    """The same conclusion for a run that was stopped before it was confirmed."""
+    """The conclusion of a run that was stopped before it was confirmed."""
     run = replace(conclusion.report.run, stopped=stopped)
     report = replace(conclusion.report, run=run, complete=False)
     return conclusion_of(

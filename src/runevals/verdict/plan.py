@@ -176,7 +176,7 @@ class _Case(Generic[K]):
         return self.entrant.doubtful and not self.runs["base"]
 
     def number(self, side: Side) -> int:
-        """Of the fresh runs that count; the one that let a case enter does not."""
+        """The number of fresh runs that count; the one that let a case enter does not."""
         return len(self.runs[side]) - (self.entrant.doubtful and side == "base")
 
     @cached_property
@@ -200,7 +200,7 @@ class _Case(Generic[K]):
 
     @cached_property
     def e_values(self) -> tuple[float, float]:
-        """Of the case, at best and at worst."""
+        """The evidence of the case, at best and at worst."""
         best, worst = zip(*self.bounds.values(), strict=True)
         return fmean(pairs.e_value for pairs in best), fmean(pairs.e_value for pairs in worst)
 
@@ -281,7 +281,7 @@ class _Case(Generic[K]):
         return min(fewest + waiting, self.rules.most_pairs - self.pairs)
 
     def next_runs(self, need: int, left: Mapping[Side, int]) -> Mapping[Side, int]:
-        """Of each side. As long as little speaks for a loss, the head waits for the base to pass."""
+        """The next runs of each side. While little speaks for a loss, the head waits for the base to pass."""
         evidence = self.e_values[1]
         least = 1 if self.entrant.deterministic else FIRST
         pairs = max(least, self.pairs + min(need, STEP if evidence >= LIKELY else 1))
@@ -404,7 +404,7 @@ class Plan(Generic[K]):
 
 
 def _within(requests: Sequence[Request[K]], left: Mapping[Side, int]) -> Iterator[Request[K]]:
-    """Those that the limit allows, in their order."""
+    """The entrants that the limit allows, in their order."""
     left = dict(left)
     for request in requests:
         if left[request.side] >= request.runs:

@@ -91,7 +91,7 @@ def _results(turns: Iterable[TurnReport]) -> list[CheckResult]:
 
 
 def _status_over_turns(turns: Iterable[TurnReport], results: Sequence[CheckResult]) -> Outcome:
-    """That of the checks, unless an answer never came."""
+    """The status by the checks, unless an answer never came."""
     return without_answer(turn.error for turn in turns) or status_of(results)
 
 

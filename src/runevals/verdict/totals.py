@@ -93,7 +93,7 @@ class _Amounts:
         return None if self._unknown else total(self.known)
 
     def whole_total(self) -> int | None:
-        """The same of whole numbers."""
+        """The total as a whole number."""
         whole = self.total()
         return None if whole is None else int(whole)
 
@@ -132,7 +132,7 @@ class _Sums:
                     self._judge_cached += result.cached
 
     def totals(self) -> Totals:
-        """Those of the cases so far."""
+        """The totals of the cases so far."""
         latencies = sorted(self._latencies.known)
         return Totals(
             cases=self.cases,

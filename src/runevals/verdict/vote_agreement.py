@@ -11,14 +11,14 @@ CONTESTED = 0.5  # of the scale, between the lowest and the highest vote: two st
 
 
 class Votes:
-    """Those on the checks of a run, by evaluator."""
+    """The votes on the checks of a run, by evaluator."""
 
     def __init__(self) -> None:
         self._votes: dict[str, list[list[float]]] = defaultdict(list)
         self._contested: Counter[str] = Counter()
 
     def add(self, result: CheckResult) -> None:
-        """Those on one check, if there are several."""
+        """Adds the votes on one check, if there are several."""
         if result.details and len(votes := votes_of(result)) > 1:
             self._votes[result.id].append(votes)
             self._contested[result.id] += _is_contested(votes, result.scale)

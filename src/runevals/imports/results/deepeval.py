@@ -17,7 +17,7 @@ _PROMPT = "input|scenario|turns.0.content"
 
 
 def _keyed(cases: Sequence[Json]) -> list[Keyed]:
-    """By the authors' names or those of the tests, without the count of `--repeat`; else by what is asked."""
+    """Keys cases by the authors' names or the tests' names, without the count of `--repeat`; else by the input."""
     names = [case["name"].name_or_empty for case in cases]
     several = whole_repeats(("", name) for name in names)
     names = [without_count(name) if ("", without_count(name)) in several else name for name in names]

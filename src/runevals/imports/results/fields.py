@@ -23,7 +23,7 @@ class Json(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """For messages."""
+        """The place as messages name it."""
         return f"{self.file}: {self.pointer}" if self.pointer else self.file
 
     def wrong(self, expected: str) -> InvalidDocument:
@@ -69,7 +69,7 @@ class Json(Struct, frozen=True):
 
     @property
     def fields(self) -> Mapping[str, object]:
-        """Of an object; none of null. Raises InvalidDocument."""
+        """The fields of an object; none for null. Raises InvalidDocument."""
         if self.value is None:
             return {}
         if not isinstance(self.value, dict):
@@ -78,7 +78,7 @@ class Json(Struct, frozen=True):
 
     @property
     def entries(self) -> list[Json]:
-        """Of a list; none of null. Raises InvalidDocument."""
+        """The entries of a list; none for null. Raises InvalidDocument."""
         if self.value is None:
             return []
         if not isinstance(self.value, list):
@@ -87,7 +87,7 @@ class Json(Struct, frozen=True):
 
     @property
     def members(self) -> list[tuple[str, Json]]:
-        """Of an object: its keys and values. Raises InvalidDocument."""
+        """The keys and values of an object. Raises InvalidDocument."""
         return [(name, self[name]) for name in self.fields]
 
     @property

@@ -28,7 +28,7 @@ def json_of(value: object) -> bytes:
 
 
 def json_text(value: object) -> str:
-    """The same as text; what is no Unicode in it is escaped."""
+    """A record as JSON text; characters that are not Unicode are escaped."""
     try:
         return _encode(value).decode()
     except UnicodeEncodeError:

@@ -138,7 +138,7 @@ def _has_more_values(value: object, most: int) -> bool:
 
 
 def _place(violation: tuple[JsonPath, ValidationError]) -> tuple[list[tuple[str, str | int]], bool]:
-    """Of a place, what is unknown comes last: the nearest right word may be what is missing."""
+    """Orders complaints: unknown keys last in their place, as the nearest right word may be a missing one."""
     json_path, error = violation
     return [(str(type(step)), step) for step in json_path], error.kind.name == "additionalProperties"
 

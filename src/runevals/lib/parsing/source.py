@@ -329,7 +329,7 @@ class _Inside:
         self._lock = Lock()
 
     def offsets(self, step: Step) -> tuple[int, int] | None:
-        """Of the key and of the value; an entry of a list has no key. None if it is not there."""
+        """Where the key and its value begin; an entry of a list has no key. None if it is not there."""
         with self._lock:
             while (known := self._known(step)) is None:
                 if not next(self._rest, False):

@@ -118,7 +118,7 @@ def binomial_tail(least: int, number: int, probability: float) -> float:
 
 
 def _probability(lost: int, total: int, weights: tuple[float, ...], rates: tuple[float, ...]) -> float:
-    """Of at least so many lost cases, over all Beta distributions."""
+    """The probability of at least so many lost cases, over all Beta distributions."""
     tails = (weight * binomial_tail(lost, total, rate) for weight, rate in zip(weights, rates, strict=True))
     return min(1.0, fsum(tails))
 
@@ -144,7 +144,7 @@ def _add(logs: list[float], number: float, more: tuple[float, ...]) -> None:
 
 @cache
 def _log_likelihoods(passes: int, runs: int) -> tuple[float, ...]:
-    """Of so many passes in a certain order, for each Beta distribution of the grid."""
+    """The log likelihood of so many passes in a certain order, for each Beta distribution of the grid."""
     return tuple(_log_beta(a + passes, b + runs - passes) - _log_beta(a, b) for a, b in _GRID)
 
 
@@ -174,7 +174,7 @@ def _log_others(base_runs: int, head_runs: int) -> tuple[float, ...]:
 
 
 def _mean_rates(rates: list[tuple[float, ...]], numbers: list[int]) -> tuple[float, ...]:
-    """Of all cases, for each Beta distribution: equal rates make a large number at least as probable."""
+    """The mean rate of all cases, for each Beta distribution: equal rates make a large number most probable."""
     total = sum(numbers)
     if not total:
         return tuple(0.0 for _ in _GRID)

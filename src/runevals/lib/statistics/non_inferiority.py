@@ -88,7 +88,7 @@ def _exact(steps: Mapping[int, float], number: int, observed: int, sums: int) ->
 
 
 def _normal(steps: Mapping[int, float], number: int, observed: int) -> float:
-    """The same from the first three moments, with continuity and skewness terms."""
+    """The p-value from the first three moments, with continuity and skewness terms."""
     mean = fsum([step * weight for step, weight in steps.items()])
     variance = fsum([(step - mean) ** 2 * weight for step, weight in steps.items()])
     skew = (

@@ -12,7 +12,7 @@ _Z = NormalDist().inv_cdf(0.975)
 
 
 def share_of_groups(groups: Sequence[tuple[int, int]]) -> Estimate:
-    """Of (successes, trials) of each group: the share of all trials, with its 95 % Wilson interval.
+    """The share of all trials, with its 95 % Wilson interval, from (successes, trials) of each group.
 
     The interval counts as many trials as independent ones with the same variance would be (Kish's design effect),
     at least as many as there are groups, and at most all of them.

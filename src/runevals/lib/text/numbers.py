@@ -31,7 +31,7 @@ def joined(texts: Sequence[str]) -> str:
 
 
 def short_list(names: Sequence[str], most: int = 3) -> str:
-    """The same of names that may be long."""
+    """Joins names that may be long."""
     return first_of([one_line(name, 60) for name in names], most)
 
 
@@ -51,7 +51,7 @@ def points(difference: float | None) -> str:
 
 
 def relative(before: float | None, now: float | None) -> str:
-    """By what part of it a number grew, in percent."""
+    """How much a number grew, in percent of it."""
     return UNKNOWN if not before or now is None else f"{signed(100 * (now - before) / before, 0)} %"
 
 

@@ -69,7 +69,7 @@ class JobIdentity:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Those of calls with the token."""
+        """The headers of calls with the token."""
         return self._exchange.call_headers
 
     def value(self) -> str:

@@ -13,7 +13,7 @@ class Key(Protocol):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Those that go with it."""
+        """The headers that go with the key."""
 
     def value(self) -> str:
         """The key to send now. Raises CallFailed if there is none."""
@@ -31,7 +31,7 @@ class FixedKey(Quiet, frozen=True):
     headers: Mapping[str, str] = {}
 
     def value(self) -> str:
-        """The same for each call."""
+        """The key."""
         return self.text
 
     def renew(self, refused: str) -> bool:  # noqa: ARG002 - there is no other one

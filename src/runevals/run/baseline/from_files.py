@@ -171,7 +171,7 @@ def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[B
 
 
 def _preferred(runs: dict[str, RunReport], is_better: Callable[[RunReport], bool]) -> dict[str, RunReport]:
-    """Those that are better; all if none is."""
+    """The results that are better; all if none is."""
     return {name: run for name, run in runs.items() if is_better(run)} or runs
 
 

@@ -34,7 +34,7 @@ MOST_CASES = 10  # that are searched in one go
 
 
 class SearchLimit(Struct, frozen=True, kw_only=True):
-    """Of a search in a job: one confirmed case of each cause, as many as have enough runs for a clear answer."""
+    """The limit of a search in a job: one confirmed case of each cause, as many as have runs for an answer."""
 
     runs: int | None  # of all cases together; None: as many as `max_calls` allows
 

@@ -64,7 +64,7 @@ class PathMap(Struct, frozen=True, kw_only=True):
     now: Path
 
     def path(self, path: Path) -> Path:
-        """The same file there; what is not the repository's keeps its path."""
+        """Where a file of the repository is there; any other file keeps its path."""
         known = (self.now / path.relative_to(before) for before in self.before if path.is_relative_to(before))
         return next(known, path)
 

@@ -125,7 +125,7 @@ class Suite(Struct, frozen=True, kw_only=True):
         return pooled(ends)
 
     def known(self, change: Change, size: float, rates: Rates, number: int, seed: int) -> Shares:
-        """The same for known pass rates."""
+        """Predicts for known pass rates."""
         rng = random.Random(seed)  # noqa: S311 - no secret
         return pooled([self._one(change, size, rates, rng) for _ in range(number)])
 

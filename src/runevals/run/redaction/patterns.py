@@ -72,7 +72,7 @@ class PatternRedactor:
         return redacted(value, lambda text: replacements.get(text, text) if type(text) is str else text)
 
     def within_report(self, report: RunReport) -> RunReport:
-        """The same of a report, except hashes, codes and names of checks, which comparisons need.
+        """Redacts a report, except hashes, codes and names of checks, which comparisons need.
 
         Names of checks in the results of another tool may be sentences of a suite: they are replaced, too.
         """

@@ -50,7 +50,7 @@ def without_patterns(report: RunReport, settings: Settings) -> RunReport:
 
 
 def base_without_patterns(baseline: Baseline | None, settings: Settings) -> Baseline | None:
-    """The same of a base: its answers are shown beside the head's."""
+    """Redacts a base: its answers are shown beside the head's."""
     return baseline and replace(baseline, report=without_patterns(baseline.report, settings))
 
 

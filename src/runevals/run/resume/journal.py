@@ -36,11 +36,11 @@ class Journal(Struct, frozen=True, kw_only=True):
     target: str = ""  # its name, if there are several
 
     def of(self, side: str) -> Journal:
-        """The same journal for another side."""
+        """The journal for another side."""
         return replace(self, side=f"{self.target}: {side}" if self.target else side)
 
     def of_target(self, name: str) -> Journal:
-        """The same journal for one of several targets."""
+        """The journal for one of several targets."""
         return replace(self, target=name)
 
     def key(self, request: object) -> str:
@@ -122,7 +122,7 @@ class JournalledTarget(_Journalled):
 
 
 class JournalledJudge(_Journalled):
-    """The same for judgements."""
+    """A judge whose judgements are written to the journal."""
 
     def __init__(self, judge: Judge, journal: Journal, budget: Budget) -> None:
         super().__init__(judge, journal, budget)

@@ -179,7 +179,7 @@ class _PlacedCases:
         self._cases: list[CaseReport] | StoredRecords[CaseReport] = []
 
     def add(self, part: ShardDocument) -> None:
-        """Those of one shard."""
+        """Adds the reports of one shard."""
         if part.shard.plan_cases > IN_MEMORY and not self._positions:
             self._cases = StoredRecords(CaseReport)
         try:

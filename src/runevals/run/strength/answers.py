@@ -61,7 +61,7 @@ class TurnOf(Struct, frozen=True, kw_only=True):
 
     @property
     def families(self) -> frozenset[str]:
-        """Those of its checks: what they look at."""
+        """The families of the evaluators of its checks."""
         return frozenset(family for check in self.checks for family in families_of(check))
 
     @property

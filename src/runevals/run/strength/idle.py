@@ -34,7 +34,7 @@ class NeverFails:
         return evaluator.never_fails(expected)
 
     def _group_reason(self, evaluator: Composite, expected: str | None) -> str | None:
-        """Of `any`, one member is enough; of `all`, every one must be such."""
+        """Why a group cannot fail: of `any` one member that cannot is enough, of `all` every one must be such."""
         reasons = [
             None if member.negated else self.reason(member.evaluator, member.threshold, expected)
             for member in evaluator.members

@@ -84,7 +84,7 @@ class Strength(Struct, frozen=True, kw_only=True):
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """Of all cases."""
+        """The counts of all cases."""
         return list(chain.from_iterable(self.by_category.values()))
 
     @property

@@ -51,7 +51,7 @@ def _untouched(plan: RunPlan, settings: Settings, *, programs: bool) -> Mapping[
 
 
 def judged(strength: Strength, settings: Settings, progress: Progress, budget: Budget) -> Strength:
-    """The same, with what the judge says of the wrong answers that are left to it, as far as the budget allows."""
+    """Adds what the judge says of the wrong answers that only a judge can notice, as far as the budget allows."""
     left = within_calls(strength, settings)
     if not left:
         return strength

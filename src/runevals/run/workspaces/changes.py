@@ -133,7 +133,7 @@ def _content_before(attempt: Attempt, path: str, stamp: Stamp | None) -> bytes |
 
 
 def _hash_before(attempt: Attempt, path: str) -> str | None:
-    """Of a file that is too large to be read into memory; None if only the attempt's folder had it."""
+    """The hash of a file that is too large for memory; None if only the attempt's folder had it."""
     place = _place_before(attempt, path)
     return None if place is None else hash_file(*place)
 

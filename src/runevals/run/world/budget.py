@@ -51,7 +51,7 @@ class Stop:
         self._request.add_done_callback(lambda _: then())
 
     def first_of(self, pending: Pending[F, Any]) -> list[F]:
-        """Those of `pending` that are done, at least one of them, unless it is time to stop waiting."""
+        """The futures of `pending` that are done, at least one of them, unless it is time to stop waiting."""
         left_s = max(0.0, self._ends_at - time.monotonic())
         return pending.done(None if left_s == float("inf") else left_s)
 

@@ -257,7 +257,7 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
         )
 
     def _fingerprints(self, turn: Turn, extra: Mapping[str, object]) -> Fingerprints:
-        """Those of a case; the normalised one is without the skill's own name, so that a skill can be renamed."""
+        """The fingerprints of a case; the normalised one leaves out the skill's name, so that that can change."""
         prints = case_fingerprints([turn], extra, ignored=_DESCRIBES)
         unnamed = replace(turn, checks=tuple(map(self._without_own_name, turn.checks)))
         if unnamed == turn:

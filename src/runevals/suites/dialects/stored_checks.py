@@ -20,7 +20,7 @@ _FIELDS = ("name", "options", "threshold", "weight", "id", "negated")
 
 
 class CheckStore:
-    """Those of one suite file. What many cases have, `shared`, stays in memory and is the same for all."""
+    """The checks of one suite file. `shared`, what many cases have, stays in memory and is the same for all."""
 
     def __init__(self, source: Source, shared: Iterable[EvaluatorSpec], *, cases: int) -> None:
         self._source = source.without_value

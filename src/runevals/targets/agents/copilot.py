@@ -57,7 +57,7 @@ class _Reader(Reader):
             self.refuse(data["toolCallId"])
 
     def _usage(self, data: Event) -> None:
-        """Of one request more."""
+        """Adds the usage of one more request."""
         before = self.usage
         self.usage = Usage(
             input=_sum(before.input, data.get("inputTokens")),

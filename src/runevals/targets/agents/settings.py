@@ -84,7 +84,7 @@ def _options(written: Written) -> Iterator[Reach]:
 
 
 def _servers(written: Written) -> Iterator[Reach]:
-    """Those that it may use have its environment."""
+    """The servers that it may use, with their environment."""
     for name, server in written.servers():
         if f"{MCP}{name}" in written.values.get("tools", ()):
             yield Reach("server", str(name), written.kind, canonical(server))
