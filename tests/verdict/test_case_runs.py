@@ -135,7 +135,7 @@ def test_a_deterministic_target_is_asked_twice_on_the_head_and_once_on_the_base(
     found, runner, runs = ran("f", cases=keys, deterministic=True)
     asked = {key for _, key in runner.asked}
     assert {each.state for each in found.values()} == {State.WORSE}
-    assert (len(found), len(asked), runs.promise_broken) == (cases, min(cases, 10), False)
+    assert (len(found), len(asked), runs.determinism_violated) == (cases, min(cases, 10), False)
     assert {(runner.runs("head", key), runner.runs("base", key)) for key in asked} == {(2, 1)}
 
 
@@ -149,7 +149,7 @@ def test_a_deterministic_target_is_asked_twice_on_the_head_and_once_on_the_base(
 )
 def test_contradicting_runs_end_the_promise(head, base, state):
     found, _, runs = ran(head, base, deterministic=True)
-    assert (runs.promise_broken, found["k0"].state) == (True, state)
+    assert (runs.determinism_violated, found["k0"].state) == (True, state)
 
 
 def test_critical_cases_get_their_runs_first():

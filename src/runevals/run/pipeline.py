@@ -29,7 +29,7 @@ from runevals.run.prepare_request import prepared, prepared_merge, prepared_resu
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
 from runevals.run.shards.verdict import base_of_shards, conclude_shards, with_filters_of
-from runevals.run.tool_results import in_suites_of, not_measured_here, with_lost_scores, with_promise
+from runevals.run.tool_results import in_suites_of, not_measured_here, with_declared_determinism, with_lost_scores
 from runevals.run.tool_runner import concluded
 from runevals.run.world.budget import Budget, Stop
 from runevals.verdict.outcome import conclusion_of, incomplete, since_mark
@@ -130,7 +130,7 @@ def _gate(
     report, request = prepared_results(report, request)
     base = settled_base(known_base(request), request, not_measured_here)
     if base.baseline is not None:
-        of_base = with_promise(in_suites_of(base.baseline.report, report), deterministic)
+        of_base = with_declared_determinism(in_suites_of(base.baseline.report, report), deterministic)
         base = replace(base, baseline=replace(base.baseline, report=of_base))
         report = with_lost_scores(report, of_base)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *base.notices)))

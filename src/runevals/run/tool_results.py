@@ -62,7 +62,9 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
         parameters_are_attempts=request.parameters_are_attempts,
         columns=settings.compare.columns,
     )
-    return with_promise(replace(report, run=of_this_checkout(report.run, settings)), request.deterministic)
+    return with_declared_determinism(
+        replace(report, run=of_this_checkout(report.run, settings)), request.deterministic
+    )
 
 
 def report_of_files(
@@ -281,7 +283,7 @@ def in_suites_of(report: RunReport, other: RunReport) -> RunReport:
     return replace(report, cases=tuple(cases))
 
 
-def with_promise(report: RunReport, deterministic: bool | None) -> RunReport:  # noqa: FBT001 - None: the file says
+def with_declared_determinism(report: RunReport, deterministic: bool | None) -> RunReport:  # noqa: FBT001 - None: the file says
     """The results, which are said to be the same each time, or not; None: as they are.
 
     JUnit XML in which no test has two outcomes shows nothing random.

@@ -90,7 +90,7 @@ def without_accepted(
         parts=tuple(each for each in comparison.parts(*State) if each.reason is Reason.BASE_ALIKE),
         gained=comparison.improved,
         old_forms=frozenset(pair.key for pair in sides.edited) - known,
-        promise_broken=both_deterministic(report, comparison.base) and not deterministic,
+        determinism_violated=both_deterministic(report, comparison.base) and not deterministic,
     )
     return head, replace(compare_sides(sides, comparison.source, rule, fresh), weakenings=comparison.weakenings)
 

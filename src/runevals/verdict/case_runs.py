@@ -72,7 +72,7 @@ class CaseRuns(Struct):
     doubts_base: bool = False  # it may be of a bad hour: cases that fail on both sides are looked at, too
     base_is_fresh: bool = False  # it was measured just now: what it fails, it fails
     critical_only: bool = False  # a loss is proven already: the other cases are not run and stay open
-    promise_broken: bool = False  # a deterministic target gave two answers to one question
+    determinism_violated: bool = False  # a deterministic target gave two answers to one question
     old_forms: frozenset[Key] = frozenset()  # the edited cases whose old form was run on the head
     _pairs: Sequence[Pair] = ()
     _runs: dict[Key, _Runs] = {}
@@ -104,7 +104,7 @@ class CaseRuns(Struct):
         results = self._sampled(entered) if deterministic else {}
         rest = {key: each for key, each in entered.items() if key not in results}
         results |= self._planned(rest) if rest else {}
-        if self.promise_broken and deterministic:
+        if self.determinism_violated and deterministic:
             return self._of_entrants(deterministic=False)
         others = (each for key, each in entrants.items() if key not in entered and not each.doubtful)
         open_ = [self._finding(each.case, each, Reason.BUDGET, PROVEN_BEFORE) for each in others]
@@ -136,7 +136,7 @@ class CaseRuns(Struct):
         certain.sort(key=lambda each: not each.critical)
         sample = {each.case: each for each in certain[: max(SAMPLE, int(SAMPLE_SHARE * len(self._pairs)))]}
         results = self._planned(sample) if sample else {}
-        self.promise_broken = any(
+        self.determinism_violated = any(
             finding.reason in (Reason.PASSED_AGAIN, Reason.BASE_ALIKE) or _wavers(self._runs[key])
             for key, finding in results.items()
         )

@@ -55,7 +55,7 @@ def compare_sides(
     head, base = sides.head, sides.base
     pairs, measured, same = sides.pairs, sides.measured, sides.same
     promised, other_judge = sides.deterministic, judges_differ(head, base)
-    deterministic = promised and not (fresh is not None and fresh.promise_broken)
+    deterministic = promised and not (fresh is not None and fresh.determinism_violated)
     tested = parts_of(sides.due, rule, alpha=rule.alpha * (STORED_LEVEL if fresh is None else 1.0))
     findings = findings_of(sides, tested, rule, fresh, deterministic=deterministic)
     metric = _leading(findings, measured)

@@ -34,7 +34,7 @@ class FreshEvidence(Struct, frozen=True):
     parts: tuple[Finding, ...] = ()  # of those that looked lost, decided by fresh rounds
     gained: bool | None = None  # whether fresh rounds confirm a gain; None: none looked like one
     old_forms: frozenset[Key] = frozenset()  # edited cases whose old form was run on the head
-    promise_broken: bool = False  # a target that is called deterministic gave two answers to one question
+    determinism_violated: bool = False  # a target that is called deterministic gave two answers to one question
     source: str = ""  # names the fresh rounds
 
 

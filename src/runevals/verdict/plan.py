@@ -265,7 +265,7 @@ class _Case(Generic[K]):
         }
 
     @property
-    def hopeless(self) -> bool:
+    def undecidable(self) -> bool:
         """Whether the runs are evidence against a loss."""
         worst = fmean(at_worst.e_value for _, at_worst in self.likely.values())
         return self.pairs >= FIRST and worst < HOPELESS
@@ -356,7 +356,7 @@ class Plan(Generic[K]):
     def _active(self, case: _Case[K], level: float) -> bool:
         if case.unasked:
             return True
-        settled = case.cleared or case.differs or case.silent or case.e_values[0] >= level or case.hopeless
+        settled = case.cleared or case.differs or case.silent or case.e_values[0] >= level or case.undecidable
         return case.admitted and not settled and case.pairs < self.rules.most_pairs
 
     def _first(self, case: _Case[K]) -> Iterator[Request[K]]:

@@ -186,14 +186,14 @@ class _Open(Struct):
             critical_only=not deterministic and state_of(answer.parts) is State.WORSE,
         )
         findings = cases.findings(pairs, edited, deterministic=deterministic)
-        if by_case and cases.promise_broken and look.places:  # it is like any other target
+        if by_case and cases.determinism_violated and look.places:  # it is like any other target
             answer = self._answer_to(look)
         evidence = FreshEvidence(
             cases=(*self.runner.lost_before, *findings),
             parts=answer.parts,
             gained=answer.gained,
             old_forms=cases.old_forms,
-            promise_broken=cases.promise_broken,
+            determinism_violated=cases.determinism_violated,
             source=answer.source,
         )
         comparison = compare_sides(self.sides, self.source, self.rule, evidence)
