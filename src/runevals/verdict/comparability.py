@@ -49,9 +49,13 @@ def without_judge(report: RunReport) -> RunReport:
 
 
 def too_old(head: RunReport, base: RunReport, rule: RegressionRule) -> int | None:
-    """How many days old the base's run is, if that is more than the rule allows."""
+    """How many days old the base's run is, if that is more than the rule allows.
+
+    What a deterministic target answers is the same on any day; what a judge says of it may not be.
+    """
     age = head.run.started_at - base.run.started_at
-    return age.days if age > timedelta(days=rule.max_base_age_days) else None
+    does_not_age = both_deterministic(head, base) and head.run.judge is None and base.run.judge is None
+    return None if does_not_age or age <= timedelta(days=rule.max_base_age_days) else age.days
 
 
 def models_between(head: RunReport, base: RunReport) -> Iterator[str]:

@@ -97,10 +97,10 @@ def test_an_older_result_stays_where_the_base_cannot_be_run_and_is_named():
 
 
 def of_base(days=0, reported="gpt-5-2026", judged_by="claude-2", **target_fields):
-    """The base's run of so many days ago, which models of these names answered and judged."""
+    """The base's run of so many days ago, which models of these names answered and judged; None: no judge."""
     made = report({"a": "p"})
     target = replace(made.run.target, reported=(reported,), **target_fields)
-    judge = ModelIdentity(type="anthropic", model="claude", reported=(judged_by,))
+    judge = None if judged_by is None else ModelIdentity(type="anthropic", model="claude", reported=(judged_by,))
     started_at = made.run.started_at - timedelta(days=days)
     return replace(made, run=replace(made.run, target=target, judge=judge, started_at=started_at))
 
@@ -132,6 +132,16 @@ def test_a_pass_against_a_base_that_is_not_exact_warns(base, mark, told):
     assert headline(conclusion)[0] == mark
     again = document.parse(document.write(conclusion), "x")
     assert headline(again)[0] == mark
+
+
+@pytest.mark.parametrize(
+    ("judged_by", "remark"), [(None, ""), ("claude-2", " – compared with a result of 9 days ago")]
+)
+def test_what_a_deterministic_target_answered_does_not_age_but_what_a_judge_said_does(judged_by, remark):
+    then, now = (of_base(days, judged_by=judged_by, deterministic=True) for days in (9, 0))
+    stored = StoredBase(baseline=replace(STORED, report=then))
+    conclusion = with_remarks(decision(now, stored.baseline, defaults().rules), stored, defaults())
+    assert conclusion.verdict.headline == f"No regression shown in 1 case{remark}"
 
 
 @pytest.mark.parametrize(
