@@ -10,7 +10,7 @@ from operator import attrgetter
 from msgspec.structs import replace
 
 from runevals.lib.statistics.permutation_test import wilson_upper
-from runevals.lib.text.numbers import plural, short_list
+from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import (
     AgainstComparison,
@@ -113,7 +113,7 @@ def _not_measured(cases: Sequence[CaseReport], of: int) -> str:
     in_part = sum(case.status is Outcome.FAILED for case in cases)
     if in_part == len(cases):
         return f"{in_part} of {plural(of, 'case')} failed and could be measured only in part"
-    also = f", {in_part} that failed only in part" if in_part else ""
+    also = phrase(in_part, ", {} that failed only in part")
     return f"{len(cases) - in_part} of {plural(of, 'case')} could not be measured{also}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import capitalised, joined, p_value, plural, points, short_list
+from runevals.lib.text.numbers import capitalised, joined, p_value, phrase, plural, points, short_list
 from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, RunReport, State
 from runevals.verdict.causes import causes, labels
 from runevals.verdict.reasons import MEANINGS
@@ -67,7 +67,7 @@ def _shared(groups: Sequence[CauseGroup]) -> str:
 def _first(keys: Sequence[str], number: int) -> str:
     """The first of so many cases."""
     rest = number - min(len(keys), 3)
-    return f": {', '.join(one_line(key, 60) for key in keys[:3])}{f' and {rest:,} more' if rest else ''}"
+    return f": {', '.join(one_line(key, 60) for key in keys[:3])}{phrase(rest, ' and {:,} more')}"
 
 
 def dropped(finding: Finding) -> str:
@@ -88,9 +88,9 @@ def not_known(findings: Sequence[Finding]) -> str:
     detail = next((finding.detail for finding in some if finding.detail), "")
     sentence = detail or meaning.sentence
     rest = len(findings) - len(some)
-    also = f"; {rest} more for other reasons" if rest else ""
-    subject = f"{short_list(names)} may be lost: " if names else ""
-    settles = f"; {meaning.settles}" if meaning.settles else ""
+    also = phrase(rest, "; {} more for other reasons")
+    subject = phrase(short_list(names), "{} may be lost: ")
+    settles = phrase(meaning.settles, "; {}")
     return f"Not known – {subject}{sentence}{settles}{also}"
 
 
@@ -112,7 +112,7 @@ def warning(comparison: Comparison) -> str:
         pass_ = "passes only in its" if len(some) == 1 else "pass only in their"
         return f"{plural(len(some), 'case')} {pass_} edited form: {names}"
     detail = next((each.detail for each in some if each.detail), meaning.sentence)
-    settles = f"; {meaning.settles} would settle it" if meaning.settles else ""
+    settles = phrase(meaning.settles, "; {} would settle it")
     return f"No loss proven – {names} failed that passed on the base: {detail}{settles}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.text.numbers import plural, short_list
+from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import (
     AgainstComparison,
     Comparison,
@@ -268,15 +268,14 @@ def _unmeasured(
     """What was not measured and would decide; empty if nothing is missing."""
     if unmeasured_gates := [gate for gate in gates if gate.unmeasured]:
         gate = min(unmeasured_gates, key=lambda gate: gate.name != "measured")
-        kinds = error_kinds(report)
         of_gate = "" if gate.name == "measured" else f"the gate {gate.name}: "
-        return f"{of_gate}{gate.reason}" + (f" ({kinds})" if kinds else "")
+        return f"{of_gate}{gate.reason}{phrase(error_kinds(report), ' ({})')}"
     missing = rules.baseline_required and comparison is None
     return "there is no baseline, and the settings require one" if missing else ""
 
 
 def _passing(report: RunReport) -> str:
     totals = report.totals
-    skipped_ = f", {totals.skipped} skipped" if totals.skipped else ""
     of = totals.cases - totals.skipped
-    return f"{totals.passed} of {plural(of, 'case')} {'passes' if of == 1 else 'pass'}{skipped_}"
+    passing = f"{totals.passed} of {plural(of, 'case')} {'passes' if of == 1 else 'pass'}"
+    return passing + phrase(totals.skipped, ", {} skipped")

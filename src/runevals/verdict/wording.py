@@ -6,7 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from runevals.lib.text.numbers import money, p_value, percent, plural, points, score, seconds, short_list, signed
+from runevals.lib.text.numbers import (
+    money,
+    p_value,
+    percent,
+    phrase,
+    plural,
+    points,
+    score,
+    seconds,
+    short_list,
+    signed,
+)
 from runevals.records import (
     NO_CHECKS,
     AgainstComparison,
@@ -230,7 +241,7 @@ def how_sure(comparison: Comparison) -> list[str]:
     """
     if comparison.deterministic or comparison.detectable_drop is None:
         return []
-    fresh = f"Fresh runs of both sides, made in turn, decided: {comparison.fresh}." if comparison.fresh else ""
+    fresh = phrase(comparison.fresh, "Fresh runs of both sides, made in turn, decided: {}.")
     sentences = [difference(comparison), fresh, _by_chance(comparison), _flips(comparison)]
     drop = 100 * comparison.detectable_drop
     detectable = f"A drop of {drop:.1f} points or more would have shown (at least 9 times in 10)."
@@ -448,7 +459,7 @@ def judge_notes(report: RunReport) -> list[str]:
         notes.append(f"{plural(report.totals.judge_cached, 'judgement')} from the cache")
     for agreement in report.agreement:
         alpha = "no two votes differ" if agreement.alpha is None else f"votes agree with α {agreement.alpha:.2f}"
-        contested = f", {agreement.contested} of {agreement.checks} contested" if agreement.contested else ""
+        contested = phrase(agreement.contested, f", {{}} of {agreement.checks} contested")
         notes.append(f"{agreement.evaluator}: {alpha}{contested}")
     return notes
 

@@ -35,6 +35,11 @@ def short_list(names: Sequence[str], most: int = 3) -> str:
     return first_of([one_line(name, 60) for name in names], most)
 
 
+def phrase(value: object, template: str) -> str:
+    """`phrase(3, "; {} more")` is "; 3 more"; empty for 0, an empty text and None."""
+    return template.format(value) if value else ""
+
+
 def and_more(items: Sized, most: int) -> list[str]:
     """The line after the first of some lines, if there are more."""
     return [f"… and {len(items) - most} more"] if len(items) > most else []
