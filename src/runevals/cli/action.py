@@ -35,14 +35,7 @@ from runevals.cli.terminal import warn, warn_runner
 from runevals.github.accept_losses import ProposedLosses, proposed_losses, with_approved_losses
 from runevals.github.collect_shards import collected
 from runevals.github.file_commands import FileCommands
-from runevals.github.job import (
-    action_input,
-    change_event,
-    job_here,
-    on_github,
-    results_of_job,
-    with_own_identity,
-)
+from runevals.github.job import action_input, change_event, job_here, on_github, results_of_job, with_own_identity
 from runevals.github.job_attempts import attempted, measured_before
 from runevals.github.job_tokens import without_tokens
 from runevals.github.stored_baseline import stored_base
@@ -50,13 +43,7 @@ from runevals.github.stored_mark import stored_mark
 from runevals.github.without_secrets import not_measured, without_keys_of_programs
 from runevals.lib.terminal import notice, say
 from runevals.programs import processes
-from runevals.records.errors import (
-    PASSED,
-    CannotWrite,
-    ExternalError,
-    InvalidSettings,
-    RunevalsError,
-)
+from runevals.records.errors import PASSED, CannotWrite, ExternalError, InvalidSettings, RunevalsError
 from runevals.reports.publish import publish
 from runevals.run import pipeline
 from runevals.run.baseline.protected_side import protected_side

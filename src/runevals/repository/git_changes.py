@@ -32,9 +32,7 @@ class PathsRead(Struct, frozen=True, kw_only=True):
     def joined(self, other: PathsRead) -> PathsRead:
         """What either reads."""
         return PathsRead(
-            paths=self.paths | other.paths,
-            patterns=self.patterns | other.patterns,
-            links=self.links | other.links,
+            paths=self.paths | other.paths, patterns=self.patterns | other.patterns, links=self.links | other.links
         )
 
 

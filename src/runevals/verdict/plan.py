@@ -288,10 +288,7 @@ class _Case(Generic[K]):
         pairs = min(pairs, *(self.number(side) + left[side] for side in SIDES))
         behind = self.number("base") <= self.number("head")
         only_base = behind and self.pairs >= FIRST and evidence < 1
-        return {
-            "base": pairs - self.number("base"),
-            "head": 0 if only_base else pairs - self.number("head"),
-        }
+        return {"base": pairs - self.number("base"), "head": 0 if only_base else pairs - self.number("head")}
 
 
 def _as_good(at_worst: Pairs) -> bool:

@@ -27,10 +27,7 @@ class Votes:
         """One entry for each evaluator whose checks were voted on."""
         return tuple(
             VoteAgreement(
-                evaluator=name,
-                checks=len(votes),
-                alpha=krippendorff_alpha(votes),
-                contested=self._contested[name],
+                evaluator=name, checks=len(votes), alpha=krippendorff_alpha(votes), contested=self._contested[name]
             )
             for name, votes in self._votes.items()
         )

@@ -25,10 +25,7 @@ _OF_VENDOR: Mapping[str, str] = {"claude-code": "anthropic", "codex": "openai"} 
 _PROGRAMS: Mapping[str, str] = {"claude-code": "claude", "codex": "codex"}
 # Suites of other tools by their usual names, and the command that brings them here.
 _OTHERS: Mapping[str, tuple[str, str]] = {
-    "promptfooconfig.y*ml": (
-        "promptfoo",
-        "runevals import promptfoo {}, or runevals init --gate promptfoo",
-    ),
+    "promptfooconfig.y*ml": ("promptfoo", "runevals import promptfoo {}, or runevals init --gate promptfoo"),
     "**/*.eval.y*ml": ("agentv", "runevals gate reads its results"),
     "conftest.py": ("pytest", "runevals init --gate pytest"),
     "tests/conftest.py": ("pytest", "runevals init --gate pytest"),

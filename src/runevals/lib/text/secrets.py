@@ -63,9 +63,7 @@ def remembered() -> Mapping[str, str]:
 
 
 def remember_keys(
-    environment: Mapping[str, str],
-    key_names: Iterable[str],
-    public: Callable[[Iterable[str]], frozenset[str]],
+    environment: Mapping[str, str], key_names: Iterable[str], public: Callable[[Iterable[str]], frozenset[str]]
 ) -> None:
     """Registers the variables that hold keys by the settings, and the secrets of their environment, too.
 

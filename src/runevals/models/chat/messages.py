@@ -111,12 +111,7 @@ def _list(value: Any) -> object:
     return [value] if isinstance(value, str) else value
 
 
-_FORMS: Forms = {
-    "tools": _tools,
-    "tool_choice": _choice,
-    "response_format": _format,
-    "stop": _list,
-}
+_FORMS: Forms = {"tools": _tools, "tool_choice": _choice, "response_format": _format, "stop": _list}
 
 
 def read(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:

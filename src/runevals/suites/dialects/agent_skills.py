@@ -28,12 +28,7 @@ from runevals.suites.dialects.agent_skills_checks import (
     unread_checks,
 )
 from runevals.suites.dialects.case_files import digests, find_files, place_of
-from runevals.suites.dialects.checking import (
-    schema_problems,
-    sorted_by_position,
-    suite_of,
-    with_numbered_keys,
-)
+from runevals.suites.dialects.checking import schema_problems, sorted_by_position, suite_of, with_numbered_keys
 from runevals.suites.dialects.conservation import content_in_case, content_of
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
@@ -228,10 +223,7 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
         location = self.source.locate(place)
         described = raw.get("expected_output")
         turn = Turn(
-            prompt=prompt,
-            expected=described if is_text(described) else None,
-            checks=specs,
-            location=location,
+            prompt=prompt, expected=described if is_text(described) else None, checks=specs, location=location
         )
         name = first_of(raw, ("name", "eval_name", "title"), is_text)
         timeout_s = _timeout_s(raw)

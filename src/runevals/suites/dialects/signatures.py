@@ -122,9 +122,7 @@ SIGNATURES: tuple[Signature, ...] = (
         ("format_version", "tool", "cases"),
     ),
     *_other(
-        "settings of runevals",
-        "run them by `runevals --config {path}`",
-        ("version", "suites|target|judge|judges"),
+        "settings of runevals", "run them by `runevals --config {path}`", ("version", "suites|target|judge|judges")
     ),
     *_other(
         "a log of requests to OpenAI's API",

@@ -114,11 +114,7 @@ class AgentTargetSettings(ProgramSettings, frozen=True, kw_only=True):
         values, base = section.values, section.base
         agent = agent_settings(values, base, section.repository)
         servers = [base / values["mcp"]] if isinstance(values.get("mcp"), str) else []
-        return {
-            "agent": agent,
-            "skills_of_suites": "skills" not in values,
-            "files": (*agent.skills, *servers),
-        }
+        return {"agent": agent, "skills_of_suites": "skills" not in values, "files": (*agent.skills, *servers)}
 
     @property
     def command_line(self) -> Agent:
