@@ -36,8 +36,6 @@ CONFIGURATION = {
     },
     "extra": {"version": {"provider": "mike"}},  # the layout of versions that the switch reads
     "markdown_extensions": {
-        "admonition": {},
-        "attr_list": {},
         "tables": {},
         "toc": {"permalink": True, "slugify": {"object": "pymdownx.slugs.slugify", "kwds": {"case": "lower"}}},
         "pymdownx.highlight": {},

@@ -25,7 +25,7 @@ from runevals.lib.checkout import repository_root
 from runevals.lib.parsing.source import read_source, read_yaml
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.records.errors import USAGE_ERROR, InvalidSettings, UsageError
 from runevals.run.redaction.redactors import without_either
 from runevals.settings.resolve import Settings
@@ -97,9 +97,7 @@ def _import_log(tool: str, file: Path, output: Path, settings: Settings, *, expe
     log = read_log(file, tool)
     left_out = ", ".join(f"{number} {reason}" for reason, number in sorted(log.left_out.items()))
     if not log.conversations:
-        raise UsageError(
-            f"{file}: no conversation can be read of it" + (f"; left out: {left_out}" if left_out else "")
-        )
+        raise UsageError(f"{file}: no conversation can be read of it{phrase(left_out, '; left out: {}')}")
     conversations = without_either(log.conversations, settings)
     document = as_document(conversations, expected=expected)
     cases = len(document["items"])

@@ -12,7 +12,7 @@ from runevals.cli.help import GroupedCommand
 from runevals.cli.options import MODELS, SUITES, environment_option, resolved_settings, settings_options
 from runevals.lib.terminal import say
 from runevals.lib.text.escape import log_json
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.run.cost_estimate import estimated_cost
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
@@ -83,7 +83,7 @@ def describe(plan: RunPlan, settings: Settings) -> str:
     lines = [f"{suite.path}  {plural(len(suite.cases), 'case')}  ({suite.dialect})" for suite in plan.suites]
     categories = Counter(case.category for case in plan.cases if case.category)
     evaluators = Counter(check.id for check in plan.checks)
-    left_out = f" ({plan.excluded} left out by filters)" if plan.excluded else ""
+    left_out = phrase(plan.excluded, " ({} left out by filters)")
     part = "" if plan.shard is None else f" (shard {plan.shard.part} of {plan.shard.of})"
     lines += [
         "",

@@ -18,7 +18,7 @@ from runevals.cli import WITHOUT_CURSOR
 from runevals.github.annotations import group_command
 from runevals.lib.terminal import say, terminal_text
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import money, plural
+from runevals.lib.text.numbers import money, phrase, plural
 from runevals.records import Outcome
 from runevals.verdict.score import status_of, without_answer
 
@@ -162,7 +162,7 @@ class Tally:
         return f"throttled: waits {math.ceil(left_s)} s for {host}"
 
     def __str__(self) -> str:
-        phase = f"{self.phase}: " if self.phase else ""
+        phase = phrase(self.phase, "{}: ")
         trials = f"{'at most ' if self.at_most else ''}{plural(self.total, 'trial')}"
         parts = [f"{phase}{self.done} of {trials} done", self.counts, self.left, self.waiting]
         return " · ".join(filter(None, (", ".join(filter(None, parts)), self.subject)))
@@ -199,7 +199,7 @@ def lines(tally: Tally, every_s: float) -> Iterator[Say]:
 @contextmanager
 def _group(tally: Tally) -> Iterator[Say]:
     """The lines of a job's log, in a folded group."""
-    phase = f"{tally.phase}: " if tally.phase else ""
+    phase = phrase(tally.phase, "{}: ")
     trials = f"{phase}{plural(tally.total, 'trial')}{' at most' * tally.at_most}"
     click.echo(group_command(" · ".join(filter(None, (trials, tally.subject)))), err=True)
     try:
@@ -234,7 +234,7 @@ def _drawn(tally: Tally, console: Console) -> RenderableType:
     from rich.text import Text
 
     words = "  ".join(filter(None, [f"{tally.amount} {tally.counts}", tally.left]))
-    phase = f"{tally.phase} " if tally.phase else ""
+    phase = phrase(tally.phase, "{} ")
     room = min(40, console.width // 5, console.width - len(phase) - len(words) - 2)
     line = Table.grid(padding=(0, 1, 0, 0))
     bar = [ProgressBar(total=max(tally.total, 1), completed=tally.done, width=room)] if room >= 8 else []

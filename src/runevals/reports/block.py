@@ -9,7 +9,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from runevals.lib.text.escape import code_cell, one_line, visible
-from runevals.lib.text.numbers import and_more, plural
+from runevals.lib.text.numbers import and_more, phrase, plural
 from runevals.records import (
     CaseName,
     CaseReport,
@@ -91,7 +91,7 @@ def block_of(conclusion: Conclusion) -> Block:
         steps = None
         if comparison is not None and change is not None and change.base is not None:
             again = fresh_runs(comparison, change)
-            runs = f"{runs_passed(change.base)} → {runs_passed(case)}{f', {again}' if again else ''}"
+            runs = f"{runs_passed(change.base)} → {runs_passed(case)}{phrase(again, ', {}')}"
             steps = changed_steps(change)
         return Example(case, change, runs, checks, steps, before, after, against)
 
@@ -191,7 +191,7 @@ def _names(row: CauseRow) -> str:
     names = [one_line(name.key, 60) for name in row.examples]
     first = names if row.cases <= len(names) else names[:MOST_EXAMPLES]
     rest = row.cases - len(first)
-    return ", ".join(first) + (f" and {rest:,} more" if rest else "")
+    return ", ".join(first) + phrase(rest, " and {:,} more")
 
 
 def _left_out(group: CauseGroup) -> Iterator[str]:

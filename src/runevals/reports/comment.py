@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runevals.lib.text.numbers import phrase
 from runevals.records import Conclusion, Links
 from runevals.reports.next_steps import Where
 from runevals.reports.sections import Section, sections
@@ -33,7 +34,7 @@ def _joined(included: Sequence[Section], left_out: Sequence[Section], marker: st
     if left_out:
         names = ", ".join(dict.fromkeys(section.name for section in left_out))
         texts.insert(-1, f"<sub>Too long for a comment: {names}. The summary of the run has them.</sub>")
-    return (f"{marker}\n" if marker else "") + "\n\n".join(texts) + "\n"
+    return phrase(marker, "{}\n") + "\n\n".join(texts) + "\n"
 
 
 def fits(text: str) -> bool:

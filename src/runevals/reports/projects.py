@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.text.escape import inert_line
+from runevals.lib.text.numbers import phrase
 from runevals.records import Conclusion, Links
 from runevals.reports.comment import OF_JOB, fits
 from runevals.reports.next_steps import Where
@@ -95,4 +96,4 @@ def _joined(several: SeveralConclusions, parts: Sequence[_Part], marker: str, lo
     table = [several.table.rstrip()] if several.table else []
     head = f"### {parts[0].mark} {inert_line(several.line, longest)}"
     texts = [head, *table, *(part.text.rstrip() for part in parts)]
-    return (f"{marker}\n" if marker else "") + "\n\n".join(texts) + "\n"
+    return phrase(marker, "{}\n") + "\n\n".join(texts) + "\n"

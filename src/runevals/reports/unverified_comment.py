@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from runevals.lib.text.escape import code_cell
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.records import CaseReport, Links, Outcome, RunReport
 from runevals.reports.block import line_link
 from runevals.verdict.score import over_attempts, over_turns
@@ -54,8 +54,8 @@ def _counted(cases: Sequence[CaseReport]) -> str:
     if not of:
         return "no case was measured"
     text = f"{counts.passed} of {plural(of, 'case')} {'passes' if of == 1 else 'pass'}"
-    errored = f", {counts.errored} could not be measured" if counts.errored else ""
-    return text + errored + (f", {counts.skipped} skipped" if counts.skipped else "")
+    errored = phrase(counts.errored, ", {} could not be measured")
+    return text + errored + phrase(counts.skipped, ", {} skipped")
 
 
 def _not_passing(cases: Sequence[CaseReport], links: Links) -> list[str]:

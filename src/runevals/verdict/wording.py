@@ -459,7 +459,7 @@ def judge_notes(report: RunReport) -> list[str]:
         notes.append(f"{plural(report.totals.judge_cached, 'judgement')} from the cache")
     for agreement in report.agreement:
         alpha = "no two votes differ" if agreement.alpha is None else f"votes agree with α {agreement.alpha:.2f}"
-        contested = phrase(agreement.contested, f", {{}} of {agreement.checks} contested")
+        contested = f", {agreement.contested} of {agreement.checks} contested" if agreement.contested else ""
         notes.append(f"{agreement.evaluator}: {alpha}{contested}")
     return notes
 
