@@ -208,7 +208,6 @@ VALUES = [
 @pytest.fixture
 def settled(tmp_path):
     """Resolves the settings of a change to this base."""
-    (tmp_path / ".git").mkdir()
     (tmp_path / "answers.jsonl").write_text("", encoding="utf-8")
     (tmp_path.parent / "outside.txt").write_text("CANARY OF A FILE", encoding="utf-8")
 
