@@ -13,16 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler
+from pkgutil import resolve_name
 from typing import Any
 
 import jsonschema_rs
-from anthropic.types import Message
-from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
-from openai.types.chat import ChatCompletion
-from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
-from openai.types.responses import Response
-from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
-from pydantic import TypeAdapter
 
 from tests.serving import Quiet, serving
 
@@ -59,13 +53,14 @@ class Served:
 class Wire:
     """One API: `reply` is a turn in its form, `results` are those of tools that the last turn of a request has.
 
-    `error` wraps what is wrong as its errors do.
+    `error` wraps what is wrong as its errors do. `request` and `reply_type` name types of the vendor's SDK, which
+    takes seconds to import.
     """
 
     api: str
     path: str
-    request: Any
-    reply_type: Any
+    request: str
+    reply_type: str
     reply: Callable[[Turn], dict[str, Any]]
     results: Callable[[Mapping[str, Any]], list[str]]
     error: Callable[[str], dict[str, Any]]
@@ -73,7 +68,7 @@ class Wire:
     def turn(self, turn: Turn) -> dict[str, Any]:
         """A turn as a body that the vendor's SDK reads."""
         body = self.reply(turn)
-        self.reply_type.model_validate(body, strict=False)
+        resolve_name(self.reply_type).model_validate(body, strict=False)
         return body
 
     def fault(self, body: object) -> str | None:
@@ -85,7 +80,9 @@ class Wire:
 
 @cache
 def _checks(wire: Wire) -> Any:
-    schema = TypeAdapter(wire.request).json_schema()
+    from pydantic import TypeAdapter
+
+    schema = TypeAdapter(resolve_name(wire.request)).json_schema()
     _close(schema)
     return jsonschema_rs.validator_for(schema)
 
@@ -229,8 +226,8 @@ WIRES = {
         Wire(
             api="chat",
             path="/v1/chat/completions",
-            request=CompletionCreateParamsNonStreaming,
-            reply_type=ChatCompletion,
+            request="openai.types.chat.completion_create_params:CompletionCreateParamsNonStreaming",
+            reply_type="openai.types.chat:ChatCompletion",
             reply=_as_completion,
             results=lambda body: [each["content"] for each in body["messages"] if each["role"] == "tool"],
             error=_of_openai,
@@ -238,8 +235,8 @@ WIRES = {
         Wire(
             api="responses",
             path="/v1/responses",
-            request=ResponseCreateParamsNonStreaming,
-            reply_type=Response,
+            request="openai.types.responses.response_create_params:ResponseCreateParamsNonStreaming",
+            reply_type="openai.types.responses:Response",
             reply=_as_response,
             results=lambda body: [
                 each["output"] for each in body["input"] if each.get("type") == "function_call_output"
@@ -249,8 +246,8 @@ WIRES = {
         Wire(
             api="messages",
             path="/v1/messages",
-            request=MessageCreateParamsNonStreaming,
-            reply_type=Message,
+            request="anthropic.types.message_create_params:MessageCreateParamsNonStreaming",
+            reply_type="anthropic.types:Message",
             reply=_as_message,
             results=lambda body: [
                 block["content"]

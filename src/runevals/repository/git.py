@@ -153,7 +153,8 @@ def _git_dir(root: Path) -> Path:
 
     git itself finds it, and refuses one that belongs to another user.
     """
-    if not os.path.lexists(root / ".git"):
+    place = root / ".git"
+    if not os.path.lexists(place) or (place.is_dir() and not os.path.lexists(place / "HEAD")):
         raise NoRepository(f"{root} is not a git repository")
     done = _run(root, ("rev-parse", "--absolute-git-dir"), {})
     if done is None:
