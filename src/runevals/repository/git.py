@@ -154,7 +154,8 @@ def _git_dir(root: Path) -> Path:
     git itself finds it, and refuses one that belongs to another user.
     """
     place = root / ".git"
-    if not os.path.lexists(place) or (place.is_dir() and not os.path.lexists(place / "HEAD")):
+    is_of_worktree = os.path.isfile(place)  # noqa: PTH113 - False if it may not be looked at
+    if not is_of_worktree and not os.path.lexists(place / "HEAD"):
         raise NoRepository(f"{root} is not a git repository")
     done = _run(root, ("rev-parse", "--absolute-git-dir"), {})
     if done is None:
