@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runevals.cli.run_targets import of_target
+from runevals.run.targets import of_target
 from tests.ending import ended
 from tests.sample_suites import SUITE
 

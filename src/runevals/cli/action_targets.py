@@ -14,7 +14,6 @@ from runevals.cli.action_report import JobResult, mask_keys, output_folder, repo
 from runevals.cli.action_several import Part, Results, Step, finished
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
-from runevals.cli.run_targets import requests_of_each
 from runevals.cli.terminal import tell, warn, warn_runner
 from runevals.github.accept_losses import proposed_losses, with_approved_losses
 from runevals.github.job import action_input
@@ -25,12 +24,13 @@ from runevals.github.without_secrets import not_measured
 from runevals.lib.terminal import notice, say, terminal_text
 from runevals.records.errors import InvalidSettings
 from runevals.reports import side_by_side
+from runevals.run import pipeline
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import ended_by
 from runevals.run.preflight_container import require_reachable
 from runevals.run.request import RunRequest
-from runevals.run.targets import run_targets
+from runevals.run.targets import requests_of_each
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.resolve import ignored_changes
 from runevals.settings.targets import choose_one
@@ -83,9 +83,8 @@ def _measured(step: Step) -> tuple[Sequence[Part], UnfinishedRun | None]:
     proposed = proposed_losses(settings, here, environment)  # before any program runs
     loaded = suites_of(settings)
     warn(loaded.problems)
-    requests = requests_of_each(
-        RunRequest(settings=settings, raw=step.raw, suites=loaded, progress=progress), step.raw
-    )
+    request = RunRequest(settings=settings, raw=step.raw, suites=loaded, progress=progress)
+    requests = {one.name: one for one in requests_of_each(request)}
     for request in requests.values():
         mask_keys(environment, request.settings)
     keyless = {} if here.job.has_secrets else _without_keys(requests)
@@ -142,4 +141,5 @@ def _run(requests: Mapping[str, RunRequest], step: Step) -> tuple[Mapping[str, C
     inputs, of_each = step.raw.inputs, [request.settings for request in requests.values()]
     attempt = attempted(of_each, step.here, inputs, warn_runner) if action_input("resume", inputs) else None
     with nullcontext() if attempt is None else attempt.journal(*of_each) as journal:
-        return run_targets(requests, step.settings, journal), attempt
+        own = [replace(request, journal=journal) for request in requests.values()]
+        return dict(zip(requests, pipeline.run_each(own, step.settings), strict=True)), attempt

@@ -6,12 +6,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from datetime import datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.cli import finish
 from runevals.cli.options import kept_folder
@@ -19,7 +21,7 @@ from runevals.cli.terminal import tell
 from runevals.lib.storage.files import STANDARD_STREAM, created, keep_out_of_git, remove, require_no_link
 from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
-from runevals.records.errors import CannotWrite, InvalidSettings
+from runevals.records.errors import PASSED, CannotWrite, InvalidSettings
 from runevals.records.format_names import AGENTSKILLS, EVAL_DOCUMENT
 from runevals.reports import VERDICT, reporter_for, results
 from runevals.reports.next_steps import Where
@@ -56,6 +58,16 @@ run_format_option = _format_option((*_OF_FILES, VERDICT), f"{_ABOUT_FILES} {_ABO
 verdict_format_option = _format_option(("results", VERDICT), f"results: as text. {_ABOUT_JSON}")
 
 
+class RunFiles(Struct, frozen=True, kw_only=True):
+    """The files that a run is asked for: reports, suites with responses, files in buckets; else default ones."""
+
+    outputs: Sequence[Path]
+    reports: Sequence[Path]
+    documents: Sequence[Path]
+    copies: Mapping[str, Path]  # address → its file here
+    default: Sequence[Path]
+
+
 class OutputResult(Struct, frozen=True, kw_only=True):
     """The written files or why they are missing, and the exit code."""
 
@@ -77,6 +89,17 @@ def reported(
     A failing verdict stays one if its reports cannot be written; a passing one without them is a failure.
     Without a `screen`, the answers were all that was asked for, and there is no verdict.
     """
+    done = written(write, partial(tell, conclusion, where) if screen else None)
+    done = replace(done, exit_code=(screen and conclusion.verdict.exit_code) or done.exit_code)
+    if form == VERDICT:
+        from runevals.reports import verdict_json
+
+        print_text([verdict_json.render(conclusion, where, done.files, done.exit_code)])
+    return done
+
+
+def written(write: Callable[[], Sequence[Path]], show: Callable[[], None] | None) -> OutputResult:
+    """Writes, shows the verdict in any case, and says where the files are, or why they are not."""
     files: Sequence[Path] = ()
     failure: CannotWrite | None = None
     try:
@@ -84,18 +107,13 @@ def reported(
     except CannotWrite as error:
         failure = error
     finally:
-        if screen:
-            tell(conclusion, where)
+        if show is not None:
+            show()
     if failure is not None:
         say(f"Error: {failure}", err=True)
     elif files:
         say("\n".join(fitted(f"       Written: {', '.join(map(str, files))}")))
-    code = (screen and conclusion.verdict.exit_code) or (0 if failure is None else failure.exit_code)
-    if form == VERDICT:
-        from runevals.reports import verdict_json
-
-        print_text([verdict_json.render(conclusion, where, files, code)])
-    return OutputResult(files=tuple(files), failure=failure, exit_code=code)
+    return OutputResult(files=tuple(files), failure=failure, exit_code=failure.exit_code if failure else PASSED)
 
 
 def require_one_verdict(form: str, others: Mapping[str, object]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from datetime import datetime
 from functools import partial
@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from runevals.cli import finish
+from runevals.cli import finish, run_targets
 from runevals.cli.answers import show_answers
 from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, kept_folder, output_option, raw_settings, settings_options
 from runevals.cli.output import (
+    OutputResult,
+    RunFiles,
     document_of,
     keep,
     kept_results,
@@ -32,7 +34,6 @@ from runevals.cli.plan import describe
 from runevals.cli.preload import load_sdk_beside
 from runevals.cli.progress import progress
 from runevals.cli.run_projects import run_projects
-from runevals.cli.run_targets import run_several
 from runevals.cli.terminal import warn
 from runevals.cli.watch import watch
 from runevals.github.job import change_event, require_own_code
@@ -46,7 +47,6 @@ from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import protected_side
-from runevals.run.cluster.setup import on_cluster
 from runevals.run.export_suite import exportable, exported, separated
 from runevals.run.load import plan_of, suites_of
 from runevals.run.preflight import require_present
@@ -54,6 +54,7 @@ from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest
 from runevals.run.resume.unfinished import journalled, unfinished
 from runevals.run.shards.split import plan_of_shard
+from runevals.run.targets import requests_of_each
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.resolve import Settings, ignored_changes, resolve
 from runevals.suites import load as loading
@@ -63,6 +64,7 @@ from runevals.suites.upgrade import upgrade_file
 
 if TYPE_CHECKING:
     from runevals.cli.progress import Detail
+    from runevals.records import Conclusion
     from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.resolve import RawSettings
     from runevals.suites.load import LoadedSuites
@@ -167,8 +169,8 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     if project is None:
         require_own_code(words)
     side = protected_side(words, change_event(words), options["base"]) if project is None else project.base_side
-    of_change = replace(words, base_side=side)
-    settings, display = resolve(of_change), partial(progress, detail=_detail(options))
+    words = replace(words, base_side=side)
+    settings, display = resolve(words), partial(progress, detail=_detail(options))
     if options["init_only"]:
         return _prepared(settings)
     if options["interactive"]:
@@ -185,24 +187,21 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         warn(loaded.problems)
         say(describe(plan_of_shard(loaded, settings), settings))
         return 0
+    weakenings = ignored_changes(words)
     if _drops_judge(loaded, settings):
         say(NO_JUDGE, err=True)
         words = replace(words, flags={**words.flags, "no_judge": True})
         settings = replace(settings, no_judge=True)
-    if not on_cluster(settings):
-        require_present(settings)
+    require_present(settings)
     request = RunRequest(
         settings=settings,
         suites=loaded,
         raw=words,
         base=options["base"],
-        weakenings=ignored_changes(of_change),
+        weakenings=weakenings,
         progress=display,
     )
-    journal_for = partial(journalled, options, paths, before)
-    if settings.targets and not settings.evaluate_only:
-        return run_several(request, of_change, options, journal_for)
-    return _run(request, options, journal_for(settings))
+    return _run(request, options, partial(journalled, options, paths, before))
 
 
 def _drops_judge(loaded: LoadedSuites, settings: Settings) -> bool:
@@ -217,51 +216,66 @@ def _detail(options: Mapping[str, Any]) -> Detail:
     return "none" if options["quiet"] else "trials" if options["verbose"] else "counts"
 
 
-def _run(request: RunRequest, options: Mapping[str, Any], run: UnfinishedRun | None) -> int:
+def _run(request: RunRequest, options: Mapping[str, Any], journal_for: Callable[..., UnfinishedRun | None]) -> int:
+    """Runs each target that the settings name → the worst exit code. `journal_for` gets the settings of each."""
     settings, loaded = request.settings, request.suites
-    copies = _copies(options["output"])
-    outputs, reports, documents = _outputs(options, copies)
+    requests = requests_of_each(request)
+    files = _files(options)
+    if several := len(requests) > 1:
+        run_targets.require_possible(files, options)
     require_cache(settings)
-    default_files = kept_results(datetime.now().astimezone())
     if options["opened"]:
-        page_of(outputs or default_files)
-    if documents:
+        page_of(files.outputs or files.default)
+    if files.documents:
         exportable(loaded.suites)  # before any cost
     for suite in loaded.suites:
-        if (settings.repository / suite.path).resolve() in {output.resolve() for output in outputs}:
+        if (settings.repository / suite.path).resolve() in {output.resolve() for output in files.outputs}:
             raise InvalidSettings(f"--output {suite.path} is the suite itself; it would be overwritten")
+    of_each = [one.settings for one in requests]
+    run = journal_for(*of_each)
     warn(loaded.problems)
-    with nullcontext() if run is None else run.journal(settings) as journal:
-        conclusion = with_waiting(pipeline.run(replace(request, journal=journal)), settings)
-    answers_only = bool(options["prompts"]) and show_answers(conclusion)
-
-    def write() -> list[Path]:
-        if answers_only and not outputs:
-            return []
-        if not outputs:
-            return keep(conclusion, default_files)
-        folders = {path.resolve().parent for path in outputs}
-        if not settings.in_ci and default_files[0].parent.resolve() not in folders:
-            with suppress(CannotWrite, InvalidSettings):  # the user named other files
-                require_kept_results()
-                keep(conclusion, default_files[:1])
-        publish(conclusion, reports, form=options["form"])
-        for path in documents:
-            write_whole(path, exported(conclusion.report, exportable(loaded.suites), settings))
-        for address, path in copies.items():
-            copy_to_bucket(path, address)
-        return outputs
-
-    done = reported(
-        conclusion, write, _where(settings, options, outputs), screen=not answers_only, form=options["form"]
-    )
-    if copies and done.failure is None:
-        say(f"       Copied to: {', '.join(copies)}")
-    if run is not None and (way := run.end(conclusion, written=done.failure is None)):
+    with nullcontext() if run is None else run.journal(*of_each) as journal:
+        measured = pipeline.run_each([replace(one, journal=journal) for one in requests], settings)
+    conclusions = [with_waiting(conclusion, settings) for conclusion in measured]
+    if several:
+        done = run_targets.reported(dict(zip(settings.targets, conclusions, strict=True)), files, options)
+    else:
+        done = _reported(conclusions[0], files, options, request)
+    if run is not None and (way := run.end(*conclusions, written=done.failure is None)):
         say(f"       {way}")
     if options["opened"] and done.files:
         open_in_browser(page_of(done.files))
     return done.exit_code
+
+
+def _reported(
+    conclusion: Conclusion, files: RunFiles, options: Mapping[str, Any], request: RunRequest
+) -> OutputResult:
+    settings, outputs, form = request.settings, files.outputs, options["form"]
+    answers_only = bool(options["prompts"]) and show_answers(conclusion)
+
+    def write() -> Sequence[Path]:
+        if answers_only and not outputs:
+            return []
+        if not outputs:
+            return keep(conclusion, files.default)
+        folders = {path.resolve().parent for path in outputs}
+        if not settings.in_ci and files.default[0].parent.resolve() not in folders:
+            with suppress(CannotWrite, InvalidSettings):  # the user named other files
+                require_kept_results()
+                keep(conclusion, files.default[:1])
+        publish(conclusion, files.reports, form=form)
+        for path in files.documents:
+            suites = exportable(request.suites.suites)
+            write_whole(path, exported(conclusion.report, suites, settings))
+        for address, path in files.copies.items():
+            copy_to_bucket(path, address)
+        return outputs
+
+    done = reported(conclusion, write, _where(settings, options, outputs), screen=not answers_only, form=form)
+    if files.copies and done.failure is None:
+        say(f"       Copied to: {', '.join(files.copies)}")
+    return done
 
 
 def _where(settings: Settings, options: Mapping[str, Any], outputs: Sequence[Path]) -> Where | None:
@@ -286,15 +300,17 @@ def _copies(names: Sequence[str]) -> dict[str, Path]:
     return copies
 
 
-def _outputs(options: Mapping[str, Any], copies: Mapping[str, Path]) -> tuple[list[Path], list[Path], list[Path]]:
-    """(all output files, those of reporters, those that are eval documents). Raises InvalidSettings."""
-    asked_for = [copies.get(name, Path(name)) for name in options["output"]]
-    check_outputs(asked_for)
-    require_one_verdict(options["form"], {"--output -": STANDARD_STREAM in asked_for})
-    if not asked_for:
+def _files(options: Mapping[str, Any]) -> RunFiles:
+    """The files of the command line. Raises InvalidSettings."""
+    copies = _copies(options["output"])
+    outputs = [copies.get(name, Path(name)) for name in options["output"]]
+    check_outputs(outputs)
+    require_one_verdict(options["form"], {"--output -": STANDARD_STREAM in outputs})
+    if not outputs:
         require_kept_results()
-    reports, documents = separated(asked_for, options["form"])
-    return asked_for, reports, documents
+    reports, documents = separated(outputs, options["form"])
+    default = kept_results(datetime.now().astimezone())
+    return RunFiles(outputs=outputs, reports=reports, documents=documents, copies=copies, default=default)
 
 
 def _prepared(settings: Settings) -> int:

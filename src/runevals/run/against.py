@@ -16,6 +16,7 @@ from runevals.run.measurement import OtherSide
 from runevals.run.placebo import placebo, placebo_of
 from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
+from runevals.settings.resolve import Settings
 from runevals.settings.target_names import PLACEBO_SKILL
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import is_selected
@@ -25,6 +26,13 @@ from runevals.targets.kind import TargetSettings
 from runevals.verdict.against import against_other
 
 LEAVE_OUT = "leave out --against, or write --against none"
+
+
+def require_whole(settings: Settings) -> None:
+    """Raises InvalidSettings for a shard that was to be compared with `--against`."""
+    against = settings.compare.against
+    if against is not None and settings.selection.shard is not None:
+        raise InvalidSettings(f"--against {against}: a shard has only a part of the cases; {LEAVE_OUT}")
 
 
 def require_other_side(request: RunRequest) -> None:
@@ -67,8 +75,6 @@ def _without_skill(request: RunRequest, folder: Path) -> RunRequest:
     """
     settings = request.settings
     option = f"--against {settings.compare.against}"
-    if settings.selection.shard is not None:
-        raise InvalidSettings(f"{option}: a shard has only a part of the cases; {LEAVE_OUT}")
     if (live := live_target(settings)) is None:
         raise InvalidSettings(f"{option}: recorded answers cannot be asked for again without it; {LEAVE_OUT}")
     is_placebo = settings.compare.against == PLACEBO_SKILL

@@ -14,7 +14,7 @@ from runevals.reports.identity import target_name
 from runevals.repository import git
 from runevals.run.baseline.dependencies import lacking_files
 from runevals.run.baseline.from_files import why_not_alike
-from runevals.run.measurement import Measurement, OtherSide, measure
+from runevals.run.measurement import Measurement, measure
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, open_base, open_old_form, open_side, rerunnable
@@ -26,17 +26,12 @@ from runevals.version import __version__
 
 
 def measure_head(
-    request: RunRequest, baseline: Baseline | None, other: OtherSide | None = None
+    head: Measurement | RunReport, baseline: Baseline | None, request: RunRequest
 ) -> tuple[RunReport, Comparison | None]:
-    """converse → evaluate → score, and compare if there is a base; a loss is verified by fresh runs.
-
-    `other` is measured in the same rounds.
-    """
-    with open_side(request) as head:
-        head.other = other
-        if baseline is None:
-            return measure(head, request.progress(*head.sides)), None
+    """converse → evaluate → score what is not measured yet, and compare if there is a base."""
+    if baseline is not None:
         return compare_with_base(head, baseline, request)
+    return head if isinstance(head, RunReport) else measure(head, request.progress(*head.sides)), None
 
 
 def compare_with_base(

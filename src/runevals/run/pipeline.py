@@ -8,15 +8,17 @@ another tool, and two results documents whose answers are judged again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.records import Conclusion, RunReport
-from runevals.records.errors import ExternalError
+from runevals.records import AgainstComparison, Conclusion, Problem, RunReport
+from runevals.records.errors import COULD_NOT_MEASURE, ExternalError
 from runevals.repository import git
-from runevals.run.against import compared_with, other_side, require_other_side
+from runevals.run.against import compared_with, other_side, require_other_side, require_whole
 from runevals.run.baseline.affected import keeping
 from runevals.run.baseline.choose import known_base, remarked, settled_base
 from runevals.run.baseline.reuse import reuse
@@ -24,48 +26,104 @@ from runevals.run.call_limit import require_few_calls
 from runevals.run.compare import compare
 from runevals.run.head import measure_head
 from runevals.run.load import suites_of
-from runevals.run.preflight import require_gates
+from runevals.run.nothing_measured import ended_by
+from runevals.run.preflight import require_gates, require_present
 from runevals.run.prepare_request import prepared, prepared_merge, prepared_results, require_comparable
 from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
 from runevals.run.shards.verdict import base_of_shards, conclude_shards, with_filters_of
+from runevals.run.sides import HEAD, open_side
+from runevals.run.targets import Job, against_each, each, measure_together, reused_by_all
 from runevals.run.tool_results import in_suites_of, not_measured_here, with_declared_determinism, with_lost_scores
 from runevals.run.tool_runner import concluded
 from runevals.run.world.budget import Budget, Stop
+from runevals.settings.resolve import Settings
 from runevals.verdict.outcome import conclusion_of, incomplete, since_mark
 
 
 def run(request: RunRequest) -> Conclusion:
-    """One run. A loss that noise in a stored base may have made is verified against a fresh run of the base.
+    """A run of one target. Raises RunevalsError for what stops it."""
+    [conclusion] = run_each([request], request.settings)
+    return conclusion
 
-    Raises RunevalsError for what stops a run.
+
+def run_each(requests: Sequence[RunRequest], settings: Settings) -> list[Conclusion]:
+    """One run, with a request and a conclusion for each target; `settings` are those of the run.
+
+    A loss that noise in a stored base may have made is verified against a fresh run of the base. A target that
+    cannot be measured does not end the others. Raises RunevalsError for what stops all of them.
     """
-    require_comparable(request)
-    return within_limits(request, _run)
+    require_whole(settings)
+    for request in requests:
+        require_comparable(request)
+    budget = Budget(settings.measure.limits, Stop())
+    jobs = [
+        Job(replace(one, budget=budget, journal=one.journal and one.journal.of_target(one.name)))
+        for one in requests
+    ]
+    with budget.timed():
+        return _run(jobs, settings)
 
 
-def _run(request: RunRequest) -> Conclusion:
-    request = prepared(request)  # the target that suites imply, the quarantine list, the run of the mark
-    base = known_base(request)  # --base, or a stored result
-    reused = reuse(request, base)  # --changed-only
-    if isinstance(reused, Conclusion):
+def _run(jobs: Sequence[Job], settings: Settings) -> list[Conclusion]:
+    left = each(jobs, _prepare)
+    if reused := reused_by_all(jobs, settings):  # --changed-only
         return reused
+    require_few_calls(*(job.request for job in left))
+    with ExitStack() as stack:
+        left = each(left, partial(_open, stack))
+        if len(jobs) > 1:
+            measure_together(left)
+        each(left, _compare)  # plan → … → score, compare
+    reports = {job.request.name: job.report for job in jobs if job.report is not None}
+    against = against_each(reports, settings)
+    return [_concluded(job, job.against or against.get(job.request.name)) for job in jobs]
+
+
+def _prepare(job: Job) -> None:
+    """What is known before anything runs: the target that suites imply, quarantined cases, mark and base."""
+    job.request = prepared(job.request)
+    job.base = known_base(job.request)  # --base, or a stored result
+    job.reused = reuse(job.request, job.base)
+
+
+def _open(stack: ExitStack, job: Job) -> None:
+    """Makes it ready to be measured; its base is measured now if it must be."""
+    request, reused = job.request, job.reused
+    why = ("run in full: not all targets can be reused",) if isinstance(reused, Conclusion) else reused
+    require_present(request.settings)
     require_gates(request.settings.rules, request.suites.suites)
-    require_few_calls(request)
     require_other_side(request)
-    base = settled_base(base, request)  # measured now, if it must be
-    request = request.noting(*base.notices)
-    if request.settings.compare.changed_cases and base.baseline is not None:
-        request = keeping(request, base.baseline.report)
+    job.base = settled_base(job.base, request)
+    request = request.noting(*job.base.notices)
+    if request.settings.compare.changed_cases and job.base.baseline is not None:
+        request = keeping(request, job.base.baseline.report)
     else:
-        request = request.noting(*reused)
-    with other_side(request) as other:  # --against
-        report, comparison = measure_head(request, base.baseline, other)  # plan → … → score, compare
-        report, against = compared_with(other, report)
-    rules = request.settings.rules
-    mark = since_mark(report, request.mark, rules.regression)
-    conclusion = conclusion_of(report, comparison, rules, mark, against)  # gate → conclude
-    return _with_blame(remarked(conclusion, base, request), request)
+        request = request.noting(*why)
+    job.request = request
+    job.other = stack.enter_context(other_side(request))  # --against
+    job.head = head = stack.enter_context(open_side(request, request.name or HEAD))
+    head.other = job.other
+
+
+def _compare(job: Job) -> None:
+    """The report of the target, compared with its own base if there is one."""
+    assert job.head is not None  # noqa: S101 - it was opened
+    baseline = None if job.refusal else job.base.baseline
+    report, job.comparison = measure_head(job.head, baseline, job.request)
+    job.report, job.against = compared_with(job.other, report)
+
+
+def _concluded(job: Job, against: AgainstComparison | None) -> Conclusion:
+    """gate → conclude. Unmeasured if the target could not be started, while others could."""
+    request, settings, report = job.request, job.request.settings, job.report
+    if report is None:
+        assert job.error is not None  # noqa: S101 - it ended the job
+        return ended_by(job.error, settings, COULD_NOT_MEASURE)
+    mark = since_mark(report, request.mark, settings.rules.regression)
+    conclusion = conclusion_of(report, job.comparison, settings.rules, mark, against)
+    conclusion = _with_blame(remarked(conclusion, job.base, request), request)
+    return _cut_short(conclusion, request, job.refusal)
 
 
 def _with_blame(conclusion: Conclusion, request: RunRequest) -> Conclusion:
@@ -154,10 +212,16 @@ def _rejudge(base: Path, head: Path, request: RunRequest) -> Conclusion:
 
 def within_limits(request: RunRequest, stages: Callable[[RunRequest], Conclusion]) -> Conclusion:
     """What `stages` conclude within the limits of the settings; incomplete if a limit ended the run."""
-    budget = Budget(request.settings.measure.limits, Stop())
-    with budget.timed():
-        conclusion = stages(replace(request, budget=budget))
-    stop = budget.stop
-    if stop.problem is not None and stop.cut_short and conclusion.report.run.stopped is None:
-        return incomplete(conclusion, stop.problem, request.settings.rules)  # the fresh run of the base, say
-    return conclusion
+    request = replace(request, budget=Budget(request.settings.measure.limits, Stop()))
+    with request.budget.timed():
+        conclusion = stages(request)
+    return _cut_short(conclusion, request)
+
+
+def _cut_short(conclusion: Conclusion, request: RunRequest, refusal: str = "") -> Conclusion:
+    """Incomplete if the target refused in the middle of it, or a limit ended the run or the base's fresh run."""
+    stop = request.budget.stop
+    problem = Problem(code="refused", message=refusal) if refusal else stop.problem if stop.cut_short else None
+    if problem is None or conclusion.report.run.stopped is not None:
+        return conclusion
+    return incomplete(conclusion, problem, request.settings.rules)

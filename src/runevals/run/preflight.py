@@ -10,6 +10,7 @@ from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Requires, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import GateRules
+from runevals.run.cluster.setup import on_cluster
 from runevals.settings.resolve import Settings
 from runevals.suites.dialects import skill_cases
 from runevals.suites.load import without_model
@@ -85,7 +86,7 @@ def _require_spelt(what: str, names: Collection[str | None], known: Collection[s
 def require_present(settings: Settings) -> None:
     """Raises InvalidSettings if a file or program of the target is missing."""
     target = settings.target
-    if target is None or settings.evaluate_only or "/" in "".join(target.command[:1]):
+    if target is None or settings.evaluate_only or on_cluster(settings) or "/" in "".join(target.command[:1]):
         return  # a program with a path is looked for in each case's own folder
     problem = target.absent(settings.environment)
     if problem is not None:

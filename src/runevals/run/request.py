@@ -31,6 +31,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     """
 
     settings: Settings
+    name: str = ""  # of its target, if the run has several
     suites: LoadedSuites = LoadedSuites(suites=())
     raw: RawSettings = field(default_factory=RawSettings)
     base: str | None = None  # the ref whose commit is run first

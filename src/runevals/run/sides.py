@@ -63,7 +63,7 @@ def open_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
                 settings,
                 world,
                 provenance(settings, notices, request.suites),
-                base_results=request.base_results if side == HEAD else {},
+                base_results=request.base_results if side in (HEAD, request.name) else {},
             )
 
 
