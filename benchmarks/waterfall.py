@@ -155,9 +155,11 @@ def install(folder: Path) -> float | None:
 
 def inside() -> None:
     """Prints the seconds of the steps that the action takes before it decides what to run."""
-    from runevals.cli.action import change_event, job_here, on_github, resolve, stored_base, suites_of
+    from runevals.github.job import change_event, job_here, on_github
+    from runevals.github.stored_baseline import stored_base
     from runevals.run.baseline.protected_side import protected_side
-    from runevals.settings.resolve import RawSettings
+    from runevals.run.load import suites_of
+    from runevals.settings.resolve import RawSettings, resolve
 
     def timed(name: str, step: Callable[[], Any]) -> Any:
         started = time.perf_counter()

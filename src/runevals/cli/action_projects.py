@@ -4,71 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from runevals.cli import explained
-from runevals.cli.action_report import JobResult, output_folder, report, report_error
-from runevals.cli.action_several import Part, Results, Step, finished
+from runevals.cli.action_jobs import measured, resolved, results_of
+from runevals.cli.action_report import Part, Results, Step, mask_keys
 from runevals.cli.terminal import tell
+from runevals.github.accept_losses import proposed_losses
 from runevals.lib.terminal import say
-from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
-from runevals.run.nothing_measured import ended_by, nothing_measured
+from runevals.records.errors import INTERRUPTED, InvalidSettings
+from runevals.run.nothing_measured import nothing_measured
 from runevals.run.project_folders import Project, projects_in
-from runevals.run.projects import require_apart, settings_of
+from runevals.run.projects import removed, require_apart, settings_of
 from runevals.verdict.outcome import unmeasured
 
 if TYPE_CHECKING:
-    from runevals.cli.action_report import Runner
-    from runevals.github.job import JobContext
-    from runevals.settings.resolve import RawSettings, Settings
+    from runevals.records import Conclusion
+    from runevals.settings.resolve import RawSettings
 
 _OF_ONE = ("config", "suites", "shard", "baseline", "mode", "resume")  # inputs that name things of one project
-# Reads all that a project's run needs of the event and the commit → its settings, and what runs it.
-Prepare = Callable[[Project, "RawSettings", "JobContext", "Runner"], "tuple[Settings, Callable[[], JobResult]]"]
 
 
-def run_projects(
-    settings: Settings,
-    raw: RawSettings,
-    here: JobContext,
-    runner: Runner,
-    problem: RunevalsError | None,
-    prepare: Prepare,
-) -> int:
-    """All projects, one after the other, each prepared before a program of any of them runs.
-
-    `settings` are the job's own: where the comment and the files go.
-    """
-    folder: Path | None = None
-    try:
-        folder = output_folder(settings)
-        if problem is not None:
-            raise problem
-        projects = _projects(raw)
-    except RunevalsError as error:
-        explained(error)
-        report(JobResult(ended_by(error, settings), ended=error), folder, settings, here, runner)
-        return error.exit_code
-    places = [replace(here, project=project.name) for project in projects]
-    prepared = [
-        prepare(project, settings_of(project, raw), place, runner)
-        for project, place in zip(projects, places, strict=True)
-    ]
-    done: list[Part] = []
-    for project, place, (of_project, run) in zip(projects, places, prepared, strict=True):
-        is_interrupted = any(part.conclusion.verdict.exit_code == INTERRUPTED for part in done)
-        make = partial(_not_begun, of_project) if is_interrupted else run
-        done.append(_done(project, of_project, place, runner, make))
-    step = Step(settings=settings, raw=raw, here=here, runner=runner, folder=folder)
-    return finished(Results(parts=done, kind="project"), step)
-
-
-def _not_begun(settings: Settings) -> JobResult:
-    """The result of a project after the interruption of another."""
-    return JobResult(nothing_measured(settings, unmeasured("the job was interrupted before", INTERRUPTED)))
+def measured_projects(step: Step) -> Results:
+    """All projects, one after the other, each prepared before a program of any of them runs."""
+    projects = _projects(step.raw)
+    prepared = [_prepared(project, step) for project in projects]
+    parts: list[Part] = []
+    for project, (of_project, run) in zip(projects, prepared, strict=True):
+        say(f"\n== {project.name} ({project.config})")
+        is_interrupted = any(part.conclusion.verdict.exit_code == INTERRUPTED for part in parts)
+        [part] = (_not_begun(of_project) if is_interrupted else run()).parts
+        parts.append(replace(part, name=project.name))
+    return Results(parts=parts, kind="project")
 
 
 def _projects(raw: RawSettings) -> Sequence[Project]:
@@ -84,13 +52,33 @@ def _projects(raw: RawSettings) -> Sequence[Project]:
     return projects
 
 
-def _done(
-    project: Project, settings: Settings, here: JobContext, runner: Runner, run: Callable[[], JobResult]
-) -> Part:
-    say(f"\n== {project.name} ({project.config})")
-    result = run()
-    if result.ended is None:
-        tell(result.conclusion)
-    else:
-        report_error(result.ended, runner.environment, settings.key_names)
-    return Part(name=project.name, settings=settings, here=here, result=result)
+def _prepared(project: Project, step: Step) -> tuple[Step, Callable[[], Results]]:
+    """The step of one project, and what runs it.
+
+    The event is read here: programs of another project could have changed it by then.
+    """
+    raw = settings_of(project, step.raw)
+    settings, problem = resolved(raw)
+    mask_keys(step.runner.environment, settings)
+    here = replace(step.here, project=project.name)
+    own = Step(settings, replace(raw, base_side=settings.base_side), here, step.runner)
+    if project.removed and problem is None:
+        return own, partial(_without_run, removed(project, settings), own)
+    if settings.targets and problem is None:
+        problem = InvalidSettings(
+            f"{project.config} has several targets, which all_projects does not compare; run this project in a "
+            "step of its own, with `config`"
+        )
+    proposed = proposed_losses(settings, here, step.runner.environment)
+    return own, partial(results_of, own, problem, partial(measured, proposed=proposed))
+
+
+def _not_begun(step: Step) -> Results:
+    """The result of a project after the interruption of another."""
+    verdict = unmeasured("the job was interrupted before", INTERRUPTED)
+    return _without_run(nothing_measured(step.settings, verdict), step)
+
+
+def _without_run(conclusion: Conclusion, step: Step) -> Results:
+    tell(conclusion)
+    return Results(parts=[Part(settings=step.settings, here=step.here, conclusion=conclusion)])

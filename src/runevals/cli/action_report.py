@@ -5,27 +5,33 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
-from runevals.cli.terminal import tell, warn_runner
+from runevals.cli.terminal import warn_runner
 from runevals.github.annotations import annotation_commands, problem_mark, warning_command
 from runevals.github.api import GitHubRefused
 from runevals.github.comments import slug
 from runevals.github.failed_cases import marks
 from runevals.github.job import action_input, project_file
 from runevals.github.masking import mask_commands
-from runevals.github.post_comment import posting
+from runevals.github.post_comment import posting, posting_several
 from runevals.github.schedule_issue import put_issue
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
-from runevals.lib.terminal import notice
+from runevals.lib.terminal import notice, say
 from runevals.lib.text.secrets import redacted, redactor
-from runevals.records.errors import CannotWrite, InvalidSettings, InvalidSuite, as_run_error
+from runevals.records.errors import PASSED, CannotWrite, InvalidSettings, InvalidSuite, as_run_error
 from runevals.reports import REPORTERS, comment, html, summary
+from runevals.reports import projects as texts
+from runevals.reports.publish import publish
 from runevals.run.baseline.stored_base import StoredBase
+from runevals.run.projects import in_words, worst
+from runevals.verdict.totals import totals
 from runevals.verdict.wording import new_and_failing
 
 if TYPE_CHECKING:
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
 _NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS if reporter is not html)})
 _PAGE = re.compile(r"report-[\w.-]+\.html", re.ASCII)  # of this step, or of one before it
 _OF_PROJECT = re.compile(rf"[\w.-]+\.(?:{'|'.join(reporter.FILENAME for reporter in REPORTERS)})", re.ASCII)
+_OUTCOMES = ("failed", "unmeasured", "passed", "skipped")
 _PATTERN = re.compile(
     r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$"
 )  # characters that an upload would interpret as a pattern
@@ -52,34 +59,149 @@ class Runner(Struct, frozen=True):
     commands: FileCommands
 
 
-class JobResult(Struct, frozen=True):
-    """The result of a job: with a stored base, with cached answers, or with the error that ended it."""
+class Step(Struct, frozen=True):
+    """The step of the job: its settings, and where it runs."""
 
+    settings: Settings
+    raw: RawSettings
+    here: JobContext
+    runner: Runner
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """The whole of a job, or one of its projects or targets, and its result."""
+
+    name: str = ""
+    settings: Settings
+    here: JobContext
     conclusion: Conclusion
     stored: StoredBase = StoredBase()
-    attempt: UnfinishedRun | None = None
-    ended: Exception | None = None
 
 
-def report(result: JobResult, folder: Path | None, settings: Settings, here: JobContext, runner: Runner) -> None:
-    """The comment, the screen, annotations, outputs and summary."""
-    conclusion, environment = result.conclusion, runner.environment
-    head = here.job.head or environment.get("GITHUB_SHA")
-    when = "never" if settings.selection.shard else settings.github.comment  # the merge of all shards comments
-    posted = posting(conclusion, here, when, here.job.pull_request, head)
-    files = {} if folder is None else output_files(folder, here)
+class Results(Struct, frozen=True, kw_only=True):
+    """All parts of a job, and what is said of them together."""
+
+    parts: Sequence[Part]
+    kind: str = ""  # "project" or "target"; empty: there is but the whole
+    table: str = ""  # in Markdown
+    page: str = ""  # one for all
+    attempt: UnfinishedRun | None = None  # whose answers a later attempt can reuse
+
+
+def finished(results: Results, step: Step, folder: Path | None) -> int:
+    """Writes and reports all of them → the worst exit code.
+
+    Raises CannotWrite if a file of a passing job is missing: a failing verdict stays one without its files.
+    """
+    unwritten = None if folder is None else _publish(results, step, folder)
+    _report(results, step, folder)
+    for part in results.parts:
+        keep_issue(part.conclusion, part.here, step.raw, step.runner)
+    code = worst(part.conclusion.verdict.exit_code for part in results.parts)
+    if results.attempt is not None:
+        conclusions = [part.conclusion for part in results.parts]
+        results.attempt.end(*conclusions, written=unwritten is None)
+        give_to_owner(results.attempt.folder, step.settings.cwd)
+    if unwritten is not None and code == PASSED:
+        raise unwritten
+    return code
+
+
+def _publish(results: Results, step: Step, folder: Path) -> CannotWrite | None:
+    """Writes the files of each, and the page of all; why one could not be written."""
+    failure: CannotWrite | None = None
+    writes = [
+        partial(publish, part.conclusion, list(output_files(folder, part.here).values())) for part in results.parts
+    ]
+    if results.page:
+        writes.insert(0, partial(write_whole, output_files(folder, step.here)[html.NAME], results.page))
+    for write in writes:
+        try:
+            write()
+        except CannotWrite as error:
+            warn_runner(str(error))
+            failure = error
+    return failure
+
+
+def _report(results: Results, step: Step, folder: Path | None) -> None:
+    """One comment and one summary, annotations, outputs."""
+    parts, settings, runner = results.parts, step.settings, step.runner
+    posted, whole = _posted(results, step)
+    files: dict[str, list[Path]] = {}
     if folder is not None:
-        files["comment_body"] = keep_comment(posted, folder)
+        files = _files(results, step, folder)
+        if results.kind:
+            _write_summary(whole, folder)
+        files["comment_body"] = [keep_comment(posted, folder)]
         give_to_owner(folder, settings.cwd)
-    if settings.measure.cache is not None:
-        give_to_owner(settings.measure.cache, settings.cwd)
-    if result.ended is None:
-        tell(conclusion)
-        mark_cases(marks(conclusion), settings, environment)
-    else:
-        report_error(result.ended, environment, settings.key_names)
-    outputs = _outputs(conclusion, files, settings, here, posted, result.stored)
-    tell_runner(runner.commands, summary.render(conclusion), outputs)
+    for cache in filter(None, {part.settings.measure.cache for part in parts}):
+        give_to_owner(cache, settings.cwd)
+    mark_cases([mark for part in parts for mark in marks(part.conclusion)], settings, runner.environment)
+    outputs = {
+        **_numbers(parts),
+        **paths(files, settings),
+        "output_dir": "" if folder is None else folder.relative_to(settings.cwd.resolve()).as_posix(),
+        "comment_url": posted.url,
+        "artifact_name": step.here.artifact,
+    }
+    tell_runner(runner.commands, whole, outputs)
+
+
+def _posted(results: Results, step: Step) -> tuple[CommentDelivery, str]:
+    """The comment, posted on the pull request if the settings allow it, and the text of the summary."""
+    here, settings = step.here, step.settings
+    head = here.job.head or step.runner.environment.get("GITHUB_SHA")
+    when = "never" if settings.selection.shard else settings.github.comment  # the merge of all shards comments
+    if not results.kind:
+        [part] = results.parts
+        posted = posting(part.conclusion, here, when, here.job.pull_request, head)
+        return posted, summary.render(part.conclusion)
+    conclusions = {part.name: part.conclusion for part in results.parts}
+    if results.table:  # has what is shown of each against another
+        conclusions = {name: replace(conclusion, against=None) for name, conclusion in conclusions.items()}
+    codes = {name: conclusion.verdict.exit_code for name, conclusion in conclusions.items()}
+    line = in_words(codes, results.kind)
+    say(f"\n{line}")
+    text = texts.SeveralConclusions(line=line, table=results.table, conclusions=conclusions)
+    return posting_several(text, here, when, here.job.pull_request, head), texts.render_summary(text)
+
+
+def _files(results: Results, step: Step, folder: Path) -> dict[str, list[Path]]:
+    """The files by the reporter that they are of; the pages of several are not the page of all."""
+    files: dict[str, list[Path]] = {}
+    for part in results.parts:
+        for name, path in output_files(folder, part.here).items():
+            files.setdefault("pages" if name == html.NAME and results.kind else name, []).append(path)
+    if results.kind:
+        files[summary.NAME] = [folder / summary.FILENAME]
+    if results.page:
+        files[html.NAME] = [output_files(folder, step.here)[html.NAME]]
+    return files
+
+
+def _write_summary(text: str, folder: Path) -> None:
+    try:
+        write_whole(folder / summary.FILENAME, text)
+    except CannotWrite as error:
+        warn_runner(str(error))
+
+
+def _numbers(parts: Sequence[Part]) -> Mapping[str, str]:
+    """What the outputs say of all of them together."""
+    conclusions = [part.conclusion for part in parts]
+    outcomes = {conclusion.verdict.outcome for conclusion in conclusions}
+    of_all = totals([case for conclusion in conclusions for case in conclusion.report.cases])
+    run_ids = dict.fromkeys(run_id(part.conclusion, part.stored) for part in parts)
+    return {
+        "verdict": next(outcome for outcome in _OUTCOMES if outcome in outcomes),
+        "exit_code": str(worst(conclusion.verdict.exit_code for conclusion in conclusions)),
+        "pass_rate": "" if of_all.pass_rate is None else f"{of_all.pass_rate:.4f}",
+        "regressions": str(sum(map(regressions, conclusions))),
+        "new_failures": str(sum(map(new_failures, conclusions))),
+        "cost_usd": "" if of_all.cost_usd is None else f"{of_all.cost_usd:.6f}",
+        "baseline_run_id": ",".join(filter(None, run_ids)),
+    }
 
 
 def report_error(error: Exception, environment: Mapping[str, str], key_names: Collection[str] = ()) -> None:
@@ -161,30 +283,6 @@ def mark_cases(marks: Sequence[Mark], settings: Settings, environment: Mapping[s
         redact = redactor(environment, settings.key_names)
         for line in annotation_commands(marks):
             click.echo(redact(line))
-
-
-def _outputs(
-    conclusion: Conclusion,
-    files: Mapping[str, Path],
-    settings: Settings,
-    here: JobContext,
-    posted: CommentDelivery,
-    stored: StoredBase,
-) -> dict[str, str]:
-    totals = conclusion.report.totals
-    return {
-        "verdict": conclusion.verdict.outcome,
-        "exit_code": str(conclusion.verdict.exit_code),
-        "pass_rate": "" if totals.pass_rate is None else f"{totals.pass_rate:.4f}",
-        "regressions": str(regressions(conclusion)),
-        "new_failures": str(new_failures(conclusion)),
-        "cost_usd": "" if totals.cost_usd is None else f"{totals.cost_usd:.6f}",
-        "output_dir": files["results"].parent.relative_to(settings.cwd.resolve()).as_posix() if files else "",
-        **paths({name: [path] for name, path in files.items()}, settings),
-        "comment_url": posted.url,
-        "artifact_name": here.artifact,
-        "baseline_run_id": run_id(conclusion, stored),
-    }
 
 
 def paths(files: Mapping[str, Sequence[Path]], settings: Settings) -> dict[str, str]:

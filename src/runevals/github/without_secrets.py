@@ -64,22 +64,30 @@ def not_measured(settings: Settings, raw: RawSettings) -> Conclusion | None:
     return None
 
 
-def without_keys_of_programs(settings: Settings, measure: Callable[[], Conclusion]) -> Conclusion:
-    """The conclusion of a change whose job has no secrets, but which is measured.
+def without_keys_of_programs(
+    targets: Sequence[Settings], measure: Callable[[], Sequence[Conclusion]]
+) -> Sequence[Conclusion]:
+    """The conclusions of a change whose job has no secrets, but which is measured; `targets` are their settings.
 
-    A program under test that needs one of them fails: the change is skipped if nothing of it could be measured.
+    A program under test that needs one of them fails: its target is skipped if nothing of it could be measured.
     A loss is a loss.
     """
-    lacking = empty_secrets(settings.environment)
+    lacking = empty_secrets(targets[0].environment)
+    if not lacking:
+        return measure()
     try:
-        conclusion = measure()
+        conclusions = measure()
     except TargetRefused:
-        if lacking:
-            return _skipped(settings, lacking)
-        raise
+        return [_skipped(settings, lacking) for settings in targets]
+    return [
+        _skipped(settings, lacking) if _is_unmeasured(conclusion) else conclusion
+        for settings, conclusion in zip(targets, conclusions, strict=True)
+    ]
+
+
+def _is_unmeasured(conclusion: Conclusion) -> bool:
     is_measured = any(case.values for case in conclusion.report.cases)
-    is_skipped = lacking and not is_measured and conclusion.verdict.exit_code == COULD_NOT_MEASURE
-    return _skipped(settings, lacking) if is_skipped else conclusion
+    return not is_measured and conclusion.verdict.exit_code == COULD_NOT_MEASURE
 
 
 def _skipped(settings: Settings, names: Sequence[str]) -> Conclusion:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.chat_server import Reply, chat_server
 from tests.github.conftest import job as github_job  # noqa: F401 - a fixture
+from tests.github.emulator import FORK_ID
 from tests.github.job_names import ARTIFACT, MARKER
 from tests.sample_suites import EXACT
 
@@ -128,6 +129,27 @@ def test_a_later_attempt_asks_only_for_what_is_missing(main, hub):
         server.requests.clear()
         code, _, printed = main("push", PUSH, **given)
     assert (code, [body["model"] for body in server.requests]) == (0, ["mini", "nano"]), printed
+
+
+@pytest.mark.parametrize(
+    ("variables", "code", "verdict", "excused"),
+    [
+        pytest.param(["TOKEN", "TOKEN"], 0, "skipped", 2, id="both lack it"),
+        pytest.param(["HOME", "TOKEN"], 0, "passed", 1, id="one lacks it"),
+        pytest.param(["TOKEN", "WORSE"], 1, "failed", 1, id="a loss is a loss"),
+    ],
+)
+def test_a_program_of_a_fork_that_lacks_a_secret_is_excused(job, hub, variables, code, verdict, excused):
+    """Each target on its own; the other is measured and compared."""
+    body = "import os\n" + "".join(
+        f"def {name}(prompt):\n return os.environ['{variable}'] and 'yes'\n"
+        for name, variable in zip(TARGETS, variables, strict=True)
+    )
+    job.repository.write("agent.py", body.replace("os.environ['WORSE'] and 'yes'", "'no'"))
+    commit(job)
+    found, outputs, printed = job(told=job.payload(FORK_ID), TOKEN="", HOME="/")
+    assert (found, outputs["verdict"]) == (code, verdict), printed
+    assert printed.count("changes from forks and Dependabot have no access to TOKEN") >= excused
 
 
 @pytest.mark.parametrize(
