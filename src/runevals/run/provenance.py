@@ -168,7 +168,7 @@ def settings_given(settings: Settings) -> dict[str, object]:
 def _chosen(settings: Settings) -> dict[str, object]:
     """The settings file and the target if they are not the default, as running a case again needs them."""
     chosen: dict[str, object] = {}
-    path = None if settings.file is None else settings.file.path
+    path = settings.file_path
     root = settings.repository.resolve()
     if path is not None and settings.origins["config"].startswith("--") and path.resolve().is_relative_to(root):
         chosen["config"] = path.resolve().relative_to(root).as_posix()

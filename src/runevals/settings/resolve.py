@@ -122,6 +122,11 @@ class Settings(Quiet, frozen=True, kw_only=True):
         return tuple(notice for file in (self.file, of_base) if file is not None for notice in file.notices)
 
     @property
+    def file_path(self) -> Path | None:
+        """The settings file; None if there is none here."""
+        return None if self.file is None else self.file.path
+
+    @property
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold the keys of target and judge."""
         names = () if self.target is None else self.target.key_names

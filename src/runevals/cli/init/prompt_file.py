@@ -30,10 +30,10 @@ _SENDING = frozenset({*PROVIDERS, "command", "python"})  # the targets that get 
 
 
 class PromptFile(Struct, frozen=True):
-    """A prompt to test, its name relative to the settings file."""
+    """A prompt to test, its name relative to the settings file; the name is empty if there is none."""
 
-    name: str
-    text: str
+    name: str = ""
+    text: str = ""
 
     @property
     def is_suite(self) -> bool:
@@ -60,6 +60,8 @@ class PromptFile(Struct, frozen=True):
 
     def settings(self, target: str | None) -> Mapping[str, Any]:
         """The settings with this file, by name."""
+        if not self.name:
+            return {}
         section = {} if target is None else target_words(target)
         key = self.key(section.get("type"))
         if key is None:
@@ -85,18 +87,17 @@ def _likely(folder: Path) -> Iterator[str]:
             yield name
 
 
-def first_skill(settings: Settings) -> PromptFile | None:
+def first_skill(settings: Settings) -> PromptFile:
     """The first skill here. Raises as `prompt_file`."""
-    for folder in skill_folders(settings.cwd):
-        return prompt_file(settings, (folder / SKILL).relative_to(settings.cwd).as_posix(), asks=False)
-    return None
+    names = ((folder / SKILL).relative_to(settings.cwd).as_posix() for folder in skill_folders(settings.cwd))
+    return prompt_file(settings, next(names, None), asks=False)
 
 
-def prompt_file(settings: Settings, name: str | None, *, asks: bool) -> PromptFile | None:
+def prompt_file(settings: Settings, name: str | None, *, asks: bool) -> PromptFile:
     """The named file, or the answer of a question. Raises InvalidSettings or UsageError for an unusable one."""
     name = name or (_answer(settings.cwd) if asks else None)
     if name is None:
-        return None
+        return PromptFile()
     path = path_inside(settings.repository, name, base=settings.cwd, what="--prompt-file")
     cwd = settings.cwd.resolve()
     display_path = path.relative_to(cwd).as_posix() if path.is_relative_to(cwd) else name

@@ -21,6 +21,7 @@ from runevals.cli.options import resolved_settings
 from runevals.lib.storage.files import behind_links, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import phrase
 from runevals.lib.text.variables import variables_in
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
@@ -72,21 +73,20 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
     if github and "${{" in (path := _settings_path(before)):
         raise InvalidSettings(f"{one_line(path, 120)}: GitHub would evaluate what '${{{{' begins; rename it")
     asks = asks and at_terminal()
-    is_new = before.file is None or before.file.path is None
+    is_new = before.file_path is None
     prompt = prompt_file(before, prompt_name, asks=asks and is_new)
-    if prompt is not None and prompt.is_suite:
+    if prompt.is_suite:
         before = resolved_settings(options, paths=(prompt.name,))
     loaded = _suites(before)
-    if prompt is None and not loaded.suites and not (asks and is_new):
+    if not (prompt.name or loaded.suites or (asks and is_new)):
         prompt = first_skill(before)
     target: str | None = options.get("target")
     if before.target is None:
         if with_target(before, loaded.suites).target is not None:
             target = "skill"  # the target that these suites need
         else:
-            is_skill = prompt is not None and prompt.is_skill
-            target = _asked_target() if asks else likely_target(before.environment, has_skill=is_skill)
-    prompt_settings = {} if prompt is None else prompt.settings(target)
+            target = _asked_target() if asks else likely_target(before.environment, has_skill=prompt.is_skill)
+    prompt_settings = prompt.settings(target)
     judge: str | None = options.get("judge") or (None if before.judges or before.no_judge else judge_for(target))
     options = {**options, "judge": judge}
     settings = resolved_settings({**options, "target": prompt_settings.get("target", target)})
@@ -96,7 +96,7 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
             "evals/regression/NAME.json, then run init again"
         )
     values = {"target": target, "judge": judge, **prompt_settings}
-    has_cases = prompt is None or not prompt.is_skill or _skill_suite(settings, prompt).exists()
+    has_cases = not prompt.is_skill or _skill_suite(settings, prompt).exists()
     for line in _written(settings, values, loaded.files, prompt):
         say(line)
     if github:
@@ -154,20 +154,18 @@ def _suites(settings: Settings) -> LoadedSuites:
 
 
 def _written(
-    settings: Settings, values: Mapping[str, Any], suites: Sequence[Path], prompt: PromptFile | None
+    settings: Settings, values: Mapping[str, Any], suites: Sequence[Path], prompt: PromptFile
 ) -> Iterator[str]:
-    cwd = settings.cwd
-    is_skill = prompt is not None and prompt.is_skill
-    items = [] if prompt is None or (suites and not is_skill) else proposed_cases(prompt.text, prompt.name)
-    if prompt is not None and is_skill:
+    cwd, is_skill = settings.cwd, prompt.is_skill
+    items = [] if suites and not is_skill else proposed_cases(prompt.text, prompt.name)
+    if is_skill:
         yield from _skill_files(settings, prompt, [str(item["expected_response"]) for item in items])
     else:
-        names = [] if prompt is None else variables_in(prompt.text)
-        yield _left(suites[0], cwd) if suites else _starter(settings, items, names)
+        yield _left(suites[0], cwd) if suites else _starter(settings, items, variables_in(prompt.text))
     program = list(_program(settings, items))
     yield from program
-    if settings.file is not None and settings.file.path is not None:
-        yield _left(settings.file.path, cwd)
+    if settings.file_path is not None:
+        yield _left(settings.file_path, cwd)
     else:
         only = suites[0] if len(suites) == 1 else None if suites else cwd / starter.SUITE
         only = None if is_skill else only  # the suites of all skills are found
@@ -236,9 +234,7 @@ def _ignore(path: Path) -> str:
 
 def _settings_path(settings: Settings) -> str:
     """The settings file that is there or will be, relative to the repository's root."""
-    settings_file = settings.cwd / starter.SETTINGS
-    if settings.file is not None and settings.file.path is not None:
-        settings_file = settings.file.path
+    settings_file = settings.file_path or settings.cwd / starter.SETTINGS
     return _display_path(settings_file.resolve(), settings.repository.resolve())
 
 
@@ -330,7 +326,7 @@ def _unset(settings: Settings) -> str | None:
 
 
 def _next_steps(
-    settings: Settings, prompt: PromptFile | None, unnamed: str | None, *, is_new: bool, github: bool
+    settings: Settings, prompt: PromptFile, unnamed: str | None, *, is_new: bool, github: bool
 ) -> Iterator[str]:
     """`unnamed`: the target, if the settings file was there before and has none."""
     yield "\nNext"
@@ -338,8 +334,8 @@ def _next_steps(
         yield f"  name a target in runevals.yaml, or: runevals --target openai:{model('openai')}"
     elif unnamed not in (None, "skill"):
         yield f"  add to the settings file: target: {unnamed}"
-    key = None if settings.target is None or prompt is None else prompt.key(settings.target.type)
-    if key is not None and prompt is not None and not is_new and not _names(settings, key, prompt.name):
+    key = prompt.key(settings.target.type) if settings.target is not None and prompt.name else None
+    if key is not None and not is_new and not _names(settings, key, prompt.name):
         yield f"  name the prompt in the settings file: {key}: {prompt.name}"
     target, unset = _agent(settings.target), _unset(settings)
     if target is not None and _absent(target, settings):
@@ -348,16 +344,16 @@ def _next_steps(
         yield f"  set {unset} (export {unset}=…, or in .env.local.user), then: runevals"
     if _unjudged(settings) is not None:
         yield f"  name a judge in runevals.yaml (judge: openai:{model('openai judge')}), or: runevals --no-judge"
-    marked = "" if prompt is None or prompt.is_suite else f", instead of those marked “{PLACEHOLDER}”"
+    marked = "" if not prompt.name or prompt.is_suite else f", instead of those marked “{PLACEHOLDER}”"
     yield f"  put your own cases into the suite{marked}, then: runevals"
     without_cases = [skill for skill in skill_folders(settings.cwd) if not any(skill_suites(skill))]
-    if prompt is not None and prompt.is_skill and without_cases:
+    if prompt.is_skill and without_cases:
         name = _display_path(without_cases[0] / SKILL, settings.cwd)
         yield f"  begin the suite of the next skill: runevals init --prompt-file {shlex.quote(name)}"
     yield from (f"  {line}" for line in other_tools(settings.cwd))
     with_base = base_command(settings.repository)
     if with_base is not None:
-        what = "a change" if prompt is None else f"a change of {prompt.name}"
+        what = f"a change{phrase(prompt.name, ' of {}')}"
         yield f"  see what {what} does: {with_base}"
     if not github:
         if not (settings.repository / starter.WORKFLOW).exists():

@@ -87,7 +87,7 @@ def _whole_prompts(request: RunRequest, only: Sequence[str]) -> ChangeHunks:
     """The prompts as if every line were new. Raises InvalidSettings if there is none."""
     settings = request.settings
     root = settings.repository.resolve()
-    own = None if settings.file is None or settings.file.path is None else settings.file.path.resolve()
+    own = None if settings.file_path is None else settings.file_path.resolve()
     names = [(settings.cwd / name).resolve() for name in only] or [
         root / name
         for name in prompt_files(settings, request.suites)
