@@ -241,6 +241,36 @@ def test_a_reporter_that_crashes_is_named(project, tmp_path):
     assert "AttributeError" in told[2]
 
 
+@pytest.mark.parametrize(
+    ("of_base", "of_change", "environment", "is_loaded"),
+    [
+        pytest.param("plugins: [Runevals_Calm]\n", "plugins: [other]\n", {"CI": "true"}, False, id="attack"),
+        pytest.param("plugins: [runevals-calm]\n", "", {"CI": "true"}, False, id="no list"),
+        pytest.param("", "plugins: [other]\n", {"CI": "true"}, True, id="the base has no list"),
+        pytest.param("plugins: [runevals-calm]\n", "", {}, True, id="at home"),
+    ],
+)
+def test_a_plugin_that_a_change_adds_is_not_loaded(project, installed, of_base, of_change, environment, is_loaded):
+    """CI installed what the change asked for. The package that the base names still is."""
+    settings = (project / "runevals.yaml").read_text()
+    shutil.rmtree(project / ".git")
+
+    def git(*words):
+        subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@y", *words], cwd=project, check=True)
+
+    git("init", "-q", "-b", "main")
+    for branch, more in (("main", of_base), ("change", of_change)):
+        (project / "runevals.yaml").write_text(settings + more)
+        git("checkout", "-q", "-B", branch)
+        git("add", "-A")
+        git("commit", "-q", "--allow-empty", "-m", branch)
+    site = package(project.parent / "site", "runevals.reporters", "r = MODULE", "raise SystemExit('owned')")
+    path = os.pathsep.join((str(site), str(installed)))
+    code, out, err = runevals("-q", "--base", "main", cwd=project, path=path, **environment)
+    assert ("owned" in err, code == 2) == (is_loaded, is_loaded), out + err
+    assert ("the plugins of other 1.0 are not loaded" in err) is not is_loaded
+
+
 @pytest.mark.parametrize("cwd", [".", "evals"])
 @pytest.mark.parametrize("path", [".", "src", "link"])
 def test_a_checkout_brings_no_plugin_along(project, cwd, path):

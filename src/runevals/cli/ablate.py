@@ -55,10 +55,10 @@ def command(
       runevals ablate prompts/support.md --patch smaller.patch
       runevals ablate --max-cost 2 --filter "refund*"
     """
-    require_usable_plugins()
     words = raw_settings(options, paths=suite)
     require_local(words, "ablate")
     settings = resolve(words)
+    require_usable_plugins()
     request = RunRequest(
         settings=settings,
         suites=suites_of(settings),

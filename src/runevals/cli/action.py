@@ -62,7 +62,6 @@ def execute(environment: Mapping[str, str], workspace: Path) -> int:
 
 def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
     environment = runner.environment
-    require_usable_plugins()
     inputs = {name[6:].lower(): value for name, value in environment.items() if name.startswith("INPUT_")}
     own = with_own_identity(with_dotenv(workspace, None, environment))
     raw = RawSettings(inputs=inputs, cwd=workspace, environment=own)
@@ -70,6 +69,7 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
     if job.task == "refused":
         raise InvalidSettings(job.why)
     settings, problem = resolved(raw)
+    require_usable_plugins()
     mask_keys(environment, settings)
     several = bool(action_input("all_projects", inputs))
     one = settings.target

@@ -80,7 +80,6 @@ def command(
       runevals blame --coverage
     """
     coverage = options.pop("coverage")
-    require_usable_plugins()
     outputs = [Path(name) for name in output]
     check_outputs(outputs)
     words = raw_settings(options, paths=suite)
@@ -131,6 +130,7 @@ def require_local(words: RawSettings, command: str, how: str = "") -> None:
 def _request(words: RawSettings, base: str | None, *, quiet: bool) -> RunRequest:
     side = protected_side(words, change_event(words), base)
     settings = resolve(replace(words, base_side=side))
+    require_usable_plugins()
     require_trusted(settings)
     return RunRequest(
         settings=settings.repeated(settings.measure.repeat),

@@ -151,7 +151,6 @@ def command(**options: Any) -> None:
 
 def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSettings | None = None) -> int:
     """One run from flags to exit code. `project`: one of several, whose base is read already."""
-    require_usable_plugins()
     before = None if options["resume"] is None else unfinished(options["resume"], Path.cwd())
     if before is not None:
         set_options = {name: value for name, value in options.items() if value not in (None, (), False)}
@@ -171,6 +170,7 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     side = protected_side(words, change_event(words), options["base"]) if project is None else project.base_side
     words = replace(words, base_side=side)
     settings, display = resolve(words), partial(progress, detail=_detail(options))
+    require_usable_plugins()
     if options["init_only"]:
         return _prepared(settings)
     if options["interactive"]:

@@ -56,8 +56,8 @@ def command(
       runevals strength evals/ --results main.json --min 0.8
       runevals strength --ask-judge --max-cost 0.50
     """
-    require_usable_plugins()
     settings = resolved_settings(options, paths=paths)
+    require_usable_plugins()
     plan = plan_of(suites_of(settings), settings)
     past = reports_in(or_kept(results), MOST_RESULTS)
     with Sandbox(reduced=may_be_reduced(settings)) as sandbox:

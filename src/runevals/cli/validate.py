@@ -61,7 +61,6 @@ def command(
     from runevals.run.preflight_plugins import require_usable_plugins
     from runevals.suites.problem_formats import ValidationResult, as_problem
 
-    require_usable_plugins()
     if results and not health:
         raise InvalidSettings("--results is for --health; give both")
     findings: list[Hint] = []
@@ -69,6 +68,7 @@ def command(
     problems: Sequence[FileProblem]
     try:
         settings = resolved_settings(options, paths=paths, evaluate_only=evaluate_only)
+        require_usable_plugins()
         loaded, findings = _looked(settings, results if health else None)
         problems = loaded.problems
     except InvalidSuite as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -21,6 +22,31 @@ R = TypeVar("R")
 
 GROUPS = "runevals."  # how the name of each group begins
 _SECTION = f"[{GROUPS}"
+_LISTS: set[frozenset[str]] = set()  # of packages; each leaves out the plugins of all others
+
+
+def load_only(packages: Collection[str]) -> None:
+    """From now on loads the plugins of these packages only; of none, as before.
+
+    What an earlier call left out stays out: a project of the change has a list of its own.
+    """
+    if packages:
+        _LISTS.add(frozenset(map(_normalised, packages)))
+
+
+def left_out() -> tuple[str, ...]:
+    """The packages, with their versions, whose plugins are not loaded."""
+    packages = {package for entries in _entries().values() for _, package in entries}
+    return tuple(sorted(package for package in packages if not _is_listed(package)))
+
+
+def _is_listed(package: str) -> bool:
+    return all(_normalised(package.partition(" ")[0]) in names for names in _LISTS)
+
+
+def _normalised(name: str) -> str:
+    """A package's name as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def plugins(group: str, reserved: Collection[str] = ()) -> dict[str, object]:
@@ -31,6 +57,8 @@ def plugins(group: str, reserved: Collection[str] = ()) -> dict[str, object]:
     values: dict[str, object] = {}
     owner: dict[str, str] = {}
     for entry, package in _entries().get(group, ()):
+        if not _is_listed(package):
+            continue  # before its code is imported
         if entry.name in reserved:
             raise unusable_plugin(
                 group, entry.name, package, "the name is built in; the package must choose another"

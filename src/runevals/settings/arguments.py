@@ -48,6 +48,7 @@ class SettingsArguments(TypedDict, total=False):
     on_unknown: Literal["pass", "unmeasured", "fail"]
     edits: Literal["warn", "accept"]
     fresh_runs: int
+    plugins: str | Sequence[str]
     quarantine: str
     accept_label: str
     sandbox: Literal["strict", "reduced"]

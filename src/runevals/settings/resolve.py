@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci, may_be_change
 from runevals.lib.parsing.source import path_inside
+from runevals.lib.plugins import load_only
 from runevals.lib.text.secrets import remember_keys
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Gate, GateRules, PromptTemplate, RegressionRule
@@ -166,6 +167,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         if origin is None:
             value, origin = setting.default, "default"
         values[setting.name], origins[setting.name] = value, origin
+    load_only(values["plugins"] if in_ci(raw.environment) else ())
     if targets.name is not None:
         values["target"], origins["target"] = file.values["target"], file.display_name
     check_against(values["against"], _source_of("against", origins, file), targets)

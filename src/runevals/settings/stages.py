@@ -21,6 +21,7 @@ class LoadSettings(Struct, frozen=True, kw_only=True):
     definitions: Definitions
     fetching: Fetching
     mcp_config: str | None
+    plugins: tuple[str, ...]  # the packages that may add some; empty: all
     quarantine: Path
     templates: tuple[PromptTemplate, ...]  # the prompt files of several targets
 

@@ -121,6 +121,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("fresh_runs", "whole", bounds=(0, None), by=FILE, protected=True,
             help="The most fresh runs of single cases that look lost, on each side (default: 96, or two per "
                  "case if that is more)."),
+    Setting("plugins", "texts", default=(), metavar="PACKAGE", by=FILE, protected=True,
+            help="In CI: the packages whose plugins are loaded (default: all installed ones)."),
     Setting("quarantine", "text", default="runevals.quarantine.yaml", metavar="FILE", by=FLAG, protected=True,
             help="The list of flaky cases that no gate looks at; read from the base's side only."),
     Setting("accept_label", "text", metavar="NAME", by=FILE, protected=True,
