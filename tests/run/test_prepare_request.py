@@ -27,11 +27,11 @@ def request_of(project, base=None, **flags):
 def test_a_shard_is_not_compared(project):
     project.write("evals.json", SUITE)
     with pytest.raises(InvalidSettings, match="a shard is compared with nothing, but --base was given"):
-        require_comparable(request_of(project, shard="1/2", base="main"))
+        require_comparable(request_of(project, shard="1/2").settings, "main")
     with pytest.raises(InvalidSettings, match=r"^there is no file .*b\.json"):
         prepared(request_of(project, shard="1/2", baseline="b.json", target="command:agent"))
     with pytest.raises(InvalidSettings, match="a merge is of all shards"):
-        require_comparable(request_of(project, shard="1/2"), merges=True)
+        require_comparable(request_of(project, shard="1/2").settings, merges=True)
 
 
 def test_the_quarantine_list_and_a_missing_mark_are_in_the_request(project):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.records.errors import InvalidSettings
-from runevals.run.project_folders import projects_in
-from runevals.run.projects import in_words, require_apart, worst
+from runevals.run.projects import in_words, projects_apart, worst
 from runevals.settings.resolve import RawSettings
 from tests.sample_suites import SUITE
 
@@ -17,13 +16,13 @@ def test_a_suite_of_two_projects_is_refused_with_its_place(repository):
     repository.write("empty/runevals.yaml", "{}\n")
     told = RawSettings(cwd=repository.path, environment={})
     with pytest.raises(InvalidSettings) as refused:
-        require_apart(projects_in(repository.path), told)
+        projects_apart(told, None)
     assert str(refused.value).startswith(
         "evals.json: is a suite of two projects, runevals.yaml and a/runevals.yaml; "
     )
     repository.write("a/runevals.yaml", "suites: [evals.json]\n")
     repository.write("a/evals.json", SUITE)
-    require_apart(projects_in(repository.path), told)
+    projects_apart(told, None)
 
 
 def test_one_exit_code_and_one_sentence():

@@ -38,7 +38,7 @@ from runevals.run.targets import requests_of_each
 from runevals.run.tool_results import report_of_tool
 from runevals.run.world.build_cache import require_cache
 from runevals.settings.file import SettingsFile
-from runevals.settings.resolve import ignored_changes, resolve
+from runevals.settings.resolve import resolve
 from runevals.settings.targets import choose_one
 
 if TYPE_CHECKING:
@@ -158,7 +158,6 @@ def _of_job(request: RunRequest, step: Step) -> RunRequest:
     request = replace(
         request,
         find_mark=partial(stored_mark, settings, here),
-        weakenings=ignored_changes(request.raw),
         finds_lines=here.job.has_secrets and not request.name,  # not for a fork
     )
     if settings.selection.shard is not None:

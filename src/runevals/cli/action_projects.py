@@ -15,8 +15,8 @@ from runevals.github.accept_losses import proposed_losses
 from runevals.lib.terminal import say
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.run.nothing_measured import nothing_measured
-from runevals.run.project_folders import Project, projects_in
-from runevals.run.projects import removed, require_apart, settings_of
+from runevals.run.project_folders import Project
+from runevals.run.projects import projects_apart, removed, settings_of
 from runevals.verdict.outcome import unmeasured
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ def _projects(raw: RawSettings) -> Sequence[Project]:
             f"{', '.join(inputs)}: not with all_projects, which runs each project with its own settings file; "
             "leave it out, or run the project in a job of its own"
         )
-    projects = projects_in(raw.cwd, None if raw.base_side is None else raw.base_side.commit)
-    require_apart(projects, raw)
-    return projects
+    return projects_apart(raw, raw.base_side)
 
 
 def _prepared(project: Project, step: Step) -> tuple[Step, Callable[[], Results]]:

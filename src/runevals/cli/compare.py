@@ -40,11 +40,10 @@ def command(base: Path, head: Path, output: tuple[str, ...], form: str, *, rejud
     outputs = outputs_of(output, form)
     words = raw_settings(options)
     words = replace(words, base_side=protected_side(words, change_event(words)))
-    settings, weakenings = resolve(words), ignored_changes(words)
     if not rejudge:
-        finish_with(compare(base, head, settings, weakenings), outputs, form)
+        finish_with(compare(base, head, resolve(words), ignored_changes(words)), outputs, form)
     from runevals.run import pipeline  # most comparisons run nothing
     from runevals.run.request import RunRequest
 
-    request = RunRequest(settings=settings, raw=words, weakenings=weakenings, progress=progress)
+    request = RunRequest(settings=resolve(words), raw=words, progress=progress)
     finish_with(pipeline.rejudge(base, head, request), outputs, form)

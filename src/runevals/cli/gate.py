@@ -18,7 +18,7 @@ from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.request import RunRequest
 from runevals.run.tool_results import ResultsRequest, report_of_tool
-from runevals.settings.resolve import ignored_changes, resolve
+from runevals.settings.resolve import resolve
 from runevals.verdict.wording import failing_now
 
 
@@ -67,12 +67,12 @@ def command(
     """
     outputs = outputs_of(output, form, results, "results")
     words = raw_settings(options)
-    of_change = replace(words, base_side=protected_side(words, change_event(words), base))
-    settings = resolve(of_change)
+    words = replace(words, base_side=protected_side(words, change_event(words), base))
+    settings = resolve(words)
     read = ResultsRequest(
         paths=results, deterministic=deterministic, parameters_are_attempts=parameters_are_attempts
     )
-    request = RunRequest(settings=settings, raw=words, weakenings=ignored_changes(of_change))
+    request = RunRequest(settings=settings, raw=words)
     report = report_of_tool(read, settings)
     conclusion = pipeline.gate(
         report, request, parameters_are_attempts=parameters_are_attempts, deterministic=deterministic

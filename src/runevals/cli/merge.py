@@ -23,7 +23,7 @@ from runevals.run.pipeline import merge
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
 from runevals.run.shards.verdict import with_rules_of_base
-from runevals.settings.resolve import each_target, ignored_changes, resolve
+from runevals.settings.resolve import each_target, resolve
 
 
 @click.command("merge", cls=GroupedCommand)
@@ -64,20 +64,18 @@ def command(
         outputs = outputs_of(output, form, [path for _, path in files], "shards")
         report = merged((name, read_conclusion(path, name).report) for name, path in files)
     event = change_event(words)
-    side = protected_side(words, event, base)
-    several = each_target(resolve(replace(words, base_side=side)), words)
+    words = replace(words, base_side=protected_side(words, event, base))
+    several = each_target(resolve(words), words)
     words = several.get(str(report.run.settings.get("target")), words)
-    of_change = replace(words, base_side=side)
-    settings = resolve(of_change)
+    settings = resolve(words)
     request = RunRequest(
         settings=settings,
         raw=words,
         base=None if settings.compare.baseline_named else base,
-        weakenings=ignored_changes(of_change),
         progress=progress,
     )
     if base is not None and not event.untrusted:  # else the event named the base to the shards
-        report = with_rules_of_base(report, resolve(words), settings)
+        report = with_rules_of_base(report, resolve(replace(words, base_side=None)), settings)
     finish_with(merge(report, request), outputs, form)
 
 

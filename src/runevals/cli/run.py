@@ -56,7 +56,7 @@ from runevals.run.resume.unfinished import journalled, unfinished
 from runevals.run.shards.split import plan_of_shard
 from runevals.run.targets import requests_of_each
 from runevals.run.world.build_cache import require_cache
-from runevals.settings.resolve import Settings, ignored_changes, resolve
+from runevals.settings.resolve import Settings, resolve
 from runevals.suites import load as loading
 from runevals.suites.dialects import LoadOptions, eval_document, eval_samples, load_inline
 from runevals.suites.plan import judged_checks
@@ -187,7 +187,6 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         warn(loaded.problems)
         say(describe(plan_of_shard(loaded, settings), settings))
         return 0
-    weakenings = ignored_changes(words)
     if _drops_judge(loaded, settings):
         say(NO_JUDGE, err=True)
         words = replace(words, flags={**words.flags, "no_judge": True})
@@ -198,7 +197,6 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         suites=loaded,
         raw=words,
         base=options["base"],
-        weakenings=weakenings,
         progress=display,
     )
     return _run(request, options, partial(journalled, options, paths, before))

@@ -15,8 +15,7 @@ from runevals.lib.terminal import say
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.reports import VERDICT
 from runevals.run.baseline.protected_side import protected_side
-from runevals.run.project_folders import projects_in
-from runevals.run.projects import in_words, removed, require_apart, settings_of, worst
+from runevals.run.projects import in_words, projects_apart, removed, settings_of, worst
 from runevals.settings.resolve import resolve
 
 if TYPE_CHECKING:
@@ -39,8 +38,7 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
     require_own_code(words)
     event, ref = change_event(words), options["base"]
     side = protected_side(words, event, ref)
-    projects = projects_in(words.cwd, None if side is None else side.commit)
-    require_apart(projects, words)
+    projects = projects_apart(words, side)
     inside = [
         settings_of(project, words, protected_side(settings_of(project, words), event, ref))
         for project in projects

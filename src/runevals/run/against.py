@@ -16,7 +16,6 @@ from runevals.run.measurement import OtherSide
 from runevals.run.placebo import placebo, placebo_of
 from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
-from runevals.settings.resolve import Settings
 from runevals.settings.target_names import PLACEBO_SKILL
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import is_selected
@@ -28,27 +27,10 @@ from runevals.verdict.against import against_other
 LEAVE_OUT = "leave out --against, or write --against none"
 
 
-def require_whole(settings: Settings) -> None:
-    """Raises InvalidSettings for a shard that was to be compared with `--against`."""
-    against = settings.compare.against
-    if against is not None and settings.selection.shard is not None:
-        raise InvalidSettings(f"--against {against}: a shard has only a part of the cases; {LEAVE_OUT}")
-
-
-def require_other_side(request: RunRequest) -> None:
-    """Raises InvalidSettings if `--against` cannot be measured."""
-    if request.settings.compare.against is not None:
-        with TemporaryDirectory(prefix="runevals-placebo-") as folder:
-            _without_skill(request, Path(folder))
-
-
 @contextmanager
-def other_side(request: RunRequest) -> Iterator[OtherSide | None]:
-    """What `--against` names, opened to be measured; None if it names nothing. Raises InvalidSettings."""
-    name = request.settings.compare.against
-    if name is None:
-        yield None
-        return
+def other_side(request: RunRequest) -> Iterator[OtherSide]:
+    """What `--against` names, opened to be measured. Raises InvalidSettings if it cannot be."""
+    name = str(request.settings.compare.against)
     with (
         TemporaryDirectory(prefix="runevals-placebo-") as folder,
         open_side(_without_skill(request, Path(folder)), name) as side,
@@ -56,10 +38,8 @@ def other_side(request: RunRequest) -> Iterator[OtherSide | None]:
         yield OtherSide(name, side)
 
 
-def compared_with(other: OtherSide | None, report: RunReport) -> tuple[RunReport, AgainstComparison | None]:
+def compared_with(other: OtherSide, report: RunReport) -> tuple[RunReport, AgainstComparison | None]:
     """What the report shows against the other side; the report says it if there is nothing to compare."""
-    if other is None:
-        return report, None
     comparison = against_other(report, other.side.report(), other.name)
     why = other.problem or ("" if comparison is not None else "no case was measured on both sides")
     if not why:

@@ -18,18 +18,13 @@ from msgspec.structs import replace
 from runevals.records import AgainstComparison, Conclusion, Problem, RunReport
 from runevals.records.errors import COULD_NOT_MEASURE, ExternalError
 from runevals.repository import git
-from runevals.run.against import compared_with, other_side, require_other_side, require_whole
-from runevals.run.baseline.affected import keeping
 from runevals.run.baseline.choose import known_base, remarked, settled_base
-from runevals.run.baseline.reuse import reuse
 from runevals.run.call_limit import require_few_calls
-from runevals.run.compare import compare
 from runevals.run.head import measure_head
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import ended_by
 from runevals.run.preflight import require_gates, require_present
 from runevals.run.prepare_request import prepared, prepared_merge, prepared_results, require_comparable
-from runevals.run.rejudge import rejudged
 from runevals.run.request import RunRequest
 from runevals.run.shards.verdict import base_of_shards, conclude_shards, with_filters_of
 from runevals.run.sides import HEAD, open_side
@@ -37,7 +32,7 @@ from runevals.run.targets import Job, against_each, each, measure_together, reus
 from runevals.run.tool_results import in_suites_of, not_measured_here, with_declared_determinism, with_lost_scores
 from runevals.run.tool_runner import concluded
 from runevals.run.world.budget import Budget, Stop
-from runevals.settings.resolve import Settings
+from runevals.settings.resolve import Settings, ignored_changes
 from runevals.verdict.outcome import conclusion_of, incomplete, since_mark
 
 
@@ -53,9 +48,7 @@ def run_each(requests: Sequence[RunRequest], settings: Settings) -> list[Conclus
     A loss that noise in a stored base may have made is verified against a fresh run of the base. A target that
     cannot be measured does not end the others. Raises RunevalsError for what stops all of them.
     """
-    require_whole(settings)
-    for request in requests:
-        require_comparable(request)
+    require_comparable(settings, requests[0].base)
     budget = Budget(settings.measure.limits, Stop())
     jobs = [
         Job(replace(one, budget=budget, journal=one.journal and one.journal.of_target(one.name)))
@@ -84,24 +77,31 @@ def _prepare(job: Job) -> None:
     """What is known before anything runs: the target that suites imply, quarantined cases, mark and base."""
     job.request = prepared(job.request)
     job.base = known_base(job.request)  # --base, or a stored result
-    job.reused = reuse(job.request, job.base)
+    if job.request.settings.compare.changed_only:
+        from runevals.run.baseline.reuse import reuse
+
+        job.reused = reuse(job.request, job.base)
 
 
 def _open(stack: ExitStack, job: Job) -> None:
     """Makes it ready to be measured; its base is measured now if it must be."""
-    request, reused = job.request, job.reused
+    request, compare, reused = job.request, job.request.settings.compare, job.reused
     why = ("run in full: not all targets can be reused",) if isinstance(reused, Conclusion) else reused
     require_present(request.settings)
     require_gates(request.settings.rules, request.suites.suites)
-    require_other_side(request)
+    if compare.against is not None:
+        from runevals.run.against import other_side
+
+        job.other = stack.enter_context(other_side(request))
     job.base = settled_base(job.base, request)
     request = request.noting(*job.base.notices)
-    if request.settings.compare.changed_cases and job.base.baseline is not None:
+    if compare.changed_cases and job.base.baseline is not None:
+        from runevals.run.baseline.affected import keeping
+
         request = keeping(request, job.base.baseline.report)
     else:
         request = request.noting(*why)
     job.request = request
-    job.other = stack.enter_context(other_side(request))  # --against
     job.head = head = stack.enter_context(open_side(request, request.name or HEAD))
     head.other = job.other
 
@@ -110,8 +110,11 @@ def _compare(job: Job) -> None:
     """The report of the target, compared with its own base if there is one."""
     assert job.head is not None  # noqa: S101 - it was opened
     baseline = None if job.refusal else job.base.baseline
-    report, job.comparison = measure_head(job.head, baseline, job.request)
-    job.report, job.against = compared_with(job.other, report)
+    job.report, job.comparison = measure_head(job.head, baseline, job.request)
+    if job.other is not None:
+        from runevals.run.against import compared_with
+
+        job.report, job.against = compared_with(job.other, job.report)
 
 
 def _concluded(job: Job, against: AgainstComparison | None) -> Conclusion:
@@ -141,7 +144,7 @@ def merge(report: RunReport, request: RunRequest) -> Conclusion:
 
     The base is run here if its stored result cannot be used, and again before a loss blocks, if that is possible.
     """
-    require_comparable(request, merges=True)
+    require_comparable(request.settings, merges=True)
     return within_limits(request, lambda limited: _merge(report, limited))
 
 
@@ -202,12 +205,15 @@ def rejudge(base: Path, head: Path, request: RunRequest) -> Conclusion:
 
 
 def _rejudge(base: Path, head: Path, request: RunRequest) -> Conclusion:
+    from runevals.run.compare import compare
+    from runevals.run.rejudge import rejudged
+
     request = replace(request, suites=suites_of(request.settings))
 
     def judged(report: RunReport, path: Path) -> RunReport:
         return rejudged(report, str(path), request)
 
-    return compare(base, head, request.settings, request.weakenings, judged=judged)
+    return compare(base, head, request.settings, ignored_changes(request.raw), judged=judged)
 
 
 def within_limits(request: RunRequest, stages: Callable[[RunRequest], Conclusion]) -> Conclusion:

@@ -17,19 +17,22 @@ from runevals.run.redaction.redactors import report_without_either, without_eith
 from runevals.run.request import RunRequest
 from runevals.run.shards.split import with_split
 from runevals.run.target_runner import with_earlier
+from runevals.settings.resolve import Settings, ignored_changes
 from runevals.suites.load import require_evaluators
 from runevals.suites.plan import is_selected
 from runevals.verdict.score import run_report
 
 
-def require_comparable(request: RunRequest, *, merges: bool = False) -> None:
-    """Raises InvalidSettings if a shard was to run a base, or a merge to be of one shard."""
-    settings = request.settings
+def require_comparable(settings: Settings, base: str | None = None, *, merges: bool = False) -> None:
+    """Raises InvalidSettings if a shard was to be compared, or a merge to be of one shard."""
+    against, leave_out = settings.compare.against, "leave out --against, or write --against none"
     if settings.selection.shard is None:
         return
     if merges:
         raise InvalidSettings("a merge is of all shards, but `shard` was given; leave it out")
-    if request.base is not None:
+    if against is not None:
+        raise InvalidSettings(f"--against {against}: a shard has only a part of the cases; {leave_out}")
+    if base is not None:
         raise InvalidSettings(
             "a shard is compared with nothing, but --base was given; "
             "`runevals merge --baseline FILE` compares all shards together"
@@ -51,7 +54,7 @@ def prepared(request: RunRequest) -> RunRequest:
         request,
         settings=settings,
         suites=replace(request.suites, quarantined=quarantine.cases),
-        weakenings=without_either((*request.weakenings, *quarantine.weakenings), settings),
+        weakenings=without_either((*ignored_changes(request.raw), *quarantine.weakenings), settings),
         mark=mark.run,
         notices=(*settings.notices, *request.notices, *edits, *quarantine.notices, *mark.notices),
     )
@@ -67,7 +70,7 @@ def prepared_merge(report: RunReport, request: RunRequest) -> tuple[RunReport, R
     notices = (*settings.notices, *report.run.notices, *mark.notices)
     report = replace(report, run=replace(report.run, notices=tuple(dict.fromkeys(notices))))
     report = with_earlier(report, alike_earlier(request, report))
-    weakenings = without_either((*request.weakenings, *added), settings)
+    weakenings = without_either((*ignored_changes(request.raw), *added), settings)
     return report, replace(request, weakenings=weakenings, mark=mark.run)
 
 
@@ -87,5 +90,5 @@ def prepared_results(report: RunReport, request: RunRequest) -> tuple[RunReport,
     notices = (*settings.notices, *report.run.notices, *request.notices, *quarantine.notices, *mark.notices)
     report = run_report(replace(report.run, notices=notices), cases, complete=report.complete)
     report = with_earlier(report, alike_earlier(request, report))
-    weakenings = without_either((*request.weakenings, *quarantine.weakenings), settings)
+    weakenings = without_either((*ignored_changes(request.raw), *quarantine.weakenings), settings)
     return report, replace(request, weakenings=weakenings, mark=mark.run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records import Conclusion
@@ -18,7 +18,7 @@ from runevals.records.errors import (
 )
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured
-from runevals.run.project_folders import Project
+from runevals.run.project_folders import Project, projects_in
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.verdict.outcome import skipped, unmeasured
@@ -34,11 +34,13 @@ _WORST_FIRST = {
 }
 
 
-def require_apart(projects: Iterable[Project], raw: RawSettings) -> None:
-    """Raises InvalidSettings for a suite of two projects, which would be run, paid and counted twice.
+def projects_apart(raw: RawSettings, side: BaseSide | None) -> Sequence[Project]:
+    """The projects here and in the base's commit. Raises as `projects_in`.
 
-    A project whose settings or suites cannot be read says so when it is run.
+    Raises InvalidSettings for a suite of two of them, which would be run, paid and counted twice. A project whose
+    settings or suites cannot be read says so when it is run.
     """
+    projects = projects_in(raw.cwd, None if side is None else side.commit)
     owners: dict[str, Project] = {}
     for project in projects:
         for suite in () if project.removed else _suites_of(project, raw):
@@ -48,6 +50,7 @@ def require_apart(projects: Iterable[Project], raw: RawSettings) -> None:
                     f"{suite}: is a suite of two projects, {other.config} and {project.config}; "
                     "name the suites of each with `suites`, so that none is in both"
                 )
+    return projects
 
 
 def settings_of(project: Project, raw: RawSettings, side: BaseSide | None = None) -> RawSettings:

@@ -23,13 +23,10 @@ class _MustRun(Exception):
 
 def reuse(request: RunRequest, base: StoredBase) -> Conclusion | tuple[str, ...]:
     """The reused conclusion if nothing that the run depends on has changed, or a notice why the run is made."""
-    settings = request.settings
-    if not settings.compare.changed_only:
-        return ()
     try:
         return _reused(request.noting(*base.notices), base)
     except _MustRun as why:
-        by_flag = settings.origins["changed_only"].startswith("--") and not base.notices
+        by_flag = request.settings.origins["changed_only"].startswith("--") and not base.notices
         reason = str(why) or ("--changed-only needs a base, and there is none" if by_flag else "")
         return (f"run in full: {reason}",) if reason else ()
 
