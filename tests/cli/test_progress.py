@@ -58,12 +58,11 @@ def test_counts_and_cost(evaluations, counts):
     assert tallied(*evaluations).counts == counts
 
 
-def test_the_time_left_is_the_most_there_can_be_where_rounds_may_end_early():
+def test_the_time_left_is_told_once_a_trial_is_done():
     assert tallied().left == ""
     assert re.fullmatch(r"\d+:\d\d left", tallied(evaluation()).left)
-    assert re.fullmatch(r"≤ \d+:\d\d left", tallied(evaluation(), at_most=True).left)
     assert tallied(evaluation(), total=1).left == ""
-    assert str(tallied(evaluation(), at_most=True, phase="head")).startswith("head: 1 of at most 10 trials done, ")
+    assert str(tallied(evaluation(), phase="head")).startswith("head: 1 of 10 trials done, ")
 
 
 def test_lines_are_told_even_while_nothing_comes(capfd):

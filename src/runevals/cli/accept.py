@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from runevals.cli.compared_results import newest_comparison, require_of_head
 from runevals.cli.completed_words import completing
 from runevals.cli.options import resolved_settings, settings_options
-from runevals.lib.storage.files import require_no_link, write_whole
+from runevals.lib.storage.files import relative_name, require_no_link, write_whole
 from runevals.lib.terminal import say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural, short_list
@@ -117,8 +117,7 @@ def _write(path: Path, chosen: Sequence[AcceptedLoss], lost: Sequence[AcceptedLo
     new = {loss.identity for loss in chosen}
     stay = [entry for entry in before if entry.identity in about - new]
     write_whole(path, written([*stay, *chosen]))
-    display_path = path.relative_to(cwd) if path.is_relative_to(cwd) else path
-    say(f"Written: {display_path}, {plural(len(stay) + len(chosen), 'case')}")
+    say(f"Written: {relative_name(path, cwd)}, {plural(len(stay) + len(chosen), 'case')}")
     for entry in before:
         if entry.identity not in about:
             say(f"Removed: {entry.case}, which has other fingerprints now")

@@ -45,15 +45,12 @@ def progress(
     detail: Detail = "counts",
     phase: str = "",
     total: int | None = None,
-    at_most: bool = False,
 ) -> Watch:
     """A `Progress` on stderr; single trials are only shown for one side."""
     if detail == "none":
         return iter
     every = sum(side.plan.size for side in sides) if total is None else total
-    tally = Tally(
-        every, [side.throttles for side in sides], phase=phase, at_most=at_most, subject=sides[0].subject
-    )
+    tally = Tally(every, [side.throttles for side in sides], phase=phase, subject=sides[0].subject)
     single = sides[0] if detail == "trials" and len(sides) == 1 else None
     return lambda evaluations: _watched(evaluations, tally, single)
 
@@ -96,12 +93,9 @@ def _telling(tally: Tally) -> AbstractContextManager[Say]:
 class Tally:
     """The finished part of a run, its results, and an estimate of the rest."""
 
-    def __init__(
-        self, total: int, throttles: list[Throttles], *, phase: str = "", at_most: bool = False, subject: str = ""
-    ) -> None:
+    def __init__(self, total: int, throttles: list[Throttles], *, phase: str = "", subject: str = "") -> None:
         self.total = total
         self.phase = phase
-        self.at_most = at_most
         self.subject = subject
         self.done = self.passed = self.failed = self.errored = 0
         self._throttles = throttles
@@ -130,11 +124,6 @@ class Tally:
             self._known_usd = (self._known_usd or 0.0) + sum(known)
 
     @property
-    def amount(self) -> str:
-        """ "12/24"; if rounds may end early, "12/≤72"."""
-        return f"{self.done}/{'≤' * self.at_most}{self.total}"
-
-    @property
     def counts(self) -> str:
         """The results of the trials and their cost; a sum with unknown parts is a minimum."""
         parts = [f"{self.passed} passed", f"{self.failed} failed"]
@@ -150,7 +139,7 @@ class Tally:
         if len(ends) < 2 or self.done >= self.total:
             return ""
         pace_s = (time.monotonic() - ends[0]) / (len(ends) - 1)
-        return f"{'≤ ' if self.at_most else ''}{_clock(pace_s * (self.total - self.done))} left"
+        return f"{_clock(pace_s * (self.total - self.done))} left"
 
     @property
     def waiting(self) -> str:
@@ -163,8 +152,7 @@ class Tally:
 
     def __str__(self) -> str:
         phase = phrase(self.phase, "{}: ")
-        trials = f"{'at most ' if self.at_most else ''}{plural(self.total, 'trial')}"
-        parts = [f"{phase}{self.done} of {trials} done", self.counts, self.left, self.waiting]
+        parts = [f"{phase}{self.done} of {plural(self.total, 'trial')} done", self.counts, self.left, self.waiting]
         return " · ".join(filter(None, (", ".join(filter(None, parts)), self.subject)))
 
 
@@ -200,7 +188,7 @@ def lines(tally: Tally, every_s: float) -> Iterator[Say]:
 def _group(tally: Tally) -> Iterator[Say]:
     """The lines of a job's log, in a folded group."""
     phase = phrase(tally.phase, "{}: ")
-    trials = f"{phase}{plural(tally.total, 'trial')}{' at most' * tally.at_most}"
+    trials = f"{phase}{plural(tally.total, 'trial')}"
     click.echo(group_command(" · ".join(filter(None, (trials, tally.subject)))), err=True)
     try:
         with lines(tally, LINE_EVERY_S) as say:
@@ -233,7 +221,7 @@ def _drawn(tally: Tally, console: Console) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    words = "  ".join(filter(None, [f"{tally.amount} {tally.counts}", tally.left]))
+    words = "  ".join(filter(None, [f"{tally.done}/{tally.total} {tally.counts}", tally.left]))
     phase = phrase(tally.phase, "{} ")
     room = min(40, console.width // 5, console.width - len(phase) - len(words) - 2)
     line = Table.grid(padding=(0, 1, 0, 0))

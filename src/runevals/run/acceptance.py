@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from runevals.lib.storage.files import relative_name
 from runevals.lib.text.numbers import short_list
 from runevals.records import (
     Acceptance,
@@ -58,10 +59,9 @@ def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
     path = accepted_file(settings)
     if conclusion.verdict.exit_code not in ACCEPTABLE or conclusion.comparison is None or not path.is_file():
         return conclusion
-    inside = path.is_relative_to(settings.repository)
-    display_path = path.relative_to(settings.repository).as_posix() if inside else str(path)
     try:
-        losses = matching(conclusion, _new_entries(content_of(path), display_path, settings))
+        entries = _new_entries(content_of(path), relative_name(path, settings.repository), settings)
+        losses = matching(conclusion, entries)
     except RunevalsError as error:
         return with_caveat(conclusion, error.first_line)
     for entry in losses:

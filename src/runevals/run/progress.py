@@ -15,11 +15,8 @@ def silent(*_sides: Measurement, **_more: object) -> Watch:
 class Progress(Protocol):
     """Shows the progress of the sides that are being measured."""
 
-    def __call__(
-        self, *sides: Measurement, phase: str = "", total: int | None = None, at_most: bool = False
-    ) -> Watch:
+    def __call__(self, *sides: Measurement, phase: str = "", total: int | None = None) -> Watch:
         """What to wrap the evaluations of `sides` in.
 
-        `phase` says which part of a longer run this is, `total` how many trials there are where not all are made,
-        `at_most` that rounds may end early.
+        `phase` says which part of a longer run this is, `total` how many trials there are where not all are made.
         """

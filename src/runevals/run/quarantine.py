@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from runevals.lib.storage.files import relative_name
 from runevals.records import Case, CaseReport, FileProblem, Weakening
 from runevals.records.errors import InvalidSuite
 from runevals.repository import git
@@ -37,7 +38,7 @@ def quarantine_of(settings: Settings, loaded: LoadedSuites) -> QuarantineInForce
 def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> QuarantineInForce:
     """The list that applies. Outside a change the checkout is the base. Raises InvalidSuite for a broken list."""
     path, root = settings.load.quarantine, settings.repository
-    display_path = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    display_path = relative_name(path, root)
     of_head = quarantine.read_entries(path.read_bytes(), path.suffix, display_path) if path.is_file() else ()
     notices: tuple[str, ...] = ()
     of_base = of_head

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from runevals.lib.checkout import repository_root
 from runevals.lib.parsing.source import JsonPath, Source, decoded, is_of_git, parse_text, read_text, resolved_path
 from runevals.lib.parsing.toml import read_toml
+from runevals.lib.storage.files import relative_name
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSettings, InvalidSuite
@@ -71,9 +72,9 @@ def read_settings_file(cwd: Path, repository: Path, config: str | None) -> Setti
     path = _find(cwd, repository, config)
     if path is None:
         return SettingsFile(exists=False, display_name="", base=cwd)
-    _require_inside(path, repository, _display_name(path, cwd))
+    _require_inside(path, repository, relative_name(path, cwd))
     path = path if config is None else path.resolve()
-    display_name = _display_name(path, cwd)
+    display_name = relative_name(path, cwd)
     return _settings_file(path, cwd, repository, *_parsed(read_text(path, display_name), path, display_name))
 
 
@@ -85,7 +86,7 @@ def _settings_file(
     values, keys = _values(source, os.path.relpath(base, repository)), cast("Mapping[str, Any]", source.value)
     return SettingsFile(
         exists=True,
-        display_name=_display_name(path, cwd),
+        display_name=relative_name(path, cwd),
         base=base,
         values=values,
         path=path,
@@ -114,7 +115,7 @@ def base_settings_file(
     path = settings_file_in(searched, places, content_of)
     if path is None:
         return None
-    of_base = f"{_display_name(path, cwd)} of the base"
+    of_base = f"{relative_name(path, cwd)} of the base"
     source, notices = _parsed(decoded(content_of(path) or b"", of_base), path, of_base)
     return _settings_file(path, cwd, repository, replace(source, value=without_retired(source.value)), notices)
 
@@ -222,10 +223,6 @@ def _require_inside(path: Path, repository: Path, display_name: str) -> None:
     outside = there is None or not there.is_relative_to(repository.resolve()) or is_of_git(there, repository)
     if outside and Path(os.path.normpath(path)).is_relative_to(repository):
         raise InvalidSettings(f"{display_name} leads out of the repository; put the file there, without a link")
-
-
-def _display_name(path: Path, cwd: Path) -> str:
-    return path.relative_to(cwd).as_posix() if path.is_relative_to(cwd) else str(path)
 
 
 def _literal_keys(source: Source) -> Iterator[FileProblem]:

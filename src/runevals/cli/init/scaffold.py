@@ -18,7 +18,7 @@ from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file
 from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.init.surroundings import installs, judge_for, likely_target, other_tools
 from runevals.cli.options import resolved_settings
-from runevals.lib.storage.files import behind_links, write_whole
+from runevals.lib.storage.files import behind_links, relative_name, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
@@ -169,7 +169,7 @@ def _written(
     else:
         only = suites[0] if len(suites) == 1 else None if suites else cwd / starter.SUITE
         only = None if is_skill else only  # the suites of all skills are found
-        values = {"suites": None if only is None else [_display_path(only, cwd)], **values}
+        values = {"suites": None if only is None else [relative_name(only, cwd)], **values}
         is_starter = any(line.startswith(_WRITTEN) for line in program)
         repeats = settings.target is not None and not settings.target.deterministic
         yield _write(
@@ -208,15 +208,11 @@ def _write(path: Path, text: str, base: Path) -> str:
     if path.exists() or path.is_symlink():
         return _left(path, base)
     write_whole(path, text)
-    return f"{_WRITTEN}{_display_path(path, base)}: written"
+    return f"{_WRITTEN}{relative_name(path, base)}: written"
 
 
 def _left(path: Path, base: Path) -> str:
-    return f"– {_display_path(path, base)}: already exists, skipped"
-
-
-def _display_path(path: Path, base: Path) -> str:
-    return path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
+    return f"– {relative_name(path, base)}: already exists, skipped"
 
 
 def _ignore(path: Path) -> str:
@@ -235,7 +231,7 @@ def _ignore(path: Path) -> str:
 def _settings_path(settings: Settings) -> str:
     """The settings file that is there or will be, relative to the repository's root."""
     settings_file = settings.file_path or settings.cwd / starter.SETTINGS
-    return _display_path(settings_file.resolve(), settings.repository.resolve())
+    return relative_name(settings_file.resolve(), settings.repository.resolve())
 
 
 def _workflow(settings: Settings) -> str:
@@ -348,7 +344,7 @@ def _next_steps(
     yield f"  put your own cases into the suite{marked}, then: runevals"
     without_cases = [skill for skill in skill_folders(settings.cwd) if not any(skill_suites(skill))]
     if prompt.is_skill and without_cases:
-        name = _display_path(without_cases[0] / SKILL, settings.cwd)
+        name = relative_name(without_cases[0] / SKILL, settings.cwd)
         yield f"  begin the suite of the next skill: runevals init --prompt-file {shlex.quote(name)}"
     yield from (f"  {line}" for line in other_tools(settings.cwd))
     with_base = base_command(settings.repository)

@@ -25,13 +25,16 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
 _UNFINISHED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{8}\.new")  # the name of an unfinished file
 
 
+def relative_name(path: Path, folder: Path) -> str:
+    """The path as seen from the folder, with forward slashes; unchanged if it lies elsewhere."""
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+
+
 class ForeignFile(OSError):
     """There is a file at the path of an output that runevals did not create."""
 
     def __init__(self, path: Path, what: str) -> None:
-        here = Path.cwd()
-        display_path = path.relative_to(here) if path.is_relative_to(here) else path
-        super().__init__(0, f"{display_path} {what}")
+        super().__init__(0, f"{relative_name(path, Path.cwd())} {what}")
 
     def __str__(self) -> str:
         return str(self.strerror)
