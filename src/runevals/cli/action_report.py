@@ -145,7 +145,9 @@ def _report(results: Results, step: Step, folder: Path | None) -> None:
         "comment_url": posted.url,
         "artifact_name": step.here.artifact,
     }
-    tell_runner(runner.commands, whole, outputs)
+    runner.commands.add_outputs(outputs)
+    if not runner.commands.add_summary(whole):
+        warn_runner(f"The summary is too large for the job page; it is in {outputs['summary_path']}")
 
 
 def _posted(results: Results, step: Step) -> tuple[CommentDelivery, str]:
@@ -316,13 +318,6 @@ def run_id(conclusion: Conclusion, stored: StoredBase) -> str:
         reused = stored.baseline is not None and bool(conclusion.report.cases)
         source = stored.baseline.source if stored.baseline is not None and reused else ""
     return next((str(run) for known, run in stored.run_ids.items() if source.startswith(known)), "")
-
-
-def tell_runner(commands: FileCommands, text: str, outputs: Mapping[str, str]) -> None:
-    """The outputs, and the summary's text."""
-    commands.add_outputs(outputs)
-    if not commands.add_summary(text):
-        warn_runner(f"The summary is too large for the job page; it is in {outputs['summary_path']}")
 
 
 def give_to_owner(folder: Path, workspace: Path) -> None:

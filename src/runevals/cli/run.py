@@ -169,7 +169,8 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         require_own_code(words)
     side = protected_side(words, change_event(words), options["base"]) if project is None else project.base_side
     words = replace(words, base_side=side)
-    settings, display = resolve(words), partial(progress, detail=_detail(options))
+    detail: Detail = "none" if options["quiet"] else "trials" if options["verbose"] else "counts"
+    settings, display = resolve(words), partial(progress, detail=detail)
     require_usable_plugins()
     if options["init_only"]:
         return _prepared(settings)
@@ -208,10 +209,6 @@ def _drops_judge(loaded: LoadedSuites, settings: Settings) -> bool:
         return False
     samples = all(suite.dialect == eval_samples.NAME for suite in loaded.suites)
     return samples and judged_checks(plan_of(loaded, settings)) > 0
-
-
-def _detail(options: Mapping[str, Any]) -> Detail:
-    return "none" if options["quiet"] else "trials" if options["verbose"] else "counts"
 
 
 def _run(request: RunRequest, options: Mapping[str, Any], journal_for: Callable[..., UnfinishedRun | None]) -> int:

@@ -19,7 +19,6 @@ from runevals.run.request import RunRequest
 from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, open_base, open_old_form, open_side, rerunnable
 from runevals.run.target_runner import HEAD_LOOKS, TargetRunner, with_own_error
-from runevals.settings.resolve import Settings
 from runevals.verdict.outcome import Baseline, with_weakenings
 from runevals.verdict.settle import settled
 from runevals.version import __version__
@@ -49,7 +48,8 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
     """What can be run to compare `head` with the base."""
     settings = request.settings
     commit, why_not = rerunnable(settings, baseline)
-    of_branch, began_s = _is_of_branch(settings), time.time()
+    of_branch = settings.in_ci and settings.base_side is None  # no change: others will be compared with it
+    began_s = time.time()
     off = "verify: off" if settings.compare.verify == "off" else ""
     again = replace(request, settings=settings.repeated(HEAD_LOOKS))
     return TargetRunner(
@@ -98,8 +98,3 @@ def alike_earlier(request: RunRequest, head: Measurement | RunReport) -> Conclus
         return None
     now = head if isinstance(head, RunReport) else head.report()
     return earlier if why_not_alike(earlier.report, now, request.settings) is None else None
-
-
-def _is_of_branch(settings: Settings) -> bool:
-    """Whether the result is of a branch, not of a change: then others will be compared with it."""
-    return settings.in_ci and settings.base_side is None

@@ -78,7 +78,9 @@ def _settings_files(
 
 
 def _settings_files_at(commit: str, cwd: Path, repository: Path) -> Mapping[str, str]:
-    files = _files_at(repository, commit)
+    files = git.names(repository, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+    if files is None:
+        raise ExternalError(f"git does not list the files of the base {commit[:7]}, so its projects are unknown")
     return _settings_files(files, cwd, repository, lambda path: git.file_at(repository, commit, path))
 
 
@@ -92,10 +94,3 @@ def _files_of(repository: Path) -> list[str]:
     if files is not None:
         return [file for file in files if (repository / file).is_file()]
     return [path.relative_to(repository).as_posix() for name in NAMES for path in repository.rglob(name)]
-
-
-def _files_at(repository: Path, commit: str) -> list[str]:
-    files = git.names(repository, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
-    if files is None:
-        raise ExternalError(f"git does not list the files of the base {commit[:7]}, so its projects are unknown")
-    return files

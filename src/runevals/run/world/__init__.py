@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 
 from msgspec import Struct, field
 
@@ -15,11 +16,6 @@ from runevals.run.world.budget import Stop
 from runevals.targets import Target
 
 
-def utc_now() -> datetime:
-    """The present moment, aware."""
-    return datetime.now(UTC)
-
-
 class World(Struct, frozen=True, kw_only=True):
     """Target, judge (None: judge checks are skipped), sandbox and clock; `stop` ends the run early,
     `throttles` are those of its hosts."""
@@ -29,5 +25,5 @@ class World(Struct, frozen=True, kw_only=True):
     sandbox: ScriptRunner
     stop: Stop = field(default_factory=Stop)
     throttles: Throttles = field(default_factory=Throttles)
-    now: Callable[[], datetime] = utc_now
+    now: Callable[[], datetime] = partial(datetime.now, UTC)
     workspaces: Workspaces | None = None  # of a target that works in folders
