@@ -215,6 +215,18 @@ def test_the_results_of_the_base_are_reused_for_all_targets_or_for_none(change, 
     assert change.document("out.mini.json")["totals"]["passed"] == 5
 
 
+def test_each_target_runs_only_the_cases_that_a_change_affects(change, runevals, monkeypatch):
+    monkeypatch.setenv("RUNEVALS_CHANGED_ONLY", "cases")
+    change.write("evals.json", {**EXACT, "items": [{**CASES[0], "prompt": "another?"}, *CASES[1:]]})
+    code, out, err = runevals("run", "-q", "--base", "main", "-o", "out.json")
+    assert code == 0, out + err
+    for name in ("mini", "nano"):
+        document = change.document(f"out.{name}.json")
+        [notice] = [one for one in document["run"]["notices"] if one.startswith("changed_only: ")]
+        assert notice.startswith("changed_only: 1 of 6 cases run"), notice
+        assert ["base_result" in case for case in document["cases"]] == [False, *[True] * 5]
+
+
 @pytest.mark.parametrize("rest", [["mini", "more"], ["mini"]], ids=["others", "one"])
 def test_a_change_that_removes_a_target_does_not_pass(change, runevals, rest):
     change.write("runevals.yaml", {"targets": dict.fromkeys(rest, change.targets["mini"])})
