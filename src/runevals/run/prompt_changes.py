@@ -44,10 +44,10 @@ _NO_PROMPT = re.compile(
 _Pairs = Sequence[tuple[str | None, str | None]]  # a path in the base's commit, and here
 
 
-def with_prompt_changes(conclusion: Conclusion, settings: Settings, loaded: LoadedSuites) -> Conclusion:
-    """`conclusion` with the diffs of the target's texts since the base's commit, if git has that commit here."""
-    comparison = conclusion.comparison
-    commit = None if comparison is None else comparison.base.run.commit
+def with_prompt_changes(
+    conclusion: Conclusion, commit: str | None, settings: Settings, loaded: LoadedSuites
+) -> Conclusion:
+    """`conclusion` with the diffs of the target's texts since the base's `commit`, if git has that here."""
     if commit is None or settings.redaction.redact != "full":
         return conclusion
     with Sandbox(workers=1) as sandbox:  # starts nothing until it is used

@@ -26,7 +26,6 @@ from runevals.run.baseline.marks import filters_of
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
-from runevals.run.prompt_changes import with_prompt_changes
 from runevals.run.provenance import unchanged_commit
 from runevals.run.redaction.redactors import base_without_patterns
 from runevals.run.request import RunRequest
@@ -195,7 +194,11 @@ def _not_run(stored: StoredBase, why: str) -> StoredBase:
 
 def remarked(conclusion: Conclusion, stored: StoredBase, request: RunRequest) -> Conclusion:
     """The conclusion with the prompts that changed, and with what is found about the base and removed targets."""
-    conclusion = with_prompt_changes(conclusion, request.settings, request.suites)
+    if conclusion.comparison is not None:
+        from runevals.run.prompt_changes import with_prompt_changes
+
+        commit = conclusion.comparison.base.run.commit
+        conclusion = with_prompt_changes(conclusion, commit, request.settings, request.suites)
     return with_remarks(conclusion, stored, request.settings)
 
 
