@@ -73,7 +73,6 @@ WITHOUT: frozenset[str] = frozenset(
         "records/trace",
         "reports/__init__",
         "reports/page_cases",
-        "reports/page_charts",
         "reports/page_overview",
         "reports/sections",
         "run/baseline/dependencies",

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from runevals.records import Layer, ModelIdentity, Outcome
 from runevals.reports import html
 from runevals.reports import results_document as document
-from runevals.reports.page_cases import bodies, case_pairs
+from runevals.reports.page_cases import bodies, cases_of
 from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions, renames
 from tests.reports.hostile import NASTY, broken_by
 from tests.reports.parsed_page import Page
@@ -32,7 +32,7 @@ def test_text_from_outside_adds_no_element_and_no_script(text):
     assert page.names == harmless.names
     assert page.attributes == harmless.attributes
     assert page.raw["script"] == harmless.raw["script"]
-    assert page.data("body")[0]["head"][0]["turns"][0]["prompt"] is not None
+    assert page.data("body")[0]["sides"][1][0]["turns"][0]["prompt"] is not None
     assert all(page.raw[f"{name}-data"].isascii() for name in ("overview", "row", "body"))
 
 
@@ -83,8 +83,8 @@ def test_the_first_line_is_the_verdict_of_all_other_reports():
 
 
 def test_a_run_shows_the_bases_answer_of_every_case():
-    pairs = case_pairs(regressions())
-    assert [pair.case.key for pair in pairs if pair.base is None] == ["NEW-1"]
+    pairs = cases_of(regressions())
+    assert [pair.case.key for pair in pairs if pair.sides[0] is None] == ["NEW-1"]
     assert [pair.case.key for pair in pairs if pair.status == "removed"] == ["OLD-1"]
 
 
@@ -93,28 +93,25 @@ def test_a_results_document_has_the_bases_answer_where_a_case_changed(tmp_path):
     path.write_text(document.write(regressions()), encoding="utf-8")
     page = Page(html.render(document.read_conclusion(path)))
     rows, cases = page.data("row"), page.data("body")
-    assert {row["key"] for row, shown in zip(rows, cases, strict=True) if shown["base"]} == {
+    assert {row["key"] for row, shown in zip(rows, cases, strict=True) if shown["sides"][0]} == {
         *(row["key"] for row in rows if row.get("change") and row["change"] != "added")
     }
     at_once = Page(html.render(regressions()))
-    assert [shown["head"] for shown in cases] == [shown["head"] for shown in at_once.data("body")]
-    (chart,), (whole,) = page.data("overview")["charts"], at_once.data("overview")["charts"]
-    assert whole["compared"]
-    assert not chart["compared"]  # a part of the base would pass for all of it
-    assert {**page.data("overview"), "charts": []} == {**at_once.data("overview"), "charts": []}
+    assert [shown["sides"][1] for shown in cases] == [shown["sides"][1] for shown in at_once.data("body")]
+    assert page.data("overview") == at_once.data("overview")
 
 
 def test_a_renamed_case_is_shown_beside_its_run_on_the_base():
     page = Page(html.render(renames()))
     assert [
-        (row["key"], row.get("change"), bool(body["base"]))
+        (row["key"], row.get("change"), bool(body["sides"][0]))
         for row, body in zip(page.data("row"), page.data("body"), strict=True)
     ] == [
         ("KB-001", "renamed", True),
         ("KB-002", "regressed", True),
         ("KB-3", None, True),
     ]
-    assert page.data("overview")["statistics"]["notes"] == ["KB-1 is now KB-001", "KB-2 is now KB-002"]
+    assert page.data("overview")["statistics"][0]["notes"] == ["KB-1 is now KB-001", "KB-2 is now KB-002"]
 
 
 def test_documents_of_the_first_day_can_be_shown():
@@ -124,19 +121,19 @@ def test_documents_of_the_first_day_can_be_shown():
 
 
 def test_what_to_look_at_first():
-    pairs = case_pairs(regressions())
+    pairs = cases_of(regressions())
     ranked = [pair.case.key for pair in sorted(pairs, key=lambda pair: pair.rank)]
     assert ranked[:7] == ["KB-001", "KB-002", "KB-003", "KB-004", "KB-005", "KB-006", "KB-100"]
 
 
 def test_texts_that_stand_in_every_attempt_are_written_once():
-    first = json.loads(bodies(case_pairs(regressions())))[0]
+    first = json.loads(bodies(cases_of(regressions())))[0]
     assert first["texts"].count("How long can I return it?") == 1
-    assert {attempt["turns"][0]["prompt"] for attempt in first["head"] + first["base"]} == {0}
+    assert {attempt["turns"][0]["prompt"] for side in first["sides"] for attempt in side} == {0}
 
 
 def test_where_all_would_be_too_much_the_cases_to_look_at_keep_their_texts():
-    pairs = case_pairs(regressions())
+    pairs = cases_of(regressions())
     kept = json.loads(bodies(pairs, most=4000))
     assert 0 < sum(shown is not None for shown in kept) < len(pairs)
     assert kept[0] is not None
@@ -145,7 +142,7 @@ def test_where_all_would_be_too_much_the_cases_to_look_at_keep_their_texts():
 def test_a_single_case_that_is_too_large_leaves_room_for_the_others(monkeypatch):
     large = case("a", "f", attempts=(attempt(1, Outcome.FAILED, output="x" * 9000),))
     made = conclusion(report([large, *(case(f"k{n}", "p") for n in range(3))]), None)
-    assert [shown is None for shown in json.loads(bodies(case_pairs(made), most=8000))] == [
+    assert [shown is None for shown in json.loads(bodies(cases_of(made), most=8000))] == [
         True,
         False,
         False,
@@ -157,7 +154,7 @@ def test_a_single_case_that_is_too_large_leaves_room_for_the_others(monkeypatch)
 
 @pytest.mark.parametrize("key", ["KB-1", "a b; rm -rf ~", "$(x) `y`", "it's", "a[1]*?", "x,y", "-q"])
 def test_the_line_that_runs_a_case_again_names_it_and_only_it(key):
-    shown = json.loads(bodies(case_pairs(conclusion(report([case(key, "f", file="-e vals.json")]), None))))
+    shown = json.loads(bodies(cases_of(conclusion(report([case(key, "f", file="-e vals.json")]), None))))
     words = shlex.split(shown[0]["again"])
     assert words[:3] == ["runevals", "run", "./-e vals.json"]
     pattern = words[3].removeprefix("--filter=")
@@ -174,5 +171,5 @@ def test_a_judge_that_cannot_be_compared_is_shown_all_the_same():
     head = replace(graded, cases=(replace(graded.cases[0], attempts=(attempt,)), *graded.cases[1:]))
     head = replace(head, run=replace(head.run, judge=ModelIdentity(type="openai", model="new")))
     base = replace(graded, run=replace(graded.run, judge=ModelIdentity(type="openai", model="old")))
-    shown = json.loads(bodies(case_pairs(conclusion(head, base))))[0]["head"][0]["turns"][0]["checks"]
+    shown = json.loads(bodies(cases_of(conclusion(head, base))))[0]["sides"][1][0]["turns"][0]["checks"]
     assert [check["id"] for check in shown] == ["ExactMatch", "Relevance"]

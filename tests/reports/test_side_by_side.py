@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from runevals.records import GateRules
-from runevals.reports.side_by_side import lines, render_markdown, render_page
+from runevals.reports.side_by_side import headline, lines, render_markdown
 from runevals.verdict.against import against_target
 from runevals.verdict.outcome import conclusion_of
+from runevals.verdict.side_by_side import columns_of
 from tests.sample_reports import report
 
 KEYS = [f"k{number:03}" for number in range(200)]
@@ -36,24 +39,35 @@ def test_the_columns_and_what_is_shown():
         ["100.0", "%", "99.8", "%", "93.3", "%"],
         ["0", "0", "20"],
     )
-    page = render_page(sides, {"mini": "a.mini.html"})
-    assert "Cases with different results: 20 of 200" in page
-    of_case = '<td><a href="a.mini.html#case=k007&amp;suite=evals%2Fevals.json">3 of 3</a></td>'
-    assert f"{of_case}<td>2 of 3</td><td>1 of 2</td>" in page
-    assert '<p class="headline is-unmeasured">! 1 of 3 targets not measured: pico</p>' in page
-    assert '<td><span class="is-unmeasured">! not measured</span></td>' in page
-    assert '<a href="a.mini.html">mini</a>' in page
+    assert headline(columns_of(sides)) == (
+        "pico is worse than mini; nano is not worse than mini; 1 of 3 targets not measured: pico"
+    )
     markdown = render_markdown(sides)
     assert markdown.startswith("**✗ pico is worse than mini")
     assert "\n\n| | mini | nano | pico |\n|---|---:|---:|---:|\n" in markdown
 
 
-def test_names_and_keys_are_only_text():
-    """No name of a target, key of a case or headline is markup of a page or a summary."""
+def test_names_are_only_text():
+    """No name of a target or headline is markup of a summary."""
     name, key = "<b>|x @ana", "<img src=x>|a"
     sides = conclusions(**{"mini": {key: "p"}, name: {key: "f"}, f"{name}2": {key: "e"}})
-    page = render_page(sides, {name: '"><script>'})
-    assert not any(tag in page for tag in ("<b>", "<img", "<script", "$m", "$h"))
-    assert "1 of 3 targets not measured: &lt;b&gt;" in page
     [head] = [line for line in render_markdown(sides).splitlines() if line.startswith("| |")]
     assert (head.count("|"), "<b>" in head, "@ana" in head) == (5, False, False)
+
+
+@pytest.mark.parametrize(
+    ("letters", "told"),
+    [
+        pytest.param({"mini": "ppp", "nano": "ppp"}, "nano is not worse than mini", id="not worse"),
+        pytest.param({"mini": "ppp", "nano": "fff"}, "nano is worse than mini", id="worse"),
+        pytest.param(
+            {"mini": "ppp", "a": "fff", "b": "ppp", "c": "fff"},
+            "a and c are worse than mini; b is not worse than mini",
+            id="several",
+        ),
+        pytest.param({"mini": "ppp", "nano": "eee"}, "1 of 2 targets not measured: nano", id="nothing to compare"),
+    ],
+)
+def test_the_first_line_has_the_states(letters, told):
+    sides = conclusions(**{name: dict.fromkeys(KEYS, runs) for name, runs in letters.items()})
+    assert headline(columns_of(sides)) == told

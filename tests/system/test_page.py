@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from http.server import BaseHTTPRequestHandler
@@ -11,11 +12,13 @@ import pytest
 from msgspec.structs import replace
 
 from runevals.cli import call
-from runevals.records import Blame, BlamedCase, Hunk, HunkCoverage, TextChange
-from runevals.reports import history, html
+from runevals.records import Blame, BlamedCase, GateRules, Hunk, HunkCoverage, TextChange
+from runevals.reports import history, html, results_document
 from runevals.reports.history import PastRun
+from runevals.verdict.against import against_target
+from runevals.verdict.outcome import conclusion_of
 from tests.conftest import chromium
-from tests.reports.conclusions import agents, conclusion
+from tests.reports.conclusions import agents, conclusion, regressions
 from tests.reports.hostile import NASTY, broken_by
 from tests.sample_reports import case, report
 from tests.serving import Quiet, serving
@@ -25,7 +28,7 @@ pytestmark = pytest.mark.needs("chromium")
 ROOT = Path(__file__).parents[2]
 SOURCES = Path(__file__).parent / "page"
 
-SHOWN = [("worse", ""), ("worse", "#case=KB-007"), ("past", "")]
+SHOWN = [("worse", ""), ("worse", "#case=KB-007"), ("past", ""), ("several", ""), ("several", "#case=k08")]
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +93,28 @@ def big(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    """The page of three targets."""
+    path = tmp_path_factory.mktemp("page") / "several.html"
+    keys = [f"k{number:02}" for number in range(40)]
+    letters = {
+        "mini": dict.fromkeys(keys, "ppp"),
+        "nano": {**dict.fromkeys(keys, "ppp"), "k07": "ppf", "k08": "fff"},
+        "pico": {**dict.fromkeys(keys, "ppp"), **dict.fromkeys(keys[::4], "fff")},
+    }
+    reports = {
+        name: report([case(key, runs, category=f"c{int(key[1:]) % 4}") for key, runs in cases.items()])
+        for name, cases in letters.items()
+    }
+    against = against_target(reports, "mini", margin=0.03, alpha=0.01)
+    made = {
+        name: conclusion_of(each, None, GateRules(), against=against.get(name)) for name, each in reports.items()
+    }
+    path.write_text(html.render_several(made, {}), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
 def past(tmp_path_factory):
     """The page of three runs, one of which regressed, another of which has no report."""
     folder = tmp_path_factory.mktemp("past")
@@ -135,6 +160,91 @@ def test_search_and_chips_leave_what_was_asked_for(opened, worse):
     page.click(".chip.of-category:has-text('conversation')")
     assert keys(page) == ["Basic after enterprise"]
     assert page.locator("#count").inner_text() == "1 of 24"
+
+
+def test_the_address_has_what_is_shown_and_a_link_shows_it(opened, worse):
+    page = opened(worse)
+    page.click(".chip.of-status:has-text('failed')")
+    page.fill("#search", "enterprise plan")
+    page.select_option("#sort", "key")
+    page.wait_for_selector("#count:has-text('1 of 24')")
+    address = page.evaluate("location.hash")
+    assert address == "#status=failed&search=enterprise+plan&sort=key"
+    again = opened(worse, address)
+    assert keys(again) == keys(page) == ["Basic after enterprise"]
+    assert again.locator(".chip.of-status[aria-pressed=true]").inner_text().split() == ["✕", "failed", "1"]
+    again.locator("#rows a").first.click()
+    again.wait_for_selector("#case-page h1:visible")
+    again.keyboard.press("Escape")
+    again.wait_for_selector("#overview-page:visible")
+    assert again.evaluate("location.hash") == address
+    again.evaluate("location.hash = '#status=passed&category=safety'")
+    again.wait_for_selector("#count:has-text('2 of 24')")
+    assert again.input_value("#search") == ""
+
+
+def test_the_numbers_on_chips_follow_the_search_and_the_other_filters(opened, worse):
+    def numbers(page, group):
+        chips = page.locator(f".chip.of-{group}").all_inner_texts()
+        return {text.split()[-2]: int(text.split()[-1]) for text in chips}
+
+    page = opened(worse)
+    assert numbers(page, "status") == {"passed": 21, "failed": 3}
+    page.evaluate("location.hash = '#category=conversation'")
+    page.wait_for_selector("#count:has-text('2 of 24')")
+    assert numbers(page, "status") == {"passed": 1, "failed": 1}
+    page.fill("#search", "no such words anywhere")
+    page.wait_for_selector("#none:visible")
+    assert numbers(page, "status") == {"passed": 0, "failed": 0}
+
+
+def test_a_note_on_a_case_stays_in_the_browser_and_is_exported(opened, worse):
+    page = opened(worse, "#case=KB-007")
+    page.fill(".own-note textarea", "the <b>source</b> changed")
+    page.reload()
+    page.wait_for_selector(".own-note textarea")
+    assert page.input_value(".own-note textarea") == "the <b>source</b> changed"
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#rows tr:has-text('KB-007') .badge:has-text('noted')")
+    with page.expect_download() as found:
+        page.click("button:has-text('Export 1 note')")
+    notes = json.loads(found.value.path().read_text(encoding="utf-8"))["notes"]
+    assert notes == [
+        {
+            "suite": "examples/support-agent/evals/evals.json",
+            "case": "KB-007",
+            "note": "the <b>source</b> changed",
+        }
+    ]
+
+
+def test_the_page_of_several_targets_is_the_page_with_a_side_for_each(opened, several):
+    page = opened(several)
+    assert page.locator("#headline").inner_text().endswith("nano is not known yet to be worse or not than mini")
+    assert page.locator("#targets tbody tr").count() == 3
+    titles = page.locator("#causes h2").all_inner_texts()
+    assert titles == ["nano: Lost against mini 1", "pico: Lost against mini 10"]
+    assert page.locator("#next .again").count() == 2
+    page.click(".chip[data-name='status.nano']:has-text('failed')")
+    page.click(".chip[data-name='status.pico']:has-text('failed')")
+    assert keys(page) == ["k08"]
+    assert page.evaluate("location.hash") == "#status.nano=failed&status.pico=failed"
+    assert page.locator("#rows td.c-runs .count").all_inner_texts() == ["3/3", "0/3", "0/3"]
+    assert page.locator("#rows td.c-runs .mark").all_inner_texts() == ["✓\npassed", "✕\nfailed", "✕\nfailed"]
+    page.locator("#rows a").click()
+    page.wait_for_selector("#case-page h1:has-text('k08')")
+    titles = page.locator(".of-target h3:not(.checks h3)").all_inner_texts()
+    assert [title.split("\n")[0] for title in titles] == ["mini", "nano", "pico"]
+    assert page.locator(".of-target ins").count() == 2
+    assert [check.split("\n")[-1] for check in page.locator(".of-target .check p").all_inner_texts()] == [
+        "the expected text was found",
+        "not found: 30 days",
+        "not found: 30 days",
+    ]
+    page.evaluate("location.hash = '#case=k01'")
+    page.wait_for_selector("#case-page h1:has-text('k01')")
+    assert page.locator(".answer:has-text('Answers as mini does.')").count() == 2
+    assert page.locator(".checks summary").all_inner_texts() == ["1 with the same result on every target"] * 3
 
 
 def test_a_category_of_the_picture_filters_the_cases(opened, worse):
@@ -291,6 +401,19 @@ def test_rows_are_as_high_as_the_table_reckons(opened, tmp_path, width):
     )
     heights = page.evaluate("[...document.querySelectorAll('#rows tr:not(.spacer)')].map(row => row.offsetHeight)")
     assert heights == [reckoned] * 3
+
+
+def test_distributions_show_the_base_where_all_of_it_is_known(opened, tmp_path):
+    document, whole, part = (tmp_path / name for name in ("results.json", "whole.html", "part.html"))
+    document.write_text(results_document.write(regressions()), encoding="utf-8")
+    whole.write_text(html.render(regressions()), encoding="utf-8")
+    part.write_text(html.render(results_document.read_conclusion(document)), encoding="utf-8")
+    for path, of_base in ((whole, 2), (part, 0)):  # a part of the base would pass for all of it
+        page = opened(path, "#statistics")
+        assert page.locator(".histogram .bar").count() == 8
+        assert page.locator(".histogram .before").count() == of_base
+    title = page.locator(".histogram title").first
+    assert title.text_content() == "1–1.5: 7 cases"
 
 
 def test_runs_of_a_case_are_tabs(opened, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from runevals.records import Gate, GateRules, GateState
 from runevals.verdict.against import against_target
 from runevals.verdict.outcome import conclusion_of
-from runevals.verdict.side_by_side import side_by_side
+from runevals.verdict.side_by_side import causes_beside, columns_of, differences
 from runevals.verdict.wording import about_against, about_standing
 from tests.sample_reports import case, report
 
@@ -114,11 +114,29 @@ def test_a_target_is_worse_than_another_or_not_or_it_is_not_known_yet(lost, told
 
 def test_the_columns():
     letters = {"mini": {"a": "pp", "b": "pf", "c": "pp"}, "nano": {"a": "ff", "b": "ee", "c": "pp"}}
-    sides = side_by_side(
+    columns = columns_of(
         {name: conclusion_of(report(cases), None, GateRules()) for name, cases in letters.items()}
     )
-    assert [(column.name, column.calls, column.latency_median_s) for column in sides.columns] == [
+    assert [(column.name, column.calls, column.latency_median_s) for column in columns] == [
         ("mini", 6, 0.5),
         ("nano", 6, 0.5),
     ]
-    assert [(row.key, row.runs) for row in sides.differing] == [("a", [(2, 2), (0, 2)])]
+    assert [(round(column.rate.low, 2), column.rate.value) for column in columns] == [(0.44, 5 / 6), (0.09, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "kinds"),
+    [
+        pytest.param("fff", "ppp", ["lost"], id="lost"),
+        pytest.param("pff", "ppp", ["lost"], id="most of its runs"),
+        pytest.param("ppf", "ppp", [], id="one of three runs is no loss"),
+        pytest.param("fff", "fff", ["failing"], id="both fail"),
+        pytest.param("ppp", "fff", ["better"], id="better"),
+        pytest.param("eee", "ppp", ["unmeasured"], id="not measured"),
+        pytest.param("ppp", "ppp", [], id="alike"),
+    ],
+)
+def test_what_a_case_is_beside_another_target(here, there, kinds):
+    head, other = report({"a": here}), report({"a": there})
+    found = causes_beside(head, differences(head, other))
+    assert [each.kind for each in found] == kinds

@@ -23,7 +23,7 @@ from runevals.github.stored_mark import stored_mark
 from runevals.github.without_secrets import not_measured, without_keys_of_programs
 from runevals.lib.terminal import notice, say, terminal_text
 from runevals.records.errors import ExternalError, InvalidSettings, RunevalsError
-from runevals.reports import side_by_side
+from runevals.reports import html, side_by_side
 from runevals.run import pipeline
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.baseline.stored_base import StoredBase
@@ -108,7 +108,7 @@ def measured(step: Step, proposed: ProposedLosses | None = None) -> Results:
         parts=parts,
         kind="target",
         table=side_by_side.render_markdown(conclusions, headlines=False),
-        page=side_by_side.render_page(conclusions, {}),  # is an artifact of its own, without the other pages
+        page=html.render_several(conclusions, {}),  # is an artifact of its own, without the other pages
         attempt=attempt,
     )
 

@@ -68,7 +68,7 @@ def _write(conclusions: Mapping[str, Conclusion], outputs: Sequence[Path], form:
     for path in outputs:
         if path.suffix == suffix_of(html):
             pages = {name: of_target(path, name).name for name in conclusions}
-            write_whole(path, side_by_side.render_page(conclusions, pages))
+            write_whole(path, html.render_several(conclusions, pages))
             files.append(path)
         elif path.suffix == suffix_of(summary):
             write_whole(path, side_by_side.render_markdown(conclusions))

@@ -5,9 +5,11 @@ What comes from models or from the change stands in fences as data: it must neve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain, zip_longest
 
 from runevals.lib.text.escape import fenced, one_line
+from runevals.lib.text.numbers import phrase
 from runevals.records import CaseReport, Conclusion
 from runevals.reports.blame import lines
 from runevals.reports.block import Example, sentences
@@ -35,20 +37,29 @@ settings of the model, or the code under test.
 
 def render(conclusion: Conclusion, where: Where | None = None) -> str:
     """At most 6,000 characters: the rules and the commands, then as many of the facts as there is room for."""
-    report = report_of(conclusion, where=where or Where())
-    commands = [command for part in report.parts for what, command in part.commands if what != "wanted?"]
+    return render_several({"": conclusion}, where)
+
+
+def render_several(conclusions: Mapping[str, Conclusion], where: Where | None = None) -> str:
+    """The first facts of each target, then the second ones."""
+    reports = {name: report_of(conclusion, where=where or Where()) for name, conclusion in conclusions.items()}
+    parts = [part for report in reports.values() for part in report.parts]
+    commands = dict.fromkeys(command for part in parts for what, command in part.commands if what != "wanted?")
     end = f"\n## Reproduce\n\n{fenced(chr(10).join(one_line(each, 600) for each in commands), 'sh')}\n"
     text, left = RULES, MOST_CHARACTERS - len(RULES) - len(end if commands else "")
-    for fact in _facts(conclusion, report):
+    facts = zip_longest(
+        *(_facts(name, conclusions[name], report) for name, report in reports.items()), fillvalue=""
+    )
+    for fact in chain.from_iterable(facts):
         if len(fact) <= left:
             text, left = text + fact, left - len(fact)
     return text + (end if commands else "")
 
 
-def _facts(conclusion: Conclusion, report: Report) -> Iterator[str]:
+def _facts(name: str, conclusion: Conclusion, report: Report) -> Iterator[str]:
     """The most important first."""
     causes = [one for one in report.block.causes if one.kind != "better"]
-    what = [conclusion.verdict.headline, *lines(conclusion.blame)]
+    what = [f"{phrase(name, 'target {}: ')}{conclusion.verdict.headline}", *lines(conclusion.blame)]
     for one in causes:
         what += ["", report.block.title(one), *sentences(one)]
     yield _data(
@@ -57,7 +68,7 @@ def _facts(conclusion: Conclusion, report: Report) -> Iterator[str]:
     for change in conclusion.prompt_changes:
         yield _data("What changed in a text that the target reads", f"{change.path}\n{change.diff}"[:MOST_OF_DIFF])
     for example in report.block.examples(causes):
-        yield _data("A case", "\n".join(_case(example)))
+        yield _data("A case", "\n".join([*filter(None, [phrase(name, "target: {}")]), *_case(example)]))
 
 
 def _case(example: Example) -> Iterator[str]:

@@ -18,11 +18,14 @@ from runevals.records import (
     CauseRow,
     Causes,
     Change,
+    Comparison,
     Conclusion,
     Links,
+    RunReport,
 )
 from runevals.reports.steps import changed_steps
-from runevals.verdict.causes import MOST_EXAMPLES, causes
+from runevals.verdict.causes import MOST_EXAMPLES, Key, causes
+from runevals.verdict.side_by_side import causes_beside, differences
 from runevals.verdict.wording import answer_pair, because, failed_checks, first_failure, fresh_runs, runs_passed
 
 MOST_CHECKS = 5  # of a case
@@ -37,6 +40,7 @@ TITLES: Mapping[CauseKind, str] = {
     "failing": "Failing before and now",
     "better": "Better",
 }
+_ALONE: Mapping[CauseKind, str] = {**TITLES, "failing": "Failing"}  # without a base
 _NAMED_LABELS = frozenset({"group", "tag", "suite"})  # whose names say nothing without them
 
 
@@ -64,6 +68,7 @@ class Block(Struct, frozen=True):
     causes: tuple[Causes, ...]
     example_of: Callable[[CaseName], Example]
     compared: bool
+    titles: Mapping[CauseKind, str]
 
     def examples(self, some: Iterable[Causes]) -> Iterator[Example]:
         """Two of each row."""
@@ -72,15 +77,30 @@ class Block(Struct, frozen=True):
 
     def title(self, one: Causes) -> str:
         """What a kind of cases is called."""
-        return TITLES[one.kind] if self.compared or one.kind != "failing" else "Failing"
+        return self.titles[one.kind]
 
 
 def block_of(conclusion: Conclusion) -> Block:
     """What a conclusion has to show."""
     comparison = conclusion.comparison
     every = causes(conclusion.report, comparison)
-    heads = {(case.suite, case.key): case for case in conclusion.report.cases} if every else {}
     changes = {} if comparison is None else {(change.suite, change.key): change for change in comparison.changes}
+    example_of = _examples(conclusion.report, every, changes, comparison)
+    return Block(every, example_of, comparison is not None, TITLES if comparison is not None else _ALONE)
+
+
+def block_beside(report: RunReport, other: RunReport, name: str) -> Block:
+    """What a target has to show beside another of this name."""
+    changes = differences(report, other)
+    every = causes_beside(report, changes)
+    titles = {**_ALONE, "lost": f"Lost against {name}", "better": f"Better than {name}"}
+    return Block(every, _examples(report, every, changes, None), compared=False, titles=titles)
+
+
+def _examples(
+    report: RunReport, every: Sequence[Causes], changes: Mapping[Key, Change], comparison: Comparison | None
+) -> Callable[[CaseName], Example]:
+    heads = {(case.suite, case.key): case for case in report.cases} if every else {}
 
     def example_of(name: CaseName) -> Example:
         key = name.suite, name.key
@@ -89,13 +109,13 @@ def block_of(conclusion: Conclusion) -> Block:
         runs = runs_passed(case) if len(case.attempts) > 1 else ""
         before, after, against = _answers(case, change)
         steps = None
-        if comparison is not None and change is not None and change.base is not None:
-            again = fresh_runs(comparison, change)
+        if change is not None and change.base is not None:
+            again = "" if comparison is None else fresh_runs(comparison, change)
             runs = f"{runs_passed(change.base)} → {runs_passed(case)}{phrase(again, ', {}')}"
             steps = changed_steps(change)
         return Example(case, change, runs, checks, steps, before, after, against)
 
-    return Block(every, example_of, comparison is not None)
+    return example_of
 
 
 def _answers(case: CaseReport, change: Change | None) -> tuple[str, str, str]:
@@ -252,12 +272,12 @@ def line_link(case: CaseReport, links: Links) -> str:
     return f"[{case.line}]({links.files}{path}#L{case.line})"
 
 
-def data(block: Block) -> list[dict[str, Any]]:
-    """The groups for the page."""
+def data(block: Block, target: str = "") -> list[dict[str, Any]]:
+    """The groups for the page; of several targets, those of one."""
     return [
         {
             "kind": one.kind,
-            "title": block.title(one),
+            "title": one_line(f"{phrase(target, '{}: ')}{block.title(one)}", 200),
             "cases": one.cases,
             "groups": [
                 {

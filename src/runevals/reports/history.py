@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import UTC
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +12,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, percent, plural, score, seconds
 from runevals.records import Conclusion, RunReport
 from runevals.reports.html import filled
+from runevals.reports.identity import moment
 
 Json = dict[str, Any]
 Wording = Callable[[float | None], str]
@@ -58,7 +58,7 @@ def render(runs: Sequence[PastRun]) -> str:
     """The whole page; `runs` in the order of time."""
     alike = of_like(runs)
     groups = [{"name": name_of(*names, alike), **_group(*names, like)} for names, like in alike.items()]
-    days = " to ".join(dict.fromkeys(_moment(run)[:10] for run in (runs[0], runs[-1])))
+    days = " to ".join(dict.fromkeys(moment(run.report.run)[:10] for run in (runs[0], runs[-1])))
     title = f"{plural(len(runs), 'run')}, {days}"
     return filled("history.html", SCRIPTS, title=title, groups=json.dumps(groups))
 
@@ -82,8 +82,8 @@ def _points(runs: Sequence[PastRun], values: Sequence[float | None], wording: Wo
         {
             "value": value,
             "text": wording(value),
-            "moment": _moment(run),
-            "day": _moment(run)[:10],
+            "moment": moment(run.report.run),
+            "day": moment(run.report.run)[:10],
             "outcome": run.conclusion.verdict.outcome,
             "verdict": one_line(run.conclusion.verdict.headline),
         }
@@ -98,7 +98,7 @@ def _row(run: PastRun) -> Json:
     if totals.judge_cost_usd is not None:
         cost = f"{cost}, judge {money(totals.judge_cost_usd)}"
     return {
-        "moment": _moment(run),
+        "moment": moment(run.report.run),
         "commit": one_line(report.run.commit or "", 40)[:7],
         "ref": one_line(report.run.ref or ""),
         "outcome": verdict.outcome,
@@ -111,7 +111,3 @@ def _row(run: PastRun) -> Json:
         "file": one_line(run.name, 80),
         "link": run.link,
     }
-
-
-def _moment(run: PastRun) -> str:
-    return f"{run.report.run.started_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -6,20 +6,23 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from string import Template
 
 from runevals.lib.text.escape import one_line
 from runevals.records import Conclusion
-from runevals.reports.page_cases import bodies, case_pairs, rows
+from runevals.reports.page_cases import PageCase, bodies, cases_beside, cases_of, row
 from runevals.reports.page_overview import overview
+from runevals.reports.page_targets import overview_of_targets
+from runevals.reports.side_by_side import headline
+from runevals.verdict.side_by_side import columns_of
 
 NAME = "html"
 FILENAME = "report.html"
 SCRIPTS = (
-    *("dom.js", "diff.js", "charts.js", "filters.js", "table.js"),
+    *("dom.js", "data.js", "notes.js", "diff.js", "charts.js", "filters.js", "table.js"),
     *("timeline.js", "case.js", "sections.js", "theme.js", "main.js"),
 )
 # Only the page's own script and style may run, and no request is allowed: untrusted text stays text.
@@ -31,14 +34,23 @@ POLICY = (
 
 def render(conclusion: Conclusion) -> str:
     """The whole page; untrusted input is only included as data."""
-    pairs, run = case_pairs(conclusion), conclusion.report.run
-    texts = bodies(pairs, None if run.of_tool else run.settings)
+    return _page(conclusion.verdict.headline, overview(conclusion), cases_of(conclusion))
+
+
+def render_several(conclusions: Mapping[str, Conclusion], pages: Mapping[str, str]) -> str:
+    """One page with a side for each target; `pages` are the file names of their own pages, if they have any."""
+    title = headline(columns_of(conclusions))
+    return _page(title, overview_of_targets(conclusions, pages), cases_beside(list(conclusions.values())))
+
+
+def _page(title: str, about: Mapping[str, object], cases: Sequence[PageCase]) -> str:
+    texts = bodies(cases)
     return filled(
         "page.html",
         SCRIPTS,
-        title=conclusion.verdict.headline,
-        overview=json.dumps({**overview(conclusion, pairs), "without_texts": texts.count("\nnull")}),
-        rows=json.dumps(rows(pairs), separators=(",", ":")),
+        title=title,
+        overview=json.dumps({**about, "without_texts": texts.count("\nnull")}),
+        rows=json.dumps([row(case) for case in cases], separators=(",", ":")),
         bodies=texts,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
@@ -40,6 +41,11 @@ def endings(run: RunInfo) -> tuple[str, ...]:
         for name in (identity.model or "").split(AND)
     )
     return tuple(sentence for kind, name in models if (sentence := ending(kind, name, day, NOTICE)))
+
+
+def moment(run: RunInfo) -> str:
+    """When it began, to the minute."""
+    return f"{run.started_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def measured(run: RunInfo) -> str:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line, visible
-from runevals.lib.text.numbers import money, plural, score, seconds
+from runevals.lib.text.numbers import UNKNOWN, count, money, plural, score, seconds
 from runevals.records import (
     AttemptReport,
     CaseReport,
@@ -24,6 +24,8 @@ from runevals.records import (
     WorkspaceChanges,
 )
 from runevals.reports.next_steps import RUN_SETTINGS, again
+from runevals.verdict.causes import Key
+from runevals.verdict.side_by_side import spread
 from runevals.verdict.wording import because, first_error, first_failure, runs_passed
 
 Json = dict[str, Any]
@@ -32,72 +34,117 @@ Json = dict[str, Any]
 MOST_CHARACTERS = 20_000_000
 LARGE_SHARE = 0.1  # of it, from which a single case is left out so that the others have room
 _SPEAKERS = {"user": "Simulated user", "assistant": "Target"}
-_NOTHING: Mapping[str, object] = {}
 _RANKS = (
-    "regressed", "edited and failing", "failed", "errored", "quarantined", "worse", "flaky", "fixed", "better",
+    "regressed", "edited and failing", "differs", "failed", "errored", "quarantined", "worse", "runs differ",
+    "flaky", "fixed", "better",
 )  # fmt: skip
+_LOSSES = ("regressed", "fails now")
+_WORST_FIRST = (Outcome.FAILED, Outcome.ERRORED, Outcome.PASSED, Outcome.SKIPPED)
 
 
-class CasePair(Struct, frozen=True, kw_only=True):
-    """One case as both sides ran it; one of them may be missing."""
+class PageCase(Struct, frozen=True, kw_only=True):
+    """One case as each side ran it, and what of it the table shows."""
 
-    head: CaseReport | None
-    base: CaseReport | None
-    change: Change | None
-
-    @property
-    def case(self) -> CaseReport:
-        """The head's, else the base's."""
-        case = self.head or self.base
-        assert case is not None  # noqa: S101 - a pair has a side
-        return case
-
-    @property
-    def added(self) -> bool:
-        """Whether the base does not have it."""
-        return self.change is not None and self.change.change == "added"
-
-    @property
-    def status(self) -> str:
-        """The head's status; "removed" if only the base has the case."""
-        return "removed" if self.head is None else self.head.status.value
+    sides: tuple[CaseReport | None, ...]  # the base's and the head's, or that of each target; None: it has no such
+    case: CaseReport  # whose name and labels are shown
+    status: str  # "removed" if only the base has the case
+    change: str | None = None
+    marks: Sequence[str] = ()  # other words for it
+    settings: Mapping[str, object] | None = None  # of a run that can be repeated
 
     @property
     def rank(self) -> int:
         """The order of importance, from 0."""
-        kind: str = "" if self.change is None else self.change.change
-        failing = self.status == Outcome.FAILED.value
-        if kind == "edited" and failing and self.base is not None and self.base.status is Outcome.PASSED:
-            kind = "edited and failing"
-        labels = (kind, self.status, "flaky" if self.case.flaky else "")
-        ranks = [_RANKS.index(name) for name in labels if name in _RANKS]
-        return min(ranks, default=len(_RANKS) + (not kind))
+        change = self.change
+        was_passed = self.sides[0] is not None and self.sides[0].status is Outcome.PASSED
+        if change == "edited" and self.status == Outcome.FAILED.value and was_passed:
+            change = "edited and failing"
+        words = ("regressed" if change == "fails now" else change, self.status, "flaky" if self.case.flaky else "")
+        ranks = [_RANKS.index(word) for word in words if word in _RANKS]
+        return min(ranks, default=len(_RANKS) + (not change))
 
 
-def case_pairs(conclusion: Conclusion) -> list[CasePair]:
+def cases_of(conclusion: Conclusion) -> list[PageCase]:
     """Every case of the head in suite order, each with its base if that is known, then the removed ones."""
-    comparison = conclusion.comparison
-    changes: dict[tuple[str, str], Change] = {}
-    bases: dict[tuple[str, str], CaseReport] = {}
+    comparison, run = conclusion.comparison, conclusion.report.run
+    changes: dict[Key, Change] = {}
+    bases: dict[Key, CaseReport] = {}
     if comparison is not None:
         changes = {(change.suite, change.key): change for change in comparison.changes}
         bases = {(case.suite, case.key): case for case in comparison.base.cases}
-    pairs = []
+    settings = None if run.of_tool else run.settings
+    pairs: list[tuple[CaseReport | None, CaseReport | None, Change | None]] = []
     for case in conclusion.report.cases:
-        place = (case.suite, case.key)
-        change = changes.pop(place, None)
-        base = bases.get(place) if change is None else change.base
-        pairs.append(CasePair(head=case, base=base, change=change))
-    return pairs + [CasePair(head=c.head, base=c.base, change=c) for c in changes.values() if c.head or c.base]
+        change = changes.pop((case.suite, case.key), None)
+        pairs.append((bases.get((case.suite, case.key)) if change is None else change.base, case, change))
+    pairs += [(change.base, change.head, change) for change in changes.values()]
+    return [_of_pair(*pair, settings) for pair in pairs if pair[0] or pair[1]]
 
 
-def rows(pairs: Sequence[CasePair]) -> list[Json]:
-    """The rows of the table, in suite order."""
-    return [_row(pair) for pair in pairs]
+def _of_pair(
+    base: CaseReport | None, head: CaseReport | None, change: Change | None, settings: Mapping[str, object] | None
+) -> PageCase:
+    case = head or base
+    assert case is not None  # noqa: S101 - a pair has a side
+    label = None if change is None or change.label in (change.change, "new", "suspect") else change.label
+    return PageCase(
+        sides=(base, head),
+        case=case,
+        status="removed" if head is None else head.status.value,
+        change=_word(change),
+        marks=[*filter(None, [label]), *_marks(case)],
+        settings=settings,
+    )
 
 
-def _row(pair: CasePair) -> Json:
-    case, change = pair.case, pair.change
+def cases_beside(conclusions: Sequence[Conclusion]) -> list[PageCase]:
+    """Every case of several targets, with a side for each."""
+    by_key = [{(case.suite, case.key): case for case in one.report.cases} for one in conclusions]
+    words = [_words_of(one) for one in conclusions]
+    return [
+        _of_targets(tuple(cases.get(key) for cases in by_key), [of_one.get(key) for of_one in words], conclusions)
+        for key in dict.fromkeys(key for cases in by_key for key in cases)
+    ]
+
+
+def _words_of(conclusion: Conclusion) -> Mapping[Key, str | None]:
+    changes = () if conclusion.comparison is None else conclusion.comparison.changes
+    return {(change.suite, change.key): _word(change) for change in changes}
+
+
+def _of_targets(
+    sides: tuple[CaseReport | None, ...], words: Sequence[str | None], conclusions: Sequence[Conclusion]
+) -> PageCase:
+    present = [case for case in sides if case is not None]
+    case = min(present, key=lambda case: _WORST_FIRST.index(case.status))
+    run = conclusions[sides.index(case)].report.run
+    differ = len({case.status for case in present}) > 1
+    marks = [*(word for word in words if word in _LOSSES), *(mark for one in present for mark in _marks(one))]
+    return PageCase(
+        sides=sides,
+        case=case,
+        status=case.status.value,
+        change="differs" if differ else "runs differ" if spread(sides) else None,
+        marks=list(dict.fromkeys(marks)),
+        settings=None if run.of_tool else run.settings,
+    )
+
+
+def _word(change: Change | None) -> str | None:
+    """What became of a case; one that is not confirmed as lost is not called regressed."""
+    if change is None:
+        return None
+    return "fails now" if change.change == "regressed" and change.label != "confirmed" else change.change
+
+
+def _marks(case: CaseReport) -> list[str]:
+    marks = {"flaky": case.flaky, "critical": case.critical, "quarantined": case.quarantined}
+    return [mark for mark, holds in marks.items() if holds]
+
+
+def row(of_page: PageCase) -> Json:
+    """Its row of the table."""
+    case = of_page.case
     return _without_empty(
         {
             "suite": visible(case.suite),
@@ -106,44 +153,22 @@ def _row(pair: CasePair) -> Json:
             "category": _maybe(case.category),
             "tags": [one_line(tag) for tag in case.tags],
             "place": one_line(case.file if case.line is None else f"{case.file}:{case.line}", 500),
-            "status": pair.status,
-            "change": _change(change),
-            "label": _label(change),
-            "runs": None if pair.head is None else runs_passed(pair.head),
-            "was": None if pair.base is None else runs_passed(pair.base),
-            "score": _score(pair.head),
-            "scored": _score(pair.base),
-            "slowest": slowest(case),
+            "status": of_page.status,
+            "statuses": [None if side is None else side.status.value for side in of_page.sides],
+            "change": of_page.change,
+            "runs": [None if side is None else runs_passed(side) for side in of_page.sides],
+            "scores": [_score(side) for side in of_page.sides] if any(map(_score, of_page.sides)) else None,
+            "slowest": [None if side is None else _slowest(side) for side in of_page.sides],
             "why": _why(case),
             "notes": None if case.notes is None else one_line(case.notes, 2000),
             "checks": list(dict.fromkeys(one_line(result.id) for result in _results(case))),
-            "marks": [
-                mark
-                for mark, holds in (
-                    ("flaky", case.flaky),
-                    ("critical", case.critical),
-                    ("quarantined", case.quarantined),
-                )
-                if holds
-            ],
-            "rank": pair.rank,
+            "marks": list(of_page.marks),
+            "rank": of_page.rank,
         }
     )
 
 
-def _change(change: Change | None) -> str | None:
-    """Its kind; a case that is not confirmed as lost is not called regressed."""
-    if change is None:
-        return None
-    return "fails now" if change.change == "regressed" and change.label != "confirmed" else change.change
-
-
-def _label(change: Change | None) -> str | None:
-    return None if change is None or change.label in (change.change, "new", "suspect") else change.label
-
-
-def slowest(case: CaseReport) -> float | None:
-    """The slowest answer of a case; None if no answer has a duration."""
+def _slowest(case: CaseReport) -> float | None:
     known = [t.latency_s for attempt in case.attempts for t in attempt.turns if t.latency_s is not None]
     return max(known, default=None)
 
@@ -163,18 +188,15 @@ def _results(case: CaseReport) -> Iterable[CheckResult]:
     return (result for attempt in case.attempts for turn in attempt.turns for result in turn.results)
 
 
-def bodies(
-    pairs: Sequence[CasePair], settings: Mapping[str, object] | None = _NOTHING, most: int = MOST_CHARACTERS
-) -> str:
+def bodies(cases: Sequence[PageCase], most: int = MOST_CHARACTERS) -> str:
     """A JSON array with one case a line, so that the page need read only the cases that are opened.
 
-    If that is too large, only the most important cases are included; the others are null. With `settings` None,
-    the page has no command that runs a case again.
+    If that is too large, only the most important cases are included; the others are null.
     """
-    lines = ["null"] * len(pairs)
+    lines = ["null"] * len(cases)
     left = most
-    for index in sorted(range(len(pairs)), key=lambda index: pairs[index].rank):
-        line = json.dumps(_Body(pairs[index], settings).document, separators=(",", ":"))
+    for index in sorted(range(len(cases)), key=lambda index: cases[index].rank):
+        line = json.dumps(_Body(cases[index]).document, separators=(",", ":"))
         if len(line) <= left:
             left -= len(line)
             lines[index] = line
@@ -184,15 +206,16 @@ def bodies(
 
 
 class _Body:
-    """One case, each of its texts written once: most occur in every attempt and on both sides."""
+    """One case, each of its texts written once: most occur in every attempt and on every side."""
 
-    def __init__(self, pair: CasePair, settings: Mapping[str, object] | None) -> None:
+    def __init__(self, of_page: PageCase) -> None:
         self._texts: dict[str, int] = {}
-        case = pair.case
         self.document: Json = {
-            "again": None if settings is None else again(case, settings),
-            "head": [] if pair.head is None else [self._attempt(attempt) for attempt in pair.head.attempts],
-            "base": [] if pair.base is None else [self._attempt(attempt) for attempt in pair.base.attempts],
+            "again": None if of_page.settings is None else again(of_page.case, of_page.settings),
+            "sides": [
+                [] if side is None else [self._attempt(attempt) for attempt in side.attempts]
+                for side in of_page.sides
+            ],
         }
         self.document["texts"] = list(self._texts)
 
@@ -228,7 +251,6 @@ class _Body:
                     self._text(f"{cited.text} ({cited.source})" if cited.source else cited.text)
                     for cited in turn.citations or ()
                 ],
-                "usage": usage(turn) if turn.tool_calls or turn.workspace else None,
                 "calls": [self._call(call) for call in turn.tool_calls or ()],
                 "no_calls": turn.tool_calls == () or None,  # without calls and without this they are unknown
                 "refused": [one_line(tool) for tool in turn.refused],
@@ -285,31 +307,17 @@ class _Body:
 
 
 def _facts(turn: TurnReport) -> str:
-    """Duration, cost and tokens of an answer in one line, as far as they are known."""
-    parts = [
-        None if turn.latency_s is None else seconds(turn.latency_s),
-        None if turn.cost_usd is None else money(turn.cost_usd),
-        None if turn.input_tokens is None else f"{turn.input_tokens} tokens in",
-        None if turn.output_tokens is None else f"{turn.output_tokens} tokens out",
-        _maybe(turn.model),
-        "cached" if turn.cached else None,
-    ]
-    return " · ".join(part for part in parts if part)
-
-
-def usage(turn: TurnReport) -> str:
-    """Duration, tokens and cost of an agent's answer in one line; what it does not report is named as unknown."""
-    parts = (
-        ("duration", None if turn.latency_s is None else seconds(turn.latency_s)),
-        ("tokens in", _count(turn.input_tokens)),
-        ("tokens out", _count(turn.output_tokens)),
-        ("cost", None if turn.cost_usd is None else money(turn.cost_usd)),
-    )
-    return " · ".join(f"{name} {'unknown' if value is None else value}" for name, value in parts)
-
-
-def _count(number: int | None) -> str | None:
-    return None if number is None else f"{number:,}".replace(",", "\u202f")
+    """Duration, tokens and cost of an answer in one line; what an agent does not report is named as unknown."""
+    figures = {
+        "duration": seconds(turn.latency_s),
+        "tokens in": count(turn.input_tokens),
+        "tokens out": count(turn.output_tokens),
+        "cost": money(turn.cost_usd),
+    }
+    known = {name: text for name, text in figures.items() if text != UNKNOWN}
+    of_agent = dict.fromkeys(figures, "unknown") | known if turn.tool_calls or turn.workspace else known
+    words = [f"{name} {text}" for name, text in of_agent.items()]
+    return " · ".join([*words, *filter(None, (_maybe(turn.model), "cached" if turn.cached else None))])
 
 
 def _content(change: FileChange) -> str | None:

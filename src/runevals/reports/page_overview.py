@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runevals.lib.text.escape import one_line, visible
-from runevals.lib.text.numbers import UNKNOWN, money, p_value, percent, plural, points, relative, seconds
+from runevals.lib.text.numbers import UNKNOWN, count, money, p_value, percent, plural, points, relative, seconds
 from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
 from runevals.reports import assistant, skill_matrix
 from runevals.reports.blame import coverage_lines, lines
 from runevals.reports.block import block_of, data
 from runevals.reports.coverage import tripwire
-from runevals.reports.identity import endings, suite_names, target_name
+from runevals.reports.identity import endings, moment, suite_names, target_name
 from runevals.reports.next_steps import Where, next_steps
-from runevals.reports.page_cases import CasePair
-from runevals.reports.page_charts import latencies, scores
-from runevals.reports.parts import ARMS, arms, numbers_in_short
+from runevals.reports.parts import ARMS, Table, arms, numbers_in_short
 from runevals.verdict.wording import (
     about_against,
     about_mark,
@@ -37,15 +34,20 @@ from runevals.verdict.wording import (
 
 Json = dict[str, Any]
 Facts = list[tuple[str, str]]
+Figures = tuple[str | None, int, Sequence[float | None]]  # of a category: its cases, and the rate of each side
 
 
-def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
+def overview(conclusion: Conclusion) -> Json:
     """The data of the overview."""
     report, comparison = conclusion.report, conclusion.comparison
     headline = conclusion.verdict.headline.casefold()
     no_base = comparison is None and conclusion.verdict.outcome == "passed"
+    block = block_of(conclusion)
     return {
+        "run_id": report.run.started_at.isoformat(),
         "outcome": "doubt" if doubtful(conclusion) else "no base" if no_base else conclusion.verdict.outcome,
+        "sides": ["Base", "This run"],
+        "targets": None,
         "sentences": _sentences(conclusion),
         "top": _known(_top(report, comparison)),
         "gates": [
@@ -57,8 +59,8 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
             for gate in conclusion.gates
         ],
         "compared": comparison is not None,
-        "causes": data(block_of(conclusion)),
-        "next": next_steps(conclusion, block_of(conclusion).causes, None if report.run.of_tool else Where()),
+        "causes": data(block),
+        "next": next_steps(conclusion, block.causes, None if report.run.of_tool else Where()),
         "assistant": assistant.render(conclusion),
         "prompts": [
             {"title": title_of_change(change), "path": one_line(change.path, 200), "diff": visible(change.diff)}
@@ -66,9 +68,8 @@ def overview(conclusion: Conclusion, pairs: Sequence[CasePair]) -> Json:
         ],
         "blame": lines(conclusion.blame),
         "coverage": coverage_lines(conclusion.blame),
-        "categories": _categories(report, comparison),
-        "charts": [chart for chart in (scores(pairs), latencies(pairs)) if chart is not None],
-        "statistics": _statistics(conclusion),
+        "categories": _by_category(report, comparison),
+        "statistics": [_statistics(conclusion)],
         "run": _run(report, comparison),
     }
 
@@ -90,138 +91,121 @@ def _top(report: RunReport, comparison: Comparison | None) -> Facts:
     return [
         ("Suite", suite_names(run.suites)),
         ("Base", "" if comparison is None or base is None else _of(comparison)),
-        ("Head", f"{run.ref or ''}{_commit(report)}".strip()),
+        ("Head", f"{run.ref or ''} {(run.commit or '')[:7]}".strip()),
         ("Target", target_name(run.target)),
         ("Judge", "" if run.judge is None else target_name(run.judge)),
         ("Cases", plural(report.totals.cases, "case") + runs),
         ("Cost", cost),
-        ("Ran", f"{_moment(run.started_at)}, {seconds(run.duration_s)}"),
+        ("Ran", f"{moment(run)}, {seconds(run.duration_s)}"),
     ]
 
 
-def _categories(report: RunReport, comparison: Comparison | None) -> list[Json]:
-    """The worst loss first, all cases before it; for a run without a base the lowest pass rate first."""
+def _by_category(report: RunReport, comparison: Comparison | None) -> list[Json]:
+    """The pass rates of both sides; those of the base are unknown if there is none."""
     if comparison is None or not comparison.categories:
-        categories = [(name, group.cases, None, group.pass_rate) for name, group in report.by_category.items()]
-        categories.sort(key=lambda group: 1.0 if group[3] is None else group[3])
-        everything = (None, report.totals.cases, None, report.totals.pass_rate)
-        return [
-            _category("All cases", everything),
-            *(_category(_category_name(group[0]), group) for group in categories),
+        groups: list[Figures] = [
+            (name, group.cases, (None, group.pass_rate)) for name, group in report.by_category.items()
         ]
-    compared = [(group.name, group.cases, group.base_rate, group.head_rate) for group in comparison.categories]
-    compared.sort(key=lambda group: (group[3] or 0.0) - (group[2] or 0.0))
+        return categories((None, report.totals.cases, (None, report.totals.pass_rate)), groups)
+    groups = [(group.name, group.cases, (group.base_rate, group.head_rate)) for group in comparison.categories]
     rates = comparison.base_totals.pass_rate, comparison.head_totals.pass_rate
     if comparison.metric == "pass_rate" and comparison.drop is not None:
         rates = comparison.base_mean, comparison.head_mean
-    shared = _category("All cases", (None, comparison.shared, *rates))
-    if len(compared) == 1 and compared[0][0] is None:
-        return [shared]
-    return [shared, *(_category(_category_name(group[0]), group) for group in compared)]
+    is_one = len(groups) == 1 and groups[0][0] is None
+    return categories((None, comparison.shared, rates), [] if is_one else groups)
 
 
-def _category(title: str, group: tuple[str | None, int, float | None, float | None]) -> Json:
-    name, cases, base, head = group
+def categories(everything: Figures, groups: Sequence[Figures]) -> list[Json]:
+    """All cases, then the worst loss first; without another side the lowest pass rate first."""
+    each = [_dumbbell("no category" if group[0] is None else one_line(group[0]), group) for group in groups]
+    return [_dumbbell("All cases", everything), *sorted(each, key=lambda one: one["rank"])]
+
+
+def _dumbbell(title: str, group: Figures) -> Json:
+    """The first side beside the one that differs most from it."""
+    name, cases, rates = group
+    first = rates[0]
+    other = max(rates[1:], key=lambda rate: -1.0 if rate is None or first is None else abs(rate - first))
+    gain = None if other is None or first is None else other - first
     return {
         "name": title,
         "filter": None if name is None else one_line(name),
         "cases": plural(cases, "case"),
-        "base": base,
-        "head": head,
-        "rates": percent(head) if base is None else f"{percent(base)} → {percent(head)}",
-        "change": "" if base is None or head is None else points(head - base),
+        "rates": list(rates),
+        "told": percent(other) if first is None else f"{percent(first)} → {percent(other)}",
+        "change": "" if gain is None else points(gain),
+        "rank": (1.0 if other is None else other) if gain is None else gain,
     }
 
 
-def _category_name(category: str | None) -> str:
-    return "no category" if category is None else one_line(category)
-
-
 def _statistics(conclusion: Conclusion) -> Json:
-    report, comparison = conclusion.report, conclusion.comparison
-    mark, against = conclusion.mark, conclusion.against
-    since = ("Since the mark", "" if mark is None else about_mark(mark))
-    worth = ("Worth", "" if against is None else f"{about_against(against)} {same_on_both_sides(against)}".strip())
-    skills = [] if conclusion.skill_matrix is None else list(skill_matrix.lines(conclusion.skill_matrix))
-    notices = [*skills, *(one_line(notice, 500) for notice in report.run.notices)]
-    shown_above = ("category",)  # by the picture
-    labels = [one for one in report.coverage if one.label not in shown_above]
-    tables = [*map(_covered, labels), *_tripwires(report), *_skills(conclusion), *_arms(conclusion)]
-    if comparison is None:
-        facts = _known([("Compared", "Nothing: there was no base."), worth, since])
-        return {"facts": facts, "tables": tables, "notes": notices}
-    facts = [
+    comparison, mark, against = conclusion.comparison, conclusion.mark, conclusion.against
+    worth = "" if against is None else f"{about_against(against)} {same_on_both_sides(against)}".strip()
+    facts = [("Compared", "Nothing: there was no base.")] if comparison is None else _compared(comparison)
+    facts += [("Worth", worth), ("Since the mark", "" if mark is None else about_mark(mark))]
+    return {
+        "facts": _known(facts),
+        "tables": [
+            {"title": title, "columns": table[0], "rows": table[1:]}
+            for title, table in _tables(conclusion)
+            if table[1:]
+        ],
+        "notes": [one_line(note, 500) for note in _notes(conclusion)],
+    }
+
+
+def _compared(comparison: Comparison) -> Facts:
+    return [
         ("Compared", compared_cases(comparison)),
         ("How sure", " ".join(how_sure(comparison))),
         ("Smaller drops", halved(comparison)),
-        worth,
-        since,
         ("Run again", comparison.fresh),
         ("Single cases", "; ".join((*lost_checks(comparison), *case_notes(comparison)))),
         ("Tool paths", other_paths(comparison)),
     ]
-    return {
-        "facts": _known(facts),
-        "tables": [*(table for table in (_metrics(comparison), _flaky(comparison)) if table["rows"]), *tables],
-        "notes": [one_line(f"{which}: {message}", 500) for which, message in weakened(comparison)]
-        + [one_line(f"{change.former_key} is now {change.key}", 500) for change in comparison.renamed]
-        + [one_line(caveat, 500) for caveat in comparison.caveats]
-        + notices,
-    }
 
 
-def _covered(coverage: Coverage) -> Json:
-    rows = [
-        [one_line(name, 80), str(group.cases), str(group.passed), percent(group.pass_rate)]
-        for name, group in coverage.groups.items()
-    ]
-    rows += [["says nothing", str(coverage.without), "", ""]] if coverage.without else []
-    return {
-        "title": f"What the cases cover: {coverage.label}",
-        "columns": [coverage.label, "cases", "passed", "pass rate"],
-        "rows": rows,
-    }
+def _notes(conclusion: Conclusion) -> Iterator[str]:
+    if (comparison := conclusion.comparison) is not None:
+        yield from (f"{which}: {message}" for which, message in weakened(comparison))
+        yield from (f"{change.former_key} is now {change.key}" for change in comparison.renamed)
+        yield from comparison.caveats
+    if conclusion.skill_matrix is not None:
+        yield from skill_matrix.lines(conclusion.skill_matrix)
+    yield from conclusion.report.run.notices
 
 
-def _tripwires(report: RunReport) -> list[Json]:
-    rows = [[one_line(case.key, 80), text] for case in report.cases if (text := tripwire(case)) is not None]
-    return [{"title": "Tripwires", "columns": ["case", ""], "rows": rows}] if rows else []
+def _tables(conclusion: Conclusion) -> Iterator[tuple[str, Table]]:
+    """Titles and tables; the first row is the head."""
+    report, comparison, matrix = conclusion.report, conclusion.comparison, conclusion.skill_matrix
+    if comparison is not None:
+        yield "Other metrics, corrected together", tuple(_metrics(comparison))
+        flaky = ((one_line(case.key), percent(case.rate), str(case.runs)) for case in comparison.flaky)
+        yield "Flaky: how often two runs of the same case differ", (("case", "differ", "runs seen"), *flaky)
+    for coverage in report.coverage:
+        if coverage.label != "category":  # the picture has them
+            yield f"What the cases cover: {coverage.label}", tuple(_covered(coverage))
+    traps = ((one_line(case.key, 80), text) for case in report.cases if (text := tripwire(case)) is not None)
+    yield "Tripwires", (("case", ""), *traps)
+    yield skill_matrix.TITLE, () if matrix is None else skill_matrix.table(matrix)
+    yield ARMS, arms(() if conclusion.against is None else conclusion.against.arms)
 
 
-def _skills(conclusion: Conclusion) -> list[Json]:
-    table = () if conclusion.skill_matrix is None else skill_matrix.table(conclusion.skill_matrix)
-    return [{"title": skill_matrix.TITLE, "columns": table[0], "rows": table[1:]}] if table else []
+def _covered(coverage: Coverage) -> Iterator[tuple[str, ...]]:
+    yield coverage.label, "cases", "passed", "pass rate"
+    for name, group in coverage.groups.items():
+        yield one_line(name, 80), str(group.cases), str(group.passed), percent(group.pass_rate)
+    if coverage.without:
+        yield "says nothing", str(coverage.without), "", ""
 
 
-def _arms(conclusion: Conclusion) -> list[Json]:
-    table = arms(() if conclusion.against is None else conclusion.against.arms)
-    return [{"title": ARMS, "columns": table[0], "rows": table[1:]}] if table[1:] else []
-
-
-def _metrics(comparison: Comparison) -> Json:
-    return {
-        "title": "Other metrics, corrected together",
-        "columns": ["metric", "cases", "base", "head", "change", "p (corrected)"],
-        "rows": [
-            [
-                one_line(metric.name.removeprefix("evaluator:")),
-                str(metric.cases),
-                in_unit(metric, metric.base_mean),
-                in_unit(metric, metric.head_mean),
-                points(-metric.loss) if metric.unit == "share" else relative(metric.base_mean, metric.head_mean),
-                p_value(metric.holm_p),
-            ]
-            for metric in comparison.metrics
-        ],
-    }
-
-
-def _flaky(comparison: Comparison) -> Json:
-    return {
-        "title": "Flaky: how often two runs of the same case differ",
-        "columns": ["case", "differ", "runs seen"],
-        "rows": [[one_line(case.key), percent(case.rate), str(case.runs)] for case in comparison.flaky],
-    }
+def _metrics(comparison: Comparison) -> Iterator[tuple[str, ...]]:
+    yield "metric", "cases", "base", "head", "change", "p (corrected)"
+    for metric in comparison.metrics:
+        means = metric.base_mean, metric.head_mean
+        change = points(-metric.loss) if metric.unit == "share" else relative(*means)
+        name = one_line(metric.name.removeprefix("evaluator:"))
+        yield name, str(metric.cases), *(in_unit(metric, mean) for mean in means), change, p_value(metric.holm_p)
 
 
 def _run(report: RunReport, comparison: Comparison | None) -> list[Json]:
@@ -247,18 +231,19 @@ def _side(report: RunReport) -> Facts:
     return [
         ("Commit", run.commit or ""),
         ("Ref", run.ref or ""),
-        ("Started", _moment(run.started_at)),
+        ("Started", moment(run)),
         ("Took", seconds(run.duration_s)),
         ("Cases", ", ".join(f"{number} {name}" for name, number in counts.items() if number)),
         ("Runs a case", str(run.repeat)),
-        ("Target", _model(run.target)),
+        ("Target", target_name(run.target)),
         *(("Target's " + name, value) for name, value in _identity(run.target)),
-        ("Judge", "" if run.judge is None else _model(run.judge)),
+        ("Judge", "" if run.judge is None else target_name(run.judge)),
         *(("Judge's " + name, value) for name, value in ([] if run.judge is None else _identity(run.judge))),
         ("Cost of target", money(totals.cost_usd)),
         ("Cost of judge", money(totals.judge_cost_usd)),
         ("Prices as of", run.prices or ""),
-        ("Tokens", _tokens(totals.input_tokens, totals.output_tokens)),
+        ("Tokens in", count(totals.input_tokens)),
+        ("Tokens out", count(totals.output_tokens)),
         ("Latency p95", seconds(totals.latency_p95_s)),
         ("Not measured", error_kinds(report)),
         ("Complete", "" if report.complete else "no: the run was stopped"),
@@ -277,29 +262,9 @@ def _identity(identity: ModelIdentity) -> Facts:
     ]
 
 
-def _model(identity: ModelIdentity) -> str:
-    return f"{identity.model} ({identity.type})" if identity.model else identity.type
-
-
-def _tokens(into: int | None, out: int | None) -> str:
-    return (
-        ""
-        if into is None and out is None
-        else f"{UNKNOWN if into is None else into} in, {UNKNOWN if out is None else out} out"
-    )
-
-
 def _of(comparison: Comparison) -> str:
     commit = (comparison.base.run.commit or "")[:7]
     return comparison.source if commit in comparison.source else f"{comparison.source} ({commit})"
-
-
-def _commit(report: RunReport) -> str:
-    return "" if report.run.commit is None else f" {report.run.commit[:7]}"
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _value(value: object) -> str:

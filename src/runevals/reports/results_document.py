@@ -164,21 +164,16 @@ def write(conclusion: Conclusion) -> str:
 def written(conclusion: Conclusion) -> Iterator[str]:
     """Yields the document piece by piece: a case a line, of which only one is in memory twice."""
     comparison, against, report = conclusion.comparison, conclusion.against, conclusion.report
-    document = Document(
+    of_document: dict[str, Any] = {
         **_words(_head(report)),
-        cases=msgspec.Raw(b"null"),  # type: ignore[arg-type]  # they follow one by one
-        comparison=None if comparison is None else _comparison(comparison),
-        gates=conclusion.gates,
-        verdict=conclusion.verdict,
-        mark=conclusion.mark,
-        against=None if against is None else replace(against, other=None),
-        prompt_changes=conclusion.prompt_changes,
-        acceptance=conclusion.acceptance,
-        skill_matrix=conclusion.skill_matrix,
-        blame=conclusion.blame,
-        findings=conclusion.findings,
-        causes=causes(report, comparison),
-    )
+        **_words(conclusion),
+        "cases": msgspec.Raw(b"null"),  # they follow one by one
+        "comparison": None if comparison is None else _comparison(comparison),
+        "against": None if against is None else replace(against, other=None),
+        "causes": causes(report, comparison),
+    }
+    del of_document["report"]
+    document = Document(**of_document)
     head, _, rest = msgspec.json.format(json_text(document), indent=1).partition(f"{_CASES}null")
     yield f"{head}{_CASES}["
     for number, case in enumerate(report.cases):
@@ -350,29 +345,20 @@ def _conclusion(document: Document) -> Conclusion:
     report = _report(document, document.cases)
     if document.mark is not None:
         _require_moment(document.mark.started_at)
-    return Conclusion(
-        report=report,
-        comparison=None if document.comparison is None else _read_comparison(document.comparison, report),
-        gates=document.gates,
-        verdict=document.verdict,
-        mark=document.mark,
-        against=document.against,
-        prompt_changes=document.prompt_changes,
-        acceptance=document.acceptance,
-        skill_matrix=document.skill_matrix,
-        blame=document.blame,
-        findings=document.findings,
-    )
+    own = {name: value for name, value in _words(document).items() if name in Conclusion.__struct_fields__}
+    comparison = None if document.comparison is None else _read_comparison(document.comparison, report)
+    return Conclusion(**{**own, "report": report, "comparison": comparison})
+
+
+def _of_both(change: Change | ChangedCase) -> dict[str, Any]:
+    """What a changed case is in both forms."""
+    return {name: getattr(change, name) for name in ("suite", "key", "name", "change", "label")}
 
 
 def _comparison(comparison: Comparison) -> ComparisonPart:
     changes = tuple(
         ChangedCase(
-            suite=change.suite,
-            key=change.key,
-            name=change.name,
-            change=change.change,
-            label=change.label,
+            **_of_both(change),
             before=change.base,
             after=None if change.head is None else change.head.status,
         )
@@ -385,11 +371,7 @@ def _read_comparison(part: ComparisonPart, report: RunReport) -> Comparison:
     heads = {(case.suite, case.key): case for case in report.cases} if part.changes else {}
     changes = tuple(
         Change(
-            suite=change.suite,
-            key=change.key,
-            name=change.name,
-            change=change.change,
-            label=change.label,
+            **_of_both(change),
             base=change.before,
             head=None if change.after is None else heads[change.suite, change.key],
         )

@@ -99,9 +99,7 @@ def _with_state(comparison: AgainstComparison, pairs: Sequence[Pair], level: flo
     tests = [test for metric in metrics_of(pairs) if (test := metric_test(pairs, metric)) is not None]
     certain = comparison.deterministic
     worse = any(test.drop > margin + ROUNDING and (certain or test.p_value <= level) for test in tests)
-    lost = [
-        pair for pair in pairs if pair.before.passes / pair.before.runs - pair.now.passes / pair.now.runs >= HALF
-    ]
+    lost = [pair for pair in pairs if lost_runs(pair) >= HALF]
     state = State.WORSE if worse else State.NOT_KNOWN
     drop = max(test.drop for test in tests)
     to_show = margin - drop if drop < margin else drop  # the distance that the uncertainty must fit into
@@ -112,6 +110,11 @@ def _with_state(comparison: AgainstComparison, pairs: Sequence[Pair], level: flo
         lost_categories=tuple(_lost_categories(pairs, lost)),
         times_more=None if certain else ((bound - drop) / max(to_show, 0.001)) ** 2,
     )
+
+
+def lost_runs(pair: Pair) -> float:
+    """The share of its runs that a case loses; a gain is negative."""
+    return pair.before.passes / pair.before.runs - pair.now.passes / pair.now.runs
 
 
 def _lost_categories(pairs: Sequence[Pair], lost: Sequence[Pair]) -> Iterator[str]:

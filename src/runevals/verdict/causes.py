@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -67,7 +67,15 @@ class _Tally(Struct):
 def causes(report: RunReport, comparison: Comparison | None) -> tuple[Causes, ...]:
     """Every kind of cases that a reader should look at, the most important kind first."""
     changes = {} if comparison is None else {(change.suite, change.key): change for change in comparison.changes}
-    kind_of = _Kinds(comparison)
+    return grouped(report, changes, _Kinds(comparison))
+
+
+def grouped(
+    report: RunReport,
+    changes: Mapping[Key, Change],
+    kind_of: Callable[[CaseReport, Change | None], Iterable[CauseKind]],
+) -> tuple[Causes, ...]:
+    """The cases of each kind in groups; `kind_of` says what a case and its change are shown as."""
     cases: dict[CauseKind, list[_Case]] = {}
     for place, case in enumerate(report.cases):
         change = changes.get((case.suite, case.key))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 
 from msgspec import Struct
 
-from runevals.records import CaseReport, Conclusion, Outcome, Totals
+from runevals.lib.statistics.agreement import Estimate
+from runevals.lib.statistics.proportion import share_of_groups
+from runevals.records import CaseReport, CauseKind, Causes, Change, Conclusion, Outcome, RunReport
+from runevals.verdict.against import HALF, lost_runs
+from runevals.verdict.causes import Key, grouped
+from runevals.verdict.matching import change_of
+from runevals.verdict.sides import Sides
 
 
 class TargetColumn(Struct, frozen=True, kw_only=True):
@@ -15,40 +21,15 @@ class TargetColumn(Struct, frozen=True, kw_only=True):
 
     name: str
     conclusion: Conclusion
-    totals: Totals
+    rate: Estimate  # of runs that passed
     calls: int  # turns that were sent
     unmeasured: int  # cases
     latency_median_s: float | None
 
 
-class CaseRow(Struct, frozen=True, kw_only=True):
-    """A case in which the targets differ: by target, how many of its measured runs passed."""
-
-    suite: str
-    key: str
-    runs: Sequence[tuple[int, int] | None]  # (passed, measured); None: the target has no such case
-
-
-class SideBySide(Struct, frozen=True, kw_only=True):
-    """All targets of a run, in their order."""
-
-    columns: Sequence[TargetColumn]
-    differing: Sequence[CaseRow]  # the largest differences first
-    cases: int
-
-
-def side_by_side(conclusions: Mapping[str, Conclusion]) -> SideBySide:
-    """A column for each target."""
-    by_key = [
-        {(case.suite, case.key): case for case in conclusion.report.cases} for conclusion in conclusions.values()
-    ]
-    keys = dict.fromkeys(key for cases in by_key for key in cases)
-    rows = [CaseRow(suite=key[0], key=key[1], runs=[_runs(cases.get(key)) for cases in by_key]) for key in keys]
-    return SideBySide(
-        columns=[_column(name, conclusion) for name, conclusion in conclusions.items()],
-        differing=sorted((row for row in rows if _spread(row) > 0), key=_spread, reverse=True),
-        cases=len(keys),
-    )
+def columns_of(conclusions: Mapping[str, Conclusion]) -> Sequence[TargetColumn]:
+    """A column for each target, in their order."""
+    return [_column(name, conclusion) for name, conclusion in conclusions.items()]
 
 
 def _column(name: str, conclusion: Conclusion) -> TargetColumn:
@@ -59,22 +40,47 @@ def _column(name: str, conclusion: Conclusion) -> TargetColumn:
     return TargetColumn(
         name=name,
         conclusion=conclusion,
-        totals=report.totals,
+        rate=share_of_groups([passed_of(case) for case in report.cases]),
         calls=len(turns),
         unmeasured=sum(case.unmeasured for case in report.cases),
         latency_median_s=latencies[ceil(0.5 * len(latencies)) - 1] if latencies else None,
     )
 
 
-def _runs(case: CaseReport | None) -> tuple[int, int] | None:
-    if case is None:
-        return None
+def passed_of(case: CaseReport) -> tuple[int, int]:
+    """How many of its measured runs passed."""
     statuses = [attempt.status for attempt in case.runs]
     passed = statuses.count(Outcome.PASSED)
     return passed, passed + statuses.count(Outcome.FAILED)
 
 
-def _spread(row: CaseRow) -> float:
+def spread(sides: Sequence[CaseReport | None]) -> float:
     """The largest difference of the shares that passed; a target that was not measured has none."""
-    shares = [passed / measured for passed, measured in filter(None, row.runs) if measured]
+    runs = [passed_of(case) for case in sides if case is not None]
+    shares = [passed / measured for passed, measured in runs if measured]
     return max(shares) - min(shares) if shares else 0.0
+
+
+def differences(report: RunReport, other: RunReport) -> Mapping[Key, Change]:
+    """The cases that lose half of their runs and more against another target, and those that win as many."""
+    pairs = {(pair.head.suite, pair.head.key): pair for pair in Sides.of(report, other).measured}
+    lost = {key: lost_runs(pair) for key, pair in pairs.items()}
+    return {
+        key: change_of(pair, "regressed" if lost[key] > 0 else "fixed")
+        for key, pair in pairs.items()
+        if abs(lost[key]) >= HALF
+    }
+
+
+def causes_beside(report: RunReport, changes: Mapping[Key, Change]) -> tuple[Causes, ...]:
+    """The groups of a target beside another; `changes` are the differences."""
+    return grouped(report, changes, _kinds)
+
+
+def _kinds(case: CaseReport, change: Change | None) -> Iterator[CauseKind]:
+    if case.unmeasured:
+        yield "unmeasured"
+    if change is not None:
+        yield "lost" if change.change == "regressed" else "better"
+    elif case.status is Outcome.FAILED:
+        yield "failing"

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from runevals.lib.text.numbers import (
+    joined,
     money,
     p_value,
     percent,
@@ -158,8 +159,8 @@ def about_mark(mark: MarkComparison) -> str:
 
 _STANDING: Mapping[State, tuple[str, str]] = {  # in a sentence, and in a cell
     State.WORSE: ("worse than", "worse"),
-    State.NOT_WORSE: ("not worse than", "not worse"),
     State.NOT_KNOWN: ("not known yet to be worse or not than", "not known yet"),
+    State.NOT_WORSE: ("not worse than", "not worse"),
 }
 
 
@@ -170,8 +171,14 @@ def standing(against: AgainstComparison) -> str:
 
 def about_standing(name: str, against: AgainstComparison) -> str:
     """ "nano is worse than mini: 34 of 200 cases lost, all of hours (−17.0 points); 0.2× the cost"."""
+    return f"{stands([name], against)}: {_worth(against)}"
+
+
+def stands(names: Sequence[str], against: AgainstComparison) -> str:
+    """ "nano and pico are worse than mini"."""
     assert against.state is not None  # noqa: S101 - of a target
-    return f"{name} is {_STANDING[against.state][0]} {against.name}: {_worth(against)}"
+    are = "is" if len(names) == 1 else "are"
+    return f"{joined(names)} {are} {_STANDING[against.state][0]} {against.name}"
 
 
 def _worth(against: AgainstComparison) -> str:

@@ -89,6 +89,11 @@ def seconds(value: float | None) -> str:
     return f"{value:.1f} s" if value < 60 else f"{value // 60:.0f} min {value % 60:.0f} s"
 
 
+def count(number: int | None) -> str:
+    """ "12 345", with a narrow space."""
+    return UNKNOWN if number is None else f"{number:,}".replace(",", "\u202f")
+
+
 def p_value(p: float) -> str:
     """ "p = 0.0004"; tiny ones only bounded."""
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"

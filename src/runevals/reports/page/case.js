@@ -8,7 +8,7 @@ function drawCase(page, row, body, ways) {
     el(
       "nav",
       { class: "ways", "aria-label": "Cases" },
-      el("a", { href: "#cases", class: "button" }, "← All cases"),
+      el("a", { href: listAddress(), class: "button" }, "← All cases"),
       way(ways.previous, "‹ Previous", "k"),
       way(ways.next, "Next ›", "j"),
     ),
@@ -32,6 +32,7 @@ function drawCase(page, row, body, ways) {
       ? el("p", { class: "notes" }, el("span", { class: "muted" }, "Notes "), el("bdi", {}, row.notes))
       : null,
     body?.again ? again(body.again) : null,
+    noteBox(row),
   );
   page.replaceChildren(head);
   if (!body) {
@@ -54,10 +55,11 @@ function way(target, text, key) {
 }
 
 function runsOf(row) {
-  const parts = [];
-  if (row.was) parts.push(`base ${row.was}`);
-  if (row.runs) parts.push(`this run ${row.runs}`);
-  return parts.length ? `passed: ${parts.join(", ")}` : "";
+  const parts = row.runs.map((runs, i) =>
+    runs ? `${SEVERAL ? SIDES[i] : SIDES[i].toLowerCase()} ${runs}` : null,
+  );
+  const known = parts.filter(Boolean);
+  return known.length ? `passed: ${known.join(", ")}` : "";
 }
 
 /** A command with a button that copies it. */
@@ -88,9 +90,12 @@ function copies(button, text, shown) {
 
 /** One tab for each attempt; the first that failed is open. */
 function drawAttempts(page, row, body) {
-  const count = Math.max(body.head.length, body.base.length);
+  const count = Math.max(...body.sides.map((side) => side.length));
   const panel = el("div", { id: "attempt" });
-  const failing = body.head.findIndex((attempt) => attempt.status === "failed");
+  const looked = SEVERAL ? body.sides : body.sides.slice(-1);
+  const failing = Math.min(
+    ...looked.map((side) => side.findIndex((one) => one.status === "failed")).filter((i) => i >= 0),
+  );
   const tabs = [];
   function select(index) {
     tabs.forEach((tab, i) => {
@@ -105,8 +110,7 @@ function drawAttempts(page, row, body) {
         "button",
         { type: "button", role: "tab", id: `tab-${i}`, "aria-controls": "attempt", click: () => select(i) },
         `Run ${i + 1} `,
-        body.base[i] ? [el("span", { class: "hidden" }, "base "), mark(body.base[i].status), "→"] : null,
-        body.head[i] ? mark(body.head[i].status) : el("span", { class: "mark" }, "·"),
+        body.sides.flatMap((side, of) => tabMark(side[i], of)),
       ),
     );
   if (count > 1) {
@@ -122,38 +126,89 @@ function drawAttempts(page, row, body) {
     page.append(list);
   }
   page.append(panel);
-  select(Math.max(failing, 0));
+  select(Number.isFinite(failing) ? failing : 0);
+}
+
+function tabMark(attempt, side) {
+  const shown = attempt ? mark(attempt.status) : el("span", { class: "mark" }, "·");
+  if (SEVERAL) return [el("span", { class: "hidden" }, `${SIDES[side]} `), shown];
+  if (side) return [shown];
+  return attempt ? [el("span", { class: "hidden" }, "base "), shown, "→"] : [];
 }
 
 function attempt(row, body, index) {
-  const head = body.head[index];
-  const base = body.base[index];
-  const turns = Math.max(head?.turns.length ?? 0, base?.turns.length ?? 0);
+  const runs = body.sides.map((side) => side[index]);
+  const count = Math.max(...runs.map((run) => run?.turns.length ?? 0));
   const parts = [];
-  if (head?.score) parts.push(el("p", { class: "muted" }, head.score, head.layers ? ` (${head.layers})` : ""));
+  const scored = runs.map((run, i) => (run?.score && (SEVERAL || i) ? scoreOf(run, i) : null)).filter(Boolean);
+  if (scored.length) parts.push(el("p", { class: "muted" }, scored.join(" · ")));
   const text = (number) => (number === undefined ? undefined : body.texts[number]);
-  for (let i = 0; i < turns; i++) {
-    const now = head?.turns[i];
-    const before = base?.turns[i];
-    const shown = { now, before, text, row };
+  for (let i = 0; i < count; i++) {
+    const turns = runs.map((run) => run?.turns[i]);
+    const [before, now] = turns;
     parts.push(
       el(
         "section",
         { class: "turn" },
-        el("h2", { class: turns > 1 ? "" : "hidden" }, `Turn ${i + 1}`),
+        el("h2", { class: count > 1 ? "" : "hidden" }, `Turn ${i + 1}`),
         el(
           "div",
-          { class: "sides" },
-          asked(now ?? before, text),
-          answers(shown),
-          checks(now ?? before, now ? before : undefined, text),
+          { class: SEVERAL ? "sides of-targets" : "sides" },
+          asked(turns.findLast(Boolean), text),
+          SEVERAL ? answersOfTargets(turns, text) : answers({ now, before, text, row }),
+          SEVERAL ? null : checks(now ?? before, now ? before : undefined, text),
         ),
-        ...timeline(now, before, text),
+        ...timeline(turns, text),
       ),
     );
   }
-  if (!turns) parts.push(el("p", { class: "note" }, "Nothing of this run is known."));
+  if (!count) parts.push(el("p", { class: "note" }, "Nothing of this run is known."));
   return parts;
+}
+
+function scoreOf(run, side) {
+  return `${SEVERAL ? `${SIDES[side]}: ` : ""}${run.score}${run.layers ? ` (${run.layers})` : ""}`;
+}
+
+/** A column for each target: its answer, with what the first one has not got marked, and its checks. */
+function answersOfTargets(turns, text) {
+  const first = text(turns.find(Boolean)?.output);
+  const reference = SIDES[turns.findIndex(Boolean)];
+  const alike = sameChecks(turns);
+  const columns = turns.map((turn, i) => {
+    const output = text(turn?.output);
+    const compared = SIDES[i] !== reference && output !== undefined && first !== undefined;
+    const shown =
+      compared && output === first
+        ? el(
+            "div",
+            { class: "text answer" },
+            el("h3", {}, SIDES[i]),
+            el("p", { class: "note" }, `Answers as ${reference} does.`),
+          )
+        : answer(
+            SIDES[i],
+            turn,
+            output,
+            compared ? differences(first, output)[1] : null,
+            "ins",
+            text,
+            "No such run.",
+          );
+    return el("div", { class: "of-target" }, shown, turn ? checks(turn, undefined, text, alike) : null);
+  });
+  return el("div", { class: "answers" }, columns);
+}
+
+/** The checks that found the same on every target. */
+function sameChecks(turns) {
+  const found = new Map();
+  const known = turns.filter((turn) => turn?.checks);
+  for (const turn of known)
+    for (const { id, outcome, value } of turn.checks)
+      found.set(id, [...(found.get(id) ?? []), JSON.stringify([outcome, value])]);
+  const alike = [...found].filter(([, all]) => all.length >= known.length && new Set(all).size === 1);
+  return new Set(known.length > 1 ? alike.map(([id]) => id) : []);
 }
 
 function asked(turn, text) {
@@ -182,7 +237,7 @@ function answers({ now, before, text, row }) {
   const [old, fresh] = [text(before?.output), text(now?.output)];
   const compared = old !== undefined && fresh !== undefined && old !== fresh;
   const [oldPieces, freshPieces] = compared ? differences(old, fresh) : [null, null];
-  const missing = row.was || row.change === "removed" ? "No such run." : baseless(row);
+  const missing = row.runs[0] || row.change === "removed" ? "No such run." : baseless(row);
   const same = old !== undefined && old === fresh;
   return el(
     "div",
@@ -232,7 +287,7 @@ function answer(title, turn, output, marked, element, text, missing) {
 }
 
 /** Each check with what it found, on its own scale; beside it what it found on the base. */
-function checks(now, before, text) {
+function checks(now, before, text, alike = new Set()) {
   if (!now.checks?.length) return null;
   const seen = new Map();
   const rows = now.checks.map((check) => {
@@ -240,7 +295,16 @@ function checks(now, before, text) {
     seen.set(check.id, number + 1);
     return checkRow(check, before?.checks?.filter((other) => other.id === check.id)[number], text);
   });
-  return el("div", { class: "checks" }, el("h3", {}, "Checks"), el("ul", {}, rows));
+  const folded = rows.filter((_, i) => alike.has(now.checks[i].id));
+  const open = rows.filter((_, i) => !alike.has(now.checks[i].id));
+  const same = `${folded.length} with the same result on every target`;
+  return el(
+    "div",
+    { class: "checks" },
+    el("h3", {}, "Checks"),
+    el("ul", {}, open),
+    folded.length ? el("details", {}, el("summary", {}, same), el("ul", {}, folded)) : null,
+  );
 }
 
 function checkRow(check, before, text) {

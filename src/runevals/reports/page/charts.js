@@ -4,7 +4,7 @@ const MANY = 9; // categories shown at once
 
 /** One line a category: base dot → head dot on a common scale; a click filters the cases. */
 function drawCategories(categories, compared, choose) {
-  const rates = categories.flatMap((c) => [c.base, c.head]).filter((rate) => typeof rate === "number");
+  const rates = categories.flatMap((category) => category.rates).filter((rate) => typeof rate === "number");
   const low = rates.length && Math.min(...rates) >= 0.6 ? 0.5 : 0;
   const x = (rate) => `${(4 + (92 * (Math.min(Math.max(rate, low), 1) - low)) / (1 - low)).toFixed(2)}%`;
   const lines = categories.map((category, place) => {
@@ -26,11 +26,11 @@ function drawCategories(categories, compared, choose) {
       { class: place ? "" : "all", hidden: place >= MANY },
       name,
       dumbbell(category, x),
-      el("span", { class: "rates" }, category.rates),
+      el("span", { class: "rates" }, category.told),
       el("span", { class: `change ${tone(category)}` }, category.change, category.change ? "" : category.cases),
     );
   });
-  const list = el("ul", { class: compared ? "dumbbells" : "dumbbells alone" }, lines);
+  const list = el("ul", { class: compared || SEVERAL ? "dumbbells" : "dumbbells alone" }, lines);
   const more = el(
     "button",
     {
@@ -49,30 +49,62 @@ function drawCategories(categories, compared, choose) {
     { class: "axis", "aria-hidden": "true" },
     [low, (1 + low) / 2, 1].map((rate) => el("span", {}, `${100 * rate} %`)),
   );
-  const key = compared ? el("p", { class: "legend" }, sign("base"), "base", sign("head"), "this run") : null;
+  const named = SEVERAL ? SIDES : ["base", "this run"];
+  const key =
+    compared || SEVERAL
+      ? el(
+          "p",
+          { class: "legend" },
+          named.flatMap((name, i) => [sign(i), el("bdi", {}, name)]),
+        )
+      : null;
   at("categories").append(list, axis, more, ...(key ? [key] : []));
 }
 
-function tone({ base, head }) {
-  if (base === null || head === null || base === head) return "";
+function tone({ rates: [base, head] }) {
+  if (SEVERAL || base === null || head === null || base === head) return "";
   return head < base ? "loss" : "gain";
 }
 
-function dumbbell(category, x) {
-  const { base, head } = category;
-  const drawn = [svg("line", { class: "track", x1: "4%", x2: "96%", y1: 11, y2: 11 })];
-  if (base !== null && head !== null)
-    drawn.push(svg("line", { class: `way ${tone(category)}`, x1: x(base), x2: x(head), y1: 11, y2: 11 }));
-  if (base !== null) drawn.push(svg("circle", { class: "base", cx: x(base), cy: 11, r: 5 }));
-  if (head !== null) drawn.push(svg("circle", { class: `head ${tone(category)}`, cx: x(head), cy: 11, r: 5 }));
-  return svg("svg", { class: "dumbbell", height: 22, role: "img", "aria-label": category.rates }, drawn);
+// The dot of a side: base and this run, or a target each; shapes tell them apart as well as colours.
+const DOTS = [
+  "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z",
+  "M-4.6 -4.6h9.2v9.2h-9.2z",
+  "M0 -6.4l6.4 6.4l-6.4 6.4l-6.4 -6.4z",
+  "M0 -6l6 10.6h-12z",
+];
+
+function dot(side, kind = "") {
+  const of = SEVERAL ? `target of-${side % 8}` : ["base", "head"][side];
+  return svg("path", { class: `${of} ${kind}`, d: DOTS[SEVERAL ? side % DOTS.length : 0] });
 }
 
-function sign(kind) {
+/** Targets stand a little above and below each other, so that equal rates are all seen. */
+function height(side) {
+  return SEVERAL ? 11 + 6 * (side / Math.max(1, SIDES.length - 1) - 0.5) : 11;
+}
+
+function dumbbell(category, x) {
+  const known = category.rates.filter((rate) => rate !== null);
+  const drawn = [svg("line", { class: "track", x1: "4%", x2: "96%", y1: 11, y2: 11 })];
+  if (known.length > 1) {
+    const [from, to] = [Math.min(...known), Math.max(...known)].map(x);
+    drawn.push(svg("line", { class: `way ${tone(category)}`, x1: from, x2: to, y1: 11, y2: 11 }));
+  }
+  category.rates.forEach((rate, side) => {
+    if (rate !== null)
+      drawn.push(
+        svg("svg", { x: x(rate), y: height(side), overflow: "visible" }, dot(side, side ? tone(category) : "")),
+      );
+  });
+  return svg("svg", { class: "dumbbell", height: 22, role: "img", "aria-label": category.told }, drawn);
+}
+
+function sign(side) {
   return svg(
     "svg",
-    { width: 14, height: 14, class: "dumbbell sign", "aria-hidden": "true" },
-    svg("circle", { class: kind, cx: 7, cy: 7, r: 5 }),
+    { width: 14, height: 14, viewBox: "-7 -7 14 14", class: "dumbbell sign", "aria-hidden": "true" },
+    dot(side),
   );
 }
 
@@ -91,12 +123,12 @@ function box(x, y, side) {
 
 /** Whether a case passed on the base and fails now. */
 function lost(row) {
-  return row.change === "regressed" || row.change === "fails now";
+  return row.change === "regressed" || row.change === "fails now" || row.change === "differs";
 }
 
 /** Whether a case is another than on the base, not only a little better or worse. */
 function turned(row) {
-  return Boolean(row.change) && row.change !== "worse" && row.change !== "better";
+  return Boolean(row.change) && !["worse", "better", "runs differ"].includes(row.change);
 }
 
 function cross(x, y, s) {
@@ -219,7 +251,74 @@ function drawLegend(rows) {
     { width: 12, height: 12, class: "strip", "aria-hidden": "true" },
     svg("path", { class: "outlines", "stroke-width": 1.5, d: box(1, 1, 10) }),
   );
-  at("legend").append(el("li", {}, outline, `${changed} with another outcome or text than on the base`));
+  at("legend").append(
+    el(
+      "li",
+      {},
+      outline,
+      SEVERAL
+        ? `${changed} on which the targets differ`
+        : `${changed} with another outcome or text than on the base`,
+    ),
+  );
+}
+
+const FEWEST = 10; // cases of which a distribution says something
+const STEPS = [1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5]; // where bars begin; 5 is in the last
+const TIMES = [
+  [0, "under 50 ms"],
+  [0.05, "under 100 ms"],
+  [0.1, "under 200 ms"],
+  [0.2, "under 500 ms"],
+  [0.5, "under 1 s"],
+  [1, "under 2 s"],
+  [2, "under 5 s"],
+  [5, "under 10 s"],
+  [10, "under 20 s"],
+  [20, "under 1 min"],
+  [60, "1 min or more"],
+];
+const DISTRIBUTIONS = [
+  {
+    title: "Scores of the cases, 1–5",
+    edges: STEPS.map((low) => [low, `${low}–${low + 0.5}`]),
+    figure: (row, side) => (row.scores?.[side] ? Number(row.scores[side]) : null),
+  },
+  { title: "Slowest answer of each case", edges: TIMES, figure: (row, side) => row.slowest?.[side] ?? null },
+];
+
+/** How scores and latencies are spread: of this run beside the base, or of each target. */
+function distributions(rows) {
+  if (rows.length < FEWEST) return [];
+  // A results document keeps the base's changed cases only: half a distribution would mislead.
+  const whole = rows.every((row) => row.runs[0] || row.change === "added");
+  const charts = DISTRIBUTIONS.flatMap(({ title, edges, figure }) => {
+    const of = (side) => counted(rows, edges, (row) => figure(row, side));
+    if (SEVERAL) return SIDES.map((name, i) => distribution(`${title}: ${name}`, edges, of(i), null));
+    return [distribution(title, edges, of(1), whole ? of(0) : null)];
+  });
+  return charts.filter(Boolean).map(histogram);
+}
+
+function counted(rows, edges, figure) {
+  const counts = edges.map(() => 0);
+  for (const value of rows.map(figure))
+    if (value !== null)
+      counts[
+        Math.max(
+          0,
+          edges.findLastIndex(([low]) => low <= value),
+        )
+      ]++;
+  return counts;
+}
+
+/** Null if the cases do not differ. */
+function distribution(title, edges, head, base) {
+  const bars = edges.map(([, label], i) => ({ label, head: head[i], base: base?.[i] ?? 0 }));
+  const used = bars.map(({ head, base }) => head + base > 0);
+  if (used.filter(Boolean).length < 2) return null;
+  return { title, bars: bars.slice(used.indexOf(true), used.lastIndexOf(true) + 1), compared: base !== null };
 }
 
 /** A small histogram: the head's bars, the base's counts as lines across them. */

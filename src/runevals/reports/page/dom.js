@@ -27,6 +27,23 @@ function filled(node, attributes, children) {
   return node;
 }
 
+/** What the browser keeps under a name; a page from a file may not be allowed to remember. */
+function stored(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function store(name, text) {
+  try {
+    localStorage.setItem(name, text);
+  } catch {
+    // Then it is forgotten.
+  }
+}
+
 /** A list of facts: [[name, value], …]. */
 function factList(facts) {
   return el(
@@ -63,9 +80,12 @@ const MEANINGS = {
   regressed: "It passed on the base and fails now; this is confirmed.",
   "fails now": "It passed on the base and fails now; this is not confirmed and may be noise.",
   confirmed: "Its own runs show that it is lost.",
+  differs: "It passed on some targets and not on others.",
+  "runs differ": "The outcome is the same on all targets; of some, fewer runs passed.",
   fixed: "It failed on the base and passes now.",
   worse: "The outcome is the same; fewer runs passed, or the score fell.",
   better: "The outcome is the same; more runs passed, or the score rose.",
+  noted: "You wrote a note on it.",
   flaky: "Some of its runs passed and some failed.",
   added: "The base does not have it.",
   removed: "Only the base has it.",

@@ -1,18 +1,4 @@
-// The page: reads the data, follows the address, listens to keys.
-
-const OVERVIEW = JSON.parse(at("overview-data").textContent);
-const ROWS = JSON.parse(at("row-data").textContent);
-const BODY_LINES = at("body-data").textContent.split("\n"); // one case a line, after "["
-
-const places = new Map(); // key → rows of that key
-ROWS.forEach((row, index) => {
-  row.index = index;
-  places.set(row.key, [...(places.get(row.key) ?? []), row]);
-});
-
-function bodyOf(row) {
-  return JSON.parse(BODY_LINES[row.index + 1].replace(/,$/, ""));
-}
+// The page: follows the address, listens to keys.
 
 const searched = [];
 /** All that a search looks at, read when it is first needed. */
@@ -58,15 +44,16 @@ let opened = null;
 let scrolled = 0;
 
 function filter() {
-  shown = matching(ROWS, textOf);
+  shown = matching(textOf);
   at("count").textContent = shown.length === ROWS.length ? `${ROWS.length}` : `${shown.length} of ${ROWS.length}`;
   at("none").hidden = shown.length > 0;
   cases.show(shown);
 }
 
-/** Filters again and brings the first rows into sight. */
+/** Filters again, with the address of what is shown, and brings the first rows into sight. */
 function filterAgain() {
   filter();
+  history.replaceState(null, "", listAddress());
   if (at("cases").getBoundingClientRect().top < 0) toTheCases();
 }
 
@@ -86,13 +73,15 @@ function addressed() {
 function follow() {
   const row = addressed();
   hint("");
+  const isList = !row && chooseOnly(new URLSearchParams(location.hash.slice(1)));
+  if (isList) filter();
   const fold = document.querySelector("details.fold:target");
   if (fold) fold.open = true;
   if (row) openCase(row);
   else if (opened) {
     closeCase();
     if (location.hash !== "#cases") document.querySelector(":target")?.scrollIntoView();
-  }
+  } else if (isList) toTheCases();
 }
 
 function openCase(row) {
@@ -128,7 +117,7 @@ function step(by) {
 // Whether any case has something to show in a column.
 const SHOWN_IN = {
   category: (rows) => rows.some((row) => row.category),
-  score: (rows) => rows.some((row) => row.score || row.scored),
+  score: (rows) => !SEVERAL && rows.some((row) => row.scores),
   change: (rows) => rows.some((row) => row.change || row.marks),
   why: (rows) => rows.some((row) => row.why),
 };
@@ -143,7 +132,7 @@ function nextRegression() {
 const KEYS = {
   "/": () => {
     if (opened) {
-      history.pushState(null, "", "#cases");
+      history.pushState(null, "", listAddress());
       closeCase();
     }
     toTheCases();
@@ -154,7 +143,7 @@ const KEYS = {
   r: nextRegression,
   "?": () => at("help").showModal(),
   Escape: () => {
-    if (opened) location.hash = "#cases";
+    if (opened) location.hash = listAddress();
   },
 };
 
@@ -172,14 +161,16 @@ document.addEventListener("keydown", (event) => {
 
 function start() {
   startTheme();
+  startNotes();
   at("help-button").addEventListener("click", KEYS["?"]);
   drawSections(OVERVIEW);
   for (const column of ["category", "score", "change", "why"])
     at("table").classList.toggle(`no-${column}`, !SHOWN_IN[column](ROWS));
+  drawTargetColumns();
   explainOnFocus();
-  drawChips(ROWS, filterAgain);
+  drawChips(filterAgain);
   drawCategories(OVERVIEW.categories, OVERVIEW.compared, (category) => {
-    choose("category", category, filter);
+    choose("category", category, filterAgain);
     toTheCases();
   });
   drawStrip(ROWS, (row) => {
@@ -195,7 +186,7 @@ function start() {
   at("sort").addEventListener("change", filterAgain);
   at("reset").addEventListener("click", () => {
     chooseNothing();
-    filter();
+    filterAgain();
     at("search").focus();
   });
   filter();

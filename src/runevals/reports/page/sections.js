@@ -13,9 +13,12 @@ function drawSections(overview) {
   filled(at("mark"), { class: `mark is-${tone}` }, [sign]);
   at("verdict").classList.add(`is-${tone}`);
   at("sentences").append(
-    ...overview.sentences.flatMap((sentence, i) => [el(i ? "span" : "strong", {}, sentence), " "]),
+    ...overview.sentences.flatMap((sentence, i) =>
+      SEVERAL ? el("div", {}, sentence) : [el(i ? "span" : "strong", {}, sentence), " "],
+    ),
   );
   at("top").append(...overview.top.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+  if (overview.targets) at("targets").append(targetTable(overview.targets));
   at("causes").append(...overview.causes.map(causeSection));
   at("next").append(...overview.next.map(([what, command]) => again(command, what)));
   at("next").hidden = !overview.next.length;
@@ -26,7 +29,7 @@ function drawSections(overview) {
       el("li", {}, mark(gate.state), el("strong", {}, gate.name), el("span", { class: "muted" }, gate.reason)),
     ),
   );
-  at("charts").append(...overview.charts.map(histogram));
+  at("charts").append(...distributions(ROWS));
   for (const { title, path, diff } of overview.prompts)
     at("prompts").append(el("h3", {}, title, " ", el("code", {}, el("bdi", {}, path))), unifiedDiff(diff));
   at("prompts").hidden = !overview.prompts.length;
@@ -47,28 +50,44 @@ function drawSections(overview) {
   at("cut").textContent =
     `The page is limited in size: ${overview.without_texts} of ${ROWS.length} cases, the least important ones, are ` +
     "without prompts and answers, and the search does not look at those. The results document has them.";
-  const { facts, tables, notes } = overview.statistics;
-  at("charts").before(factList(facts));
-  at("statistics").append(...tables.map(table));
-  if (notes.length)
-    at("statistics").append(
-      el("h3", {}, "To know"),
-      el(
-        "ul",
-        { class: "notes" },
-        notes.map((note) => el("li", {}, note)),
-      ),
-    );
+  at("statistics").append(...overview.statistics.flatMap(statisticsOf));
+  at("statistics").querySelector(".facts").after(at("charts"));
   for (const group of overview.run) at("run").append(el("h3", {}, group.title), factList(group.facts));
+}
+
+function statisticsOf({ title, facts, tables, notes }) {
+  return [
+    title ? el("h3", {}, el("bdi", {}, title)) : "",
+    factList(facts),
+    ...tables.map((one) => table(one)),
+    ...(notes.length ? [el("h3", {}, "To know"), noteList(notes)] : []),
+  ];
+}
+
+function noteList(notes) {
+  return el(
+    "ul",
+    { class: "notes" },
+    notes.map((note) => el("li", {}, note)),
+  );
+}
+
+/** A row for each target, with a link to its own page if it has one. */
+function targetTable({ columns, rows, pages }) {
+  const named = rows.map((cells, i) => {
+    const name = el("bdi", {}, SIDES[i]);
+    return [pages[i] ? el("a", { href: pages[i] }, name) : name, ...cells];
+  });
+  return table({ title: "Targets", columns, rows: named });
 }
 
 const FOLDED = new Set(["failing", "better"]);
 
 /** One kind of cases in groups; what is not new opens on a click. */
-function causeSection({ kind, title, cases, groups }) {
+function causeSection({ kind, title, cases, groups, folded }) {
   const heading = el("h2", {}, title, " ", el("span", { class: "number" }, String(cases)));
   const parts = groups.map(causeGroup);
-  if (FOLDED.has(kind)) return el("details", { class: "fold cause" }, el("summary", {}, heading), parts);
+  if (folded || FOLDED.has(kind)) return el("details", { class: "fold cause" }, el("summary", {}, heading), parts);
   return el("section", { class: `cause is-${kind}` }, heading, parts);
 }
 
@@ -145,10 +164,15 @@ function drawRegressions(rows) {
   if (!regressed.length) return;
   const lines = regressed
     .slice(0, MOST_PRINTED)
-    .map((row) => [row.key, row.name ?? "", `${row.was ?? "–"} → ${row.runs ?? "–"}`, row.why ?? ""]);
+    .map((row) => [
+      row.key,
+      row.name ?? "",
+      row.runs.map((runs) => runs ?? "–").join(SEVERAL ? " · " : " → "),
+      row.why ?? "",
+    ]);
   at("regressions").append(
     table({
-      title: `Regressed or failing now: ${regressed.length}`,
+      title: `${SEVERAL ? "The targets differ" : "Regressed or failing now"}: ${regressed.length}`,
       columns: ["case", "", "runs passed", "why"],
       rows: lines,
     }),

@@ -41,9 +41,6 @@ function caseTable(link) {
   }
 
   function line(row, place) {
-    const runs = row.was && row.runs && row.was !== row.runs ? `${row.was} → ${row.runs}` : (row.runs ?? row.was);
-    const scores =
-      row.scored && row.score && row.scored !== row.score ? `${row.scored} → ${row.score}` : (row.score ?? "–");
     return el(
       "tr",
       {
@@ -62,8 +59,10 @@ function caseTable(link) {
         el("bdi", { class: "name" }, row.name ?? ""),
       ),
       el("td", { class: "c-change" }, badges(row)),
-      el("td", { class: "c-runs" }, runs ?? "–"),
-      el("td", { class: "c-score" }, scores),
+      SEVERAL
+        ? row.statuses.map((status, i) => targetCell(status, row, i))
+        : el("td", { class: "c-runs" }, both(row.runs)),
+      el("td", { class: "c-score" }, both(row.scores ?? [])),
       el("td", { class: "c-category" }, row.category ?? ""),
       el("td", { class: "c-why", title: row.why ?? "" }, el("bdi", {}, row.why ?? "")),
     );
@@ -109,9 +108,32 @@ function caseTable(link) {
   return { show, move, activate, draw };
 }
 
+/** Before and now, if they differ. */
+function both([before, now]) {
+  return before && now && before !== now ? `${before} → ${now}` : (now ?? before ?? "–");
+}
+
+/** How often a target passed a case. */
+function targetCell(status, row, i) {
+  const shown = status ? [mark(status), el("span", { class: "count" }, row.runs[i])] : "–";
+  return el("td", { class: "c-runs", title: row.scores?.[i] ? `score ${row.scores[i]} of 5` : null }, shown);
+}
+
+/** A column for each target in place of the runs of both sides. */
+function drawTargetColumns() {
+  if (!SEVERAL) return;
+  at("table").classList.add("of-targets");
+  const columns = SIDES.map((name) =>
+    el("th", { scope: "col", class: "c-runs", title: name }, el("bdi", {}, name)),
+  );
+  at("table")
+    .querySelector("th.c-runs")
+    .replaceWith(...columns);
+}
+
 /** What became of a case, and what it is. */
 function badges(row) {
-  const shown = [row.change, row.label, ...(row.marks ?? [])].filter(Boolean);
+  const shown = [row.change, ...(row.marks ?? []), notes.has(placeOf(row)) ? "noted" : null].filter(Boolean);
   return [...new Set(shown)].map((word) =>
     el("span", { class: `badge is-${word.replaceAll(" ", "-")}`, title: MEANINGS[word] }, word),
   );

@@ -5,13 +5,9 @@ const LONGEST_ARGUMENT = 90;
 // The argument that says most about a call; without one of these, the first text.
 const TELLING = ["command", "cmd", "file_path", "path", "skill", "pattern", "query", "url"];
 
-/** [title, turn] of both sides; the base only if it has that turn. */
-function sidesOf(now, before) {
-  return [before ? ["Base", before] : null, now ? ["This run", now] : null].filter(Boolean);
-}
-
-function timeline(now, before, text) {
-  const sides = sidesOf(now, before);
+/** The steps, the files and the conversation of the turns of all sides; a side without a turn has no column. */
+function timeline(turns, text) {
+  const sides = turns.map((turn, i) => [SIDES[i], turn]).filter(([, turn]) => turn);
   return [steps(sides, text), workspace(sides, text), conversation(sides, text)];
 }
 
@@ -31,7 +27,7 @@ function beside(title, sides, column) {
 
 function steps(sides, text) {
   if (!sides.some(([, turn]) => turn.calls || turn.refused)) return null;
-  const pairs = sides.length < 2 ? callsOf(sides[0]).map((call) => [call]) : aligned(...sides.map(callsOf));
+  const pairs = sides.length === 2 ? aligned(...sides.map(callsOf)) : byPlace(sides.map(callsOf));
   const rows = pairs.map((pair) => stepRow(pair, sides, text));
   const hidden = rows.slice(MOST_STEPS);
   const list = el("ol", { class: "steps" }, rows.slice(0, MOST_STEPS));
@@ -46,8 +42,8 @@ function steps(sides, text) {
       "p",
       { class: "side-head" },
       el("strong", {}, name),
-      el("span", {}, counted(turn)),
-      el("span", { class: "muted" }, turn.usage ?? ""),
+      el("span", {}, stepsOf(turn)),
+      el("span", { class: "muted" }, turn.facts ?? ""),
       (turn.refused ?? []).map((tool) => el("span", { class: "badge is-failed" }, `not permitted: ${tool}`)),
     ),
   );
@@ -59,16 +55,21 @@ function callsOf([, turn]) {
   return turn.calls ?? [];
 }
 
-function counted(turn) {
+function stepsOf(turn) {
   if (turn.calls) return `${turn.calls.length} ${turn.calls.length === 1 ? "step" : "steps"}`;
   return turn.no_calls ? "no steps" : "its steps are unknown";
+}
+
+/** The first calls of all sides, the second ones, and so on. */
+function byPlace(calls) {
+  const most = Math.max(...calls.map((some) => some.length));
+  return Array.from({ length: most }, (_, i) => calls.map((some) => some[i]));
 }
 
 /** [[call of the base, call of this run], …]: calls of the same tool side by side, as many as have the same order. */
 function aligned(base, head) {
   const names = [base, head].map((calls) => calls.map((call) => call.name));
-  if ((base.length + 1) * (head.length + 1) > MOST_CELLS)
-    return Array.from({ length: Math.max(base.length, head.length) }, (_, i) => [base[i], head[i]]);
+  if ((base.length + 1) * (head.length + 1) > MOST_CELLS) return byPlace([base, head]);
   const [inBase, inHead] = common(...names);
   const pairs = [];
   for (let i = 0, j = 0; i < base.length || j < head.length; ) {
@@ -80,8 +81,8 @@ function aligned(base, head) {
 }
 
 function stepRow(pair, sides, text) {
-  const alone = sides.length > 1 && pair.includes(undefined);
-  const differs = sides.length > 1 && !alone && pair[0].input !== pair[1].input;
+  const alone = sides.length === 2 && pair.includes(undefined);
+  const differs = sides.length === 2 && !alone && pair[0].input !== pair[1].input;
   return el(
     "li",
     { class: `columns of-${sides.length}` },
@@ -104,7 +105,7 @@ function callStep(call, side, word, text) {
   const input = text(call.input);
   const folded = el(
     "details",
-    { class: word === "only here" ? `step of-${side === "Base" ? "base" : "head"}` : "step" },
+    { class: word === "only here" ? `step of-${side === SIDES[0] ? "base" : "head"}` : "step" },
     el(
       "summary",
       {},
