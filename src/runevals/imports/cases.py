@@ -75,7 +75,7 @@ def _test_entries(
             yield location, reference
         elif isinstance(reference, str):
             try:
-                for path in files.referenced(reference):
+                for path in files.data(reference, noun):
                     value = files.value(path)
                     for line, row in enumerate(value if isinstance(value, list) else [value], start=1):
                         if isinstance(row, Mapping):
@@ -195,15 +195,9 @@ def _choices(value: Any, files: Files) -> list[Any]:
     """The values that a variable takes in turn."""
     if isinstance(value, str) and value.startswith(PREFIX):
         return [
-            files.value(path) if path.suffix in (".json", ".yaml", ".yml") else _plain(files, path)
-            for path in files.referenced(value)
+            files.value(path) if path.suffix in (".json", ".yaml", ".yml") else files.plain_text(path)
+            for path in files.data(value, "variable")
         ]
     if isinstance(value, list) and value and all(isinstance(item, str | int | float) for item in value):
         return [choice for item in value for choice in _choices(item, files)]
     return [value.removesuffix("\n") if isinstance(value, str) else value]
-
-
-def _plain(files: Files, path: Any) -> str:
-    if path.suffix in (".py", ".js", ".cjs", ".mjs", ".ts"):
-        raise UsageError(f"{path.name} computes a variable; write its value out")
-    return files.plain_text(path)

@@ -16,6 +16,7 @@ from runevals.repository.trees import CannotFollow, FolderTree, matching
 from runevals.suites.dialects.rows import MOST_COLUMNS
 
 PREFIX = "file://"
+PROGRAM = re.compile(r"\.(?:py|[cm]?js|ts)(?::\w+)?$")  # maybe with the name of a function
 DATA = (".json", ".yaml", ".yml", ".jsonl", ".csv")
 
 
@@ -42,6 +43,12 @@ class Files(Struct, frozen=True, kw_only=True):
         if not files:
             raise UsageError(f"{reference}: no file matches")
         return [path_inside(self.root, name, base=self.folder, what=reference) for name in files]
+
+    def data(self, reference: str, what: str) -> list[Path]:
+        """The files behind a reference that is no program. Raises UsageError."""
+        if PROGRAM.search(reference):
+            raise UsageError(f"{reference} computes its {what}; write out the {what} that it makes")
+        return self.referenced(reference)
 
     def text(self, path: Path) -> str:
         """A file's text. Raises UsageError."""

@@ -18,7 +18,6 @@ from runevals.records.errors import UsageError
 
 _TEXTS = (".txt", ".md", ".j2")
 _CHATS = (".json", ".yaml", ".yml")
-_PROGRAM = re.compile(r"\.(?:py|[cm]?js|ts|rb|go|sh|exe)(?::\w+)?$")
 _ROLES = ("system", "developer", "user", "assistant")
 _READ = frozenset({"raw", "id", "label", "description", "config"})
 
@@ -115,9 +114,7 @@ def _texts(reference: str, files: Files) -> Iterator[tuple[str, str, Path | None
     if not _is_file(reference):
         yield reference, "", None
         return
-    if _PROGRAM.search(reference):
-        raise UsageError(f"{reference} computes its prompt; write out the prompt that it makes")
-    for path in files.referenced(reference):
+    for path in files.data(reference, "prompt"):
         if path.suffix in _TEXTS:
             parts = re.split(r"\r?\n---\r?\n", files.text(path))
             for number, part in enumerate(parts, start=1):
@@ -126,7 +123,7 @@ def _texts(reference: str, files: Files) -> Iterator[tuple[str, str, Path | None
         elif path.suffix in _CHATS:
             yield _chat_text(path, files), path.stem, path
         else:
-            raise UsageError(f"{reference} is a table of prompts; write the prompts out")
+            raise UsageError(f"{reference} is neither a text nor a chat; write the prompts out")
 
 
 def _chat_text(path: Path, files: Files) -> str:

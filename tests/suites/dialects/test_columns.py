@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from runevals.suites.dialects import agent_skills
 from runevals.suites.dialects.columns import fill, is_table, opening_of
 
 PAIRS = [
@@ -23,6 +24,13 @@ def test_usual_names_are_known(prompt, expected):
     row = {prompt: "Hours?", expected: "9 to 5", "source": "faq"}
     fill([row], {}, ())
     assert (row["input"], row["expected"], row["source"]) == ("Hours?", "9 to 5", "faq")
+
+
+def test_rows_that_an_export_wraps_are_unwrapped():
+    row = {"question": "Hours?", "ideal": "9 to 5"}
+    for wrapped in ({"row_idx": 0, "row": {**row}, "truncated_cells": []}, {"item": {**row}}):
+        fill([wrapped], {}, ())
+        assert (wrapped["input"], wrapped["expected"]) == ("Hours?", "9 to 5")
 
 
 def test_named_columns_win_and_own_names_are_left():
@@ -47,12 +55,14 @@ def test_a_chat_is_asked_from_its_last_message_of_the_user():
         ([{"messages": []}], True),
         ([{"prompt": "x", "expected_response": "y"}], False),  # an eval document
         ([{"question": "x", "sample_id": "y"}], False),
+        ([{"input": "x", "expected_output": "y", "actual_output": "z"}], True),  # goldens of DeepEval
         ([{"x": 1}], False),
         ([], False),
     ],
 )
 def test_a_list_of_rows_is_told_from_cases_of_other_formats(value, table):
     assert is_table(value) is table
+    assert not (table and agent_skills.recognises(value))
 
 
 def test_settings_name_the_columns(project, runevals):

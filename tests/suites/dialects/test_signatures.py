@@ -19,6 +19,14 @@ OTHERS = [
     ({"tests": [{"id": "a", "input": "x", "criteria": "y"}]}, "an eval of agentv"),
     ({"evalcases": [{"id": "a", "input_messages": []}]}, "an eval of agentv"),
     ({"prompts": {"a": "b"}, "tests": [{"input": "x", "assert": []}]}, "an eval of agentv"),
+    (
+        {"name": "n", "providers": ["llm"], "prompts": ["{{ input }}"], "tests": [{"id": "a", "vars": {}}]},
+        "an eval of agentv",
+    ),
+    ([{"input": "x", "__expected": "contains: y"}], "tests of promptfoo"),
+    ({"testsuites": {}}, "JUnit XML"),
+    ({"data": [{}], "evaluators": ["builtin.coherence"], "data_mapping": {}}, "a data set of ai-agent-evals"),
+    ([{"scenario": "x", "turns": "[]", "expected_outcome": "y"}], "conversations of DeepEval"),
     ({"skill": "s", "tasks": ["tasks/*.yaml"], "graders": []}, "an eval of waza"),
     ({"inputs": {"prompt": "x"}, "expected": {}}, "a task of waza"),
     ({"name": "n", "stimuli": [{"prompt": "x"}]}, "an eval of Vally"),
@@ -80,6 +88,7 @@ RESULTS = Path(__file__).parents[2] / "imports"
 READ = [
     *RESULTS.glob("results/*/valid/*.json"),
     *RESULTS.glob("results/*/valid/*.jsonl"),
+    *RESULTS.glob("results/*/valid/*.xml"),
     *RESULTS.glob("promptfoo/*/promptfooconfig.yaml"),
 ]
 STRICT = [

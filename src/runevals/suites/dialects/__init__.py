@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.parsing.source import Source, read_json, read_source, read_text
+from runevals.lib.parsing.xml import read_xml
 from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import FileProblem, Location, Suite
 from runevals.records.errors import OtherFormat, UnrecognisedSuite
@@ -51,13 +52,19 @@ def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
 
 def _source(path: Path, display_path: str) -> Source:
     """The values of a file. Raises InvalidSuite, and OtherFormat for what is known to be something else."""
-    table = TABLES.get(path.suffix)
+    table = {**TABLES, ".xml": _root_of_xml}.get(path.suffix)
     source = read(path, display_path) if table is None else table(read_text(path, display_path), display_path)
     other = other_format(source.value)
     if other is not None:
         message = other.advice(source.value, os.path.relpath(path))
         raise OtherFormat([source.problem((), message, rule="unknown-format")])
     return source
+
+
+def _root_of_xml(text: str, display_path: str) -> Source:
+    """The name of the root, which tells results from anything else."""
+    root = read_xml(text.encode(), display_path)
+    return Source(display_path, text, {root.name: {}}, has_marks=True, marks={(): (0, 0)})
 
 
 def _load(path: Path, source: Source, options: LoadOptions) -> Suite:

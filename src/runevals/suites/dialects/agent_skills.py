@@ -77,6 +77,9 @@ _LIKELY = 75.0  # of 100: so alike is a misspelt `query`, and `trigger` is not `
 _OF_SKILLS = (
     *_TRIGGER, "expected_output", "expectations", "expect", "expected_behavior", "anti_expectations", "fail",
 )  # fmt: skip
+_OF_OTHERS = frozenset({
+    "sample_id", "testId", "expected_response", "turns", "skill", "actual_output", "retrieval_context",
+})  # fmt: skip
 # Names of keys that are likely to decide: what is not read of them is named.
 _DECIDES = re.compile(
     r"assert|expect|check|scor|evaluat|grad|criteri|gate|rubric|must|should|forbid|verif|valid|threshold|pass_|_pass|command",
@@ -346,7 +349,7 @@ def _nothing_to_send(raw: object, prompt: str | None) -> str:
 
 def _is_ours(entry: Mapping[str, Any]) -> bool:
     """Whether an entry of a list is a case of a skill, and of no other format."""
-    if {"sample_id", "testId", "expected_response", "turns", "skill"} & entry.keys():
+    if _OF_OTHERS & entry.keys():
         return False
     if not any(isinstance(entry.get(key), str) for key in _PROMPTS):
         return False

@@ -68,9 +68,9 @@ def fill(rows: Sequence[object], chosen: Mapping[str, str], variables: Collectio
 
 
 def _unwrapped(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as an export of Hugging Face wraps it: {row_idx, row: {…}}."""
-    inner = row.get("row")
-    if "row_idx" in row and isinstance(inner, dict):
+    """A row as exports wrap it: {row_idx, row: {…}} of Hugging Face, {item: {…}} of OpenAI."""
+    inner = row.get("row") if "row_idx" in row else row.get("item") if row.keys() == {"item"} else None
+    if isinstance(inner, dict):
         row.clear()
         row.update(inner)
     return row

@@ -36,6 +36,7 @@ from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "prompt-yml"
 SUFFIXES = (".prompt.yml", ".prompt.yaml")
+_MARKS = frozenset({"testData", "evaluators", "modelParameters"})  # any of them, beside messages
 _CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 _OURS_TO_SEND = frozenset({"model", "messages", "stream"})
 _IDS = ("testId", "id")
@@ -44,17 +45,17 @@ _NOT_METADATA = frozenset({"mocks", "mocksStrict"})  # here, they are variables 
 
 
 def recognises(value: object) -> bool:
-    """An object with messages, and with test data or evaluators."""
+    """An object with messages, and with what else a prompt file has."""
     if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
         return False
-    return "testData" in value or "evaluators" in value
+    return not _MARKS.isdisjoint(value)
 
 
 def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dialect's signature
     """A prompt file → suite, with every problem found. Raises UnrecognisedSuite for one without test data."""
     document: Any = source.value
     if not isinstance(document, dict) or not document.get("testData"):
-        message = "has no testData: it is a prompt, not a suite"
+        message = "has no testData: it is a prompt, not a suite; add testData, or name it as `target.prompt_file`"
         raise UnrecognisedSuite([source.problem((), message, rule="unknown-format")])
     problems = schema_problems(source, NAME)[0]
     cases: list[Case] = []

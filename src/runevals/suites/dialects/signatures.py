@@ -63,6 +63,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "tests of promptfoo",
         "`runevals import promptfoo` converts the configuration that names them",
         ("[].vars", "[].assert"),
+        ("[].__expected|[].__expected1",),
     ),
     *_other(
         "an eval of agentv",
@@ -73,6 +74,7 @@ SIGNATURES: tuple[Signature, ...] = (
         ("tests.[].input|tests.[].input_messages", "tests.[].expected_output|execution|evaluators"),
         ("prompts", "tests.[].input|tests.[].input_messages", "tests.[].assert|tests.[].criteria|execution"),
         ("[].input|[].input_messages", "[].id", "[].criteria|[].expected_outcome"),
+        ("name", "prompts", "tests.[].id", "tests.[].vars"),  # its present form, which resembles promptfoo's
     ),
     *_other("an eval of waza", _GATE, ("tasks.[]", "graders|metrics"), ("tasks.[]", "skill", "config|graders")),
     *_other("a task of waza", _GATE, ("inputs.prompt", "expected|graders")),
@@ -92,6 +94,12 @@ SIGNATURES: tuple[Signature, ...] = (
         ("[].datasource_item", "[].results", "[].sample"),
     ),
     *_other(
+        "a data set of ai-agent-evals",
+        "leave 'data_mapping', 'evaluator_parameters' and 'openai_graders' out: the settings name columns, and "
+        "evaluators with their options (docs/microsoft.md)",
+        ("data.[]", "evaluators", "data_mapping|evaluator_parameters|openai_graders"),
+    ),
+    *_other(
         "a dataset with instruction and input",
         "join both into one column 'input', with 'expected' beside it",
         ("[].instruction", "[].input", "[].output", "![].expected"),
@@ -105,8 +113,10 @@ SIGNATURES: tuple[Signature, ...] = (
     *_other(
         "results of Vally", _RESULTS, ("[].type|[].trajectory", "[].gradeResult", "[].stimulus|[].trajectory")
     ),
+    *_other("JUnit XML", _RESULTS, ("testsuites",), ("testsuite",)),
     *_other("a trial of Harbor", _RESULTS, ("trial_name", "task_name", "agent_info")),
     *_other("results of pydantic-evals", _RESULTS, ("cases", "failures", "analyses|report_evaluator_failures")),
+    *_other("conversations of DeepEval", _GATE, ("[].scenario", "[].expected_outcome", "[].turns")),
     *_other("results of DeepEval", _RESULTS, ("testCases", "metricsScores|testPassed"), ("testRunData",)),
     *_other("a log of Inspect", _RESULTS, ("eval", "status", "version|plan")),
     *_other(
