@@ -10,21 +10,16 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from runevals.imports.results import (
-    inspect_log,
-    junit,
-    promptfoo,
-    rows,
-    skill_creator,
-)
+from runevals.imports.results import inspect_log, junit, promptfoo, rows
 from runevals.imports.results.deepeval import DEEPEVAL
 from runevals.imports.results.opened import TABLES, OpenedResults, opened, read_opened
 from runevals.imports.results.records import ImportedCase, ImportedRun, joined
+from runevals.imports.results.skill_creator import BENCHMARK, GRADING, is_summary
 from runevals.imports.results.tools import AGENTV, HARBOR, PYDANTIC_EVALS, VALLY, WAZA
 from runevals.records.errors import InvalidDocument
 
 AND = " + "
-GRADING = "grading.json"
+GRADING_NAME = "grading.json"
 MOST_FILES = 10_000
 SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".xml", ".eval")  # that are looked at in a folder
 
@@ -48,7 +43,8 @@ FORMATS: tuple[ResultFormat, ...] = (
     inspect_log,
     DEEPEVAL,
     WAZA,
-    skill_creator,
+    BENCHMARK,
+    GRADING,
     AGENTV,
     VALLY,
     HARBOR,
@@ -88,7 +84,7 @@ def parse_results(
 
 def known_formats() -> str:
     """Their names, for messages."""
-    *first, last = [one.NAME for one in FORMATS]
+    *first, last = dict.fromkeys(one.NAME for one in FORMATS)
     return f"{', '.join(first)} and {last}"
 
 
@@ -134,8 +130,8 @@ def _results_in(folder: Path, columns: Sequence[str]) -> list[Path]:
     files = {path: format_ for path in _files(folder) if (format_ := _results_format(path)) not in (None, rows)}
     if not files:
         raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
-    sums = {path.parent for path, one in files.items() if path.name != GRADING and one in (AGENTV, skill_creator)}
-    return [path for path in files if path.name != GRADING or sums.isdisjoint(path.parents)]
+    sums = {path.parent for path, one in files.items() if one in (AGENTV, BENCHMARK)}
+    return [path for path in files if path.name != GRADING_NAME or sums.isdisjoint(path.parents)]
 
 
 def _files(folder: Path) -> list[Path]:
@@ -149,7 +145,7 @@ def _files(folder: Path) -> list[Path]:
 def _results_format(path: Path) -> ResultFormat | None:
     """The format of a file with results; None for any other. Raises InvalidDocument if it cannot be read."""
     file = read_opened(path, str(path))
-    return None if skill_creator.is_summary(file) else _recognised(file)
+    return None if is_summary(file) else _recognised(file)
 
 
 def together(runs: Sequence[ImportedRun]) -> ImportedRun:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
@@ -90,6 +91,7 @@ class CheckMap(Struct, frozen=True, kw_only=True):
     label: str = ""  # the name of the only one
     name: str = "name"
     kind: str = ""  # what the evaluator is called; its name if there is nothing
+    unnamed: str = "grader"  # what one is called that has neither
     sort: str = ""  # tells with the kind whether a model graded
     judged: tuple[str, ...] = ()  # how such kinds and sorts begin
     behavior: tuple[str, ...] = ()  # and those of checks on what the target did
@@ -100,13 +102,14 @@ class CheckMap(Struct, frozen=True, kw_only=True):
     scale: Literal["pass", "size", "share", "limit"] = "pass"  # whether and how the size of a score is compared
     reason: str = ""  # a text, or assertions of which those that failed are named
     weight: str = ""
-    informs: bool = False  # one of weight 0 decides nothing
+    informs: bool = False  # one without a weight above 0 decides nothing
     end: Words = Words()  # whether it could be made
     error: str = ""
     unfinished: str = ""  # why a check that says neither passed nor failed was not made
     threshold: str = ""
     judge: str = ""  # the model that graded
     cost: str = ""
+    statement: str = ""  # what it says, in full
 
     def read(self, attempt: Json, scales: Scales) -> Iterator[CheckResult]:
         """The checks of an attempt. Raises InvalidDocument."""
@@ -127,12 +130,12 @@ class CheckMap(Struct, frozen=True, kw_only=True):
             entries = [("", one) for one in (at.entries if isinstance(at.value, list | None) else [at])]
         for own, entry in entries:
             names = (entry.at(path).name_or_empty for path in (self.name, self.kind))
-            yield self.label or next(filter(None, (next(names), own, next(names))), "grader"), entry
+            yield self.label or next(filter(None, (next(names), own, next(names))), self.unnamed), entry
 
     def _check(self, name: str, entry: Json, scales: Scales) -> CheckResult:
         kind, sort = entry.at(self.kind).name_or_empty, entry.at(self.sort).name_or_empty
-        weight, score = entry.at(self.weight).amount_or_none, entry.at(self.score).measure_or_none
-        informs = self.informs and weight == 0
+        weight, score = entry.at(self.weight).number_or_none, entry.at(self.score).measure_or_none
+        informs = self.informs and weight is not None and weight <= 0
         end = self.end.end(entry)
         error = entry.at(self.error).text_or_none or (BROKEN if end is Outcome.ERRORED else "")
         judge = entry.at(self.judge).name_or_empty or None
@@ -156,10 +159,11 @@ class CheckMap(Struct, frozen=True, kw_only=True):
             score=score if limit is None or score is None else limit.share(score),
             reason=reason,
             layer=Layer.JUDGE if judged else self._layer(kind, sort),
-            weight=weight or 1.0,
+            weight=1.0 if informs else weight or 1.0,
             threshold=entry.at(self.threshold).number_or_none,
             judge_model=judge,
             cost_usd=entry.at(self.cost).amount_or_none,
+            details={"statement": entry.at(self.statement).value} if self.statement else {},
         )
         if self.unfinished and entry.at(self.passed).value is None and not unmade:
             error = error or self.unfinished
@@ -187,8 +191,9 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     version: str = ""
     versions: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()  # of rows, in a document; if there is none, the document is the only row
+    if_empty: str = ""  # what to do about a document without rows
     lines: bool = False  # rows are also JSON Lines
-    rows_of: Callable[[Sequence[Json]], Sequence[Json]] = list  # which of the lines are rows
+    rows_of: Callable[[Sequence[Json], Path], Sequence[Json]] = lambda rows, _: rows  # which are rows, completed
     suite: str = ""  # of a document
     case: Paths  # of a row: `key`, and maybe suite, name, file, category, variant, and tags
     content: tuple[str, ...] = ()  # what tells a case besides its key
@@ -211,6 +216,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     turn: Paths = {}  # of a TurnReport
     calls: Paths = {}  # `at` a list with calls of tools, and their name, input and output
     checks: tuple[CheckMap, ...] = ()
+    unmade: tuple[CheckMap, ...] = ()  # those of an attempt without an answer
     counted: str = ""  # how many attempts there are in all files together; of a document
     run: Paths = {}  # models, judges, started_at, duration_s; of the document
     why_stopped: Callable[[Sequence[Json]], str] = lambda _rows: ""
@@ -238,9 +244,9 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         models = tuple(
             dict.fromkeys(filter(None, (row.at(self.turn.get("model", "")).name_or_empty for row in rows)))
         )
-        suite = document.at(self.suite).name_or_empty or self.NAME
+        suite = _name(document.at(self.suite)) or self.NAME
         keyed = self.keyed(rows) if self.keyed else [self._keyed(row) for row in rows]
-        pairs = [(row, self._suite(row, suite, several=len(models) > 1)) for row in rows]
+        pairs = [(row, self._suite(row, suite, several=len(models) > 1 and not self.keyed)) for row in rows]
         cases = joined(self._case(*pair, one, scales) for pair, one in zip(pairs, keyed, strict=True))
         times = [at for row in rows if (at := row.at(self.run.get("times", "")).moment_or_none)]
         starts = [at for row in all_rows if (at := row.at(self.run.get("started_at", "")).moment_or_none)]
@@ -250,8 +256,8 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             tool=self.NAME,
             path=file.display_path,
             cases=cases,
-            models=_names(document, self.run.get("models", "")) or models,
-            judges=_names(document, self.run.get("judges", "")) or _judges(cases),
+            models=_names([document], self.run.get("models", "")) or models,
+            judges=_names([document, *rows], self.run.get("judges", "")) or _judges(cases),
             started_at=began,
             duration_s=took or ((max(times) - began).total_seconds() if times and began else 0.0),
             notices=(*self.notices_of(all_rows), *self._unscaled(scales)),
@@ -266,10 +272,11 @@ class FieldMap(Struct, frozen=True, kw_only=True):
 
     def _rows(self, file: OpenedResults) -> Sequence[Json]:
         if file.document is None or not self.lists:
-            return self.rows_of(file.rows or ([file.document] if file.document else ()))
-        rows = [row for path in self.lists for row in file.document.at(path).entries]
+            return self.rows_of(file.rows or ([file.document] if file.document else ()), file.path)
+        rows = self.rows_of([row for path in self.lists for row in file.document.at(path).entries], file.path)
         if not rows:
-            raise file.document.at(self.lists[0]).wrong(f"a list of {re.split(r'[|.]', self.lists[0])[-1]}")
+            what = re.split(r"[|.]", self.lists[0])[-1]
+            raise file.document.at(self.lists[0]).wrong(f"a list of {what}{self.if_empty}")
         return rows
 
     def _unscaled(self, scales: Scales) -> tuple[str, ...]:
@@ -354,7 +361,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     def _attempt(self, one: Json, row: Json, end: Outcome | None, scales: Scales) -> ImportedAttempt:
         error = one.at(self.error).text_or_none or row.at(self.error).text_or_none or ""
         measured = end not in (Outcome.ERRORED, Outcome.SKIPPED)
-        results = self._checks(one, end, scales) if measured else []
+        results = self._checks(one, end, scales) if measured else _read_all(self.unmade, one, scales)
         if measured and not results and self.ungraded:
             end, measured = Outcome.ERRORED, False
         if end is Outcome.SKIPPED:
@@ -368,6 +375,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             input_tokens=one.at(self.turn.get("input_tokens", "")).count_or_none,
             output_tokens=one.at(self.turn.get("output_tokens", "")).count_or_none,
             model=row.at(self.turn.get("model", "")).name_or_empty or None,
+            cached=one.at(self.turn.get("cached", "")).value is True,
             tool_calls=self._calls(one),
             error=unanswered(error or self.ungraded) if end is Outcome.ERRORED else None,
         )
@@ -390,7 +398,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
 
     def _checks(self, one: Json, end: Outcome | None, scales: Scales) -> list[CheckResult]:
         """The checks; one that says the verdict if there is none."""
-        checks = [check for map_ in self.checks for check in map_.read(one, scales)]
+        checks = _read_all(self.checks, one, scales)
         passed = None if checks else self._passed(one, end)
         score = one.at(self.score).measure_or_none
         if passed is None or (passed and self.only_failure):
@@ -414,9 +422,18 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         )
 
 
-def _names(document: Json, path: str) -> tuple[str, ...]:
-    name = document.at(path).name_or_empty
-    return (name,) if name else ()
+def _name(value: Json) -> str:
+    """A name; empty for a `<model-name>` that is left to be filled in."""
+    name = value.name_or_empty
+    return "" if name.startswith("<") and name.endswith(">") else name
+
+
+def _names(values: Sequence[Json], path: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, (_name(value.at(path)) for value in values))))
+
+
+def _read_all(maps: Sequence[CheckMap], one: Json, scales: Scales) -> list[CheckResult]:
+    return [check for map_ in maps for check in map_.read(one, scales)]
 
 
 def _judges(cases: Sequence[ImportedCase]) -> tuple[str, ...]:

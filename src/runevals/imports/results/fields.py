@@ -62,6 +62,10 @@ class Json(Struct, frozen=True):
             return Json(next(iter(self.value[int(name) :]), None), self.file, f"{self.pointer}/{name}")
         return self[name] if isinstance(self.value, dict) else Json(None, self.file, f"{self.pointer}/{name}")
 
+    def with_fields(self, **fields: object) -> Json:
+        """The object with other values under these keys."""
+        return Json({**self.fields, **fields}, self.file, self.pointer)
+
     def seconds_at(self, path: str) -> float | None:
         """A duration; a path that ends in `ms` as a word has milliseconds. Raises InvalidDocument."""
         path, _, unit = path.partition(" ")

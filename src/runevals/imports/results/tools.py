@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from runevals.imports.results.field_map import MEASURED, CheckMap, FieldMap, Limit, Words
 from runevals.imports.results.fields import Json
 from runevals.records import Outcome
 
 
-def _trials_of_vally(lines: Sequence[Json]) -> Sequence[Json]:
+def _trials_of_vally(lines: Sequence[Json], _: Path) -> Sequence[Json]:
     """The lines about a trial, in the oldest form without a type; others are summaries."""
     return [line for line in lines if line["type"].value in ("trial-result", None, "")]
 
@@ -179,7 +180,7 @@ HARBOR = FieldMap(
     marks=("trial_name|n_total_trials", "task_name|stats"),  # of a trial, and of their job
     version="schema_version",
     versions=("1",),
-    rows_of=lambda rows: [row for row in rows if row["task_name"].value is not None],
+    rows_of=lambda rows, _: [row for row in rows if row["task_name"].value is not None],
     case={"key": "task_name", "suite": "source", "variant": "agent_info.name"},
     content=("task_checksum",),
     end=Words("reward_valid", {"true": MEASURED, "false": ERRORED}),
