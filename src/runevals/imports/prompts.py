@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from runevals.imports.files import PREFIX, Files
 from runevals.imports.remarks import Remarks
 from runevals.imports.templates import NotPlain, rendered, variables_of
+from runevals.lib.parsing.json_forms import json_in
 from runevals.records.errors import UsageError
 
 _TEXTS = (".txt", ".md", ".j2")
@@ -135,10 +136,7 @@ def _chat_text(path: Path, files: Files) -> str:
 
 def _prompt(text: str, label: str, location: str, remarks: Remarks) -> Prompt | None:
     """A prompt; one whose text is a list of messages is a chat. None, with a remark, for one that computes."""
-    try:
-        value = json.loads(text) if text.lstrip().startswith("[") else None
-    except (ValueError, RecursionError):
-        value = None
+    value: Any = json_in(text)
     is_chat = isinstance(value, list) and all(isinstance(message, dict) and "role" in message for message in value)
     try:
         messages = _messages(value) if value and is_chat else (("user", text),)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from runevals.lib.parsing.json_forms import json_in
 from runevals.programs.container import what_to_use
 from runevals.programs.exchange import MAX_OUTPUT_BYTES, Exchange
 from runevals.records import Conversation, ModelIdentity, Response
@@ -25,7 +26,7 @@ from runevals.targets.kind import Making, Section
 from runevals.targets.mocked_exchange import exchange_with
 from runevals.targets.mocks import mocks_of, with_calls
 from runevals.targets.program import ProgramSettings
-from runevals.targets.program_report import failed, is_report, json_in, response_from
+from runevals.targets.program_report import failed, is_report, response_from
 from runevals.targets.reach import program_of, rules
 
 NO_SUCH_PROGRAM = 127  # the exit code of shells and env

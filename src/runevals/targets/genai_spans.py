@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from runevals.lib.nullable import total, whole_total
+from runevals.lib.parsing.json_forms import json_in
 from runevals.models.chat.prices import Prices
 from runevals.programs.otlp_spans import Span
 from runevals.records import ToolCall
-from runevals.targets.program_report import LARGEST, arguments, shallow
+from runevals.targets.program_report import LARGEST, output_text, shallow
 
 OPERATION = "gen_ai.operation.name"
 MODEL_CALLS = ("chat", "text_completion", "generate_content")
@@ -78,7 +79,7 @@ def _tool_call(span: Span) -> ToolCall:
     result = span.attributes.get("gen_ai.tool.call.result")
     return ToolCall(
         name=_tool(span),
-        input=shallow(arguments(span.attributes.get("gen_ai.tool.call.arguments")), "the input of a tool call"),
+        input=shallow(json_in(span.attributes.get("gen_ai.tool.call.arguments")), "the input of a tool call"),
         output=result if result is None or isinstance(result, str) else json.dumps(result),
         ok=not (span.failed or "error.type" in span.attributes),
         duration_s=span.duration_s,
@@ -103,8 +104,8 @@ def _calls_in_messages(models: Sequence[Span]) -> tuple[ToolCall, ...] | None:
             calls.append(
                 ToolCall(
                     name=str(part.get("name")),
-                    input=shallow(arguments(part.get("arguments")), "the input of a tool call"),
-                    output=output if output is None or isinstance(output, str) else json.dumps(output),
+                    input=shallow(json_in(part.get("arguments")), "the input of a tool call"),
+                    output=output_text(output),
                 )
             )
     return tuple(calls)
@@ -112,7 +113,7 @@ def _calls_in_messages(models: Sequence[Span]) -> tuple[ToolCall, ...] | None:
 
 def _parts(span: Span, name: str, kind: str) -> Iterator[Mapping[str, object]]:
     """The parts of this kind in the messages of an attribute, which are JSON or an array of maps."""
-    messages = arguments(span.attributes.get(name))
+    messages = json_in(span.attributes.get(name))
     for message in messages if isinstance(messages, list) else ():
         parts = message.get("parts") if isinstance(message, dict) else None
         for part in parts if isinstance(parts, list) else ():

@@ -8,9 +8,9 @@ from contextlib import suppress
 from functools import partial
 from typing import IO, Any
 
+from runevals.lib.parsing.json_forms import json_in
 from runevals.programs.exchange import Exchange
 from runevals.targets.mocks import Mocks
-from runevals.targets.program_report import json_in
 
 
 class MockedExchange(Exchange):

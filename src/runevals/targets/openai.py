@@ -13,6 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from runevals.lib.nullable import whole_total
+from runevals.lib.parsing.json_forms import json_in
 from runevals.models.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
 from runevals.models.chat.prices import Prices
 from runevals.models.chat.providers import PROVIDERS, address
@@ -28,7 +29,7 @@ from runevals.targets.environment import bare
 from runevals.targets.kind import NOT_STARTED, Making, Section, TargetSettings
 from runevals.targets.mcp_tools import McpTools
 from runevals.targets.mocks import Mocks, mocks_of
-from runevals.targets.program_report import arguments, failed
+from runevals.targets.program_report import failed
 from runevals.targets.reach import AUTHORIZATION, IDENTITY, Reach, Written, plain, rules
 from runevals.targets.servers_under_test import servers_under_test
 
@@ -108,7 +109,7 @@ class OpenAITarget:
             messages.append(reply.as_message())
             for call in reply.tool_calls:
                 try:
-                    result = self._called(mocks, call.name, arguments(call.arguments))
+                    result = self._called(mocks, call.name, json_in(call.arguments))
                 except (ServerFailed, ValueError) as error:
                     spent = self._chat.spent(replies, self._prices)
                     return _no_answer(str(error), reply, spent, code="target_failed")
@@ -117,7 +118,7 @@ class OpenAITarget:
         last, spent = replies[-1], self._chat.spent(replies, self._prices)
         if last.tool_calls and "tools" in parameters and not last.text:
             return _no_answer(f"the model still calls tools after {MOST_TURNS} turns", last, spent)
-        calls += [ToolCall(name=call.name, input=arguments(call.arguments)) for call in last.tool_calls]
+        calls += [ToolCall(name=call.name, input=json_in(call.arguments)) for call in last.tool_calls]
         if _has_no_answer(last):
             message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
             return _no_answer(message, last, spent)

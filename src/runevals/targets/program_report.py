@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from runevals.lib.parsing.depth import nested_deeper
+from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Citation, Delivery, Problem, Response, ToolCall
 
@@ -15,14 +16,6 @@ _FIELDS = frozenset({"output", "ok", "error"})
 _ONLY_HERE = frozenset(
     {"toolCalls", "tool_calls", "costUSD", "cost_usd", "inputTokens", "outputTokens", "numTurns"}
 )
-
-
-def json_in(text: str | bytes | bytearray) -> object:
-    """The value of a text of JSON; None if it is something else."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def is_report(value: object) -> bool:
@@ -97,24 +90,19 @@ def _tool_call(value: object) -> ToolCall:
         raise ValueError("a tool call needs a name")
     input_ = call.get("input", call.get("args"))
     if input_ is None and "arguments" in call:
-        input_ = arguments(call["arguments"])
+        input_ = json_in(call["arguments"])
     output, ok = call.get("output"), call.get("ok", call.get("success"))
     return ToolCall(
         name=name,
         input=shallow(input_, "the input of a tool call"),
-        output=output if output is None or isinstance(output, str) else json.dumps(output),
+        output=output_text(output),
         ok=ok if isinstance(ok, bool) else None,
     )
 
 
-def arguments(value: object) -> object:
-    """A call's arguments: parsed, if they are a text with JSON, otherwise unchanged."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
+def output_text(output: object) -> str | None:
+    """What a tool put out, as text."""
+    return output if output is None or isinstance(output, str) else json.dumps(output)
 
 
 def shallow(value: object, what: str) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.limits.bound import Bound
 from runevals.evaluators.text.blank import is_blank
 from runevals.lib.parsing.depth import nested_deeper
-from runevals.lib.parsing.json_forms import json_forms
+from runevals.lib.parsing.json_forms import json_forms, json_in
 from runevals.records import Layer, Problem, ToolCall, Verdict
 from runevals.records.trace import leaves, same_tool
 
@@ -116,10 +115,5 @@ def _texts(says: object, raw: object) -> list[str]:
 
 def decoded(value: object) -> object:
     """The parsed value of a JSON text with a list or object; other values unchanged."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
-        return value
-    try:
-        says: object = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
+    says = json_in(value)
     return value if nested_deeper(says, MOST_LEVELS) else says

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.workspace.evidence import missing, path_problems, workspace_of
+from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.text.secrets import beginning
 from runevals.records import Probe, Problem, ProgramEnded, ProgramProbe, Verdict
 
@@ -88,10 +88,7 @@ def _verdict(ended: ProgramEnded) -> Verdict:
 def _result(ended: ProgramEnded) -> Verdict | Problem:
     """The JSON of its last line."""
     last = next((line for line in reversed(ended.stdout.splitlines()) if line.strip()), "")
-    try:
-        document = json.loads(last)
-    except (ValueError, RecursionError):
-        document = None
+    document = json_in(last)
     if not isinstance(document, dict) or not isinstance(document.get("passed"), bool):
         if ended.exit_code != 0:
             return _verdict(ended)

@@ -100,16 +100,6 @@ def text_of(content: object) -> str | None:
     return "\n".join(filter(None, texts))
 
 
-def json_in(value: object) -> object:
-    """The JSON in a text, as exports have it; anything else as it is."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
-
-
 def call_text(name: object, arguments: object) -> str:
     """A tool call for a reader."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)

@@ -11,12 +11,12 @@ from runevals.imports.logs.conversations import (
     LoggedRequest,
     conversations_of,
     first_fields,
-    json_in,
     messages_of,
     records_of,
 )
 from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
+from runevals.lib.parsing.json_forms import json_in
 
 NAME = "langfuse"
 _TYPES = (

@@ -12,11 +12,11 @@ from runevals.imports.logs.conversations import (
     LoggedRequest,
     conversations_of,
     first_fields,
-    json_in,
     messages_of,
     records_of,
 )
 from runevals.imports.results.opened import OpenedResults
+from runevals.lib.parsing.json_forms import json_in
 from runevals.programs.otlp_spans import JSON, PROTOBUF, Span, read_spans, require_library
 from runevals.records.errors import InvalidDocument, UsageError
 

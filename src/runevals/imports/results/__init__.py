@@ -10,9 +10,10 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from runevals.imports.results import inspect_log, junit, promptfoo, rows
+from runevals.imports.results import inspect_log, junit, rows
 from runevals.imports.results.deepeval import DEEPEVAL
 from runevals.imports.results.opened import TABLES, OpenedResults, opened, read_opened
+from runevals.imports.results.promptfoo import LINES, PROMPTFOO
 from runevals.imports.results.records import ImportedCase, ImportedRun, joined
 from runevals.imports.results.skill_creator import BENCHMARK, GRADING, is_summary
 from runevals.imports.results.tools import AGENTV, HARBOR, PYDANTIC_EVALS, VALLY, WAZA
@@ -39,7 +40,8 @@ class ResultFormat(Protocol):
 
 # The first that recognises a file reads it.
 FORMATS: tuple[ResultFormat, ...] = (
-    promptfoo,
+    PROMPTFOO,
+    LINES,
     inspect_log,
     DEEPEVAL,
     WAZA,

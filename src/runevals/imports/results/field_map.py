@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -25,6 +25,7 @@ from runevals.imports.results.records import (
 from runevals.lib.parsing.canonical import canonical
 from runevals.records import CheckResult, Layer, Outcome, ToolCall, TurnReport, cut_name
 from runevals.records.errors import InvalidDocument
+from runevals.suites.dialects.signatures import has_any
 
 Keyed = tuple[str, str, object]  # the key of a case, its name, and what tells it from others
 Paths = Mapping[str, str]  # by the field of a record of ours; the path is as `Json.at` reads it
@@ -34,7 +35,16 @@ MOST_WORDS = 8  # that a message names
 STATED = "the results do not say which check failed"
 PLAIN = "main"  # a variant that is none
 _PASSED = {Outcome.PASSED: True, Outcome.FAILED: False}
-_TEXTS = ("expected", "output")
+# What a field of a turn is, of the fields that a table may name beside `output` and `model`.
+_TURN: Mapping[str, Callable[[Json, str], Any]] = {
+    "prompt": lambda one, path: one.at(path).text_or_none or "",
+    "expected": lambda one, path: one.at(path).text_or_none,
+    "latency_s": Json.seconds_at,
+    "cost_usd": lambda one, path: one.at(path).amount_or_none,
+    "input_tokens": lambda one, path: one.at(path).count_or_none,
+    "output_tokens": lambda one, path: one.at(path).count_or_none,
+    "cached": lambda one, path: one.at(path).value is True,
+}
 
 
 class Words(Struct, frozen=True):
@@ -231,8 +241,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         return file.document is not None and self._is_marked(file.document)
 
     def _is_marked(self, value: Json) -> bool:
-        fields = value.value if isinstance(value.value, dict) else {}
-        return all(any(name in fields for name in mark.split("|")) for mark in self.marks)
+        return all(has_any(value.value, mark) for mark in self.marks)
 
     def read(self, file: OpenedResults) -> ImportedRun:
         """The results. Raises InvalidDocument with the place."""
@@ -366,16 +375,14 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             end, measured = Outcome.ERRORED, False
         if end is Outcome.SKIPPED:
             results = [check_result("status", "status", passed=None, reason=error)]
+        answer = one.at(self.turn.get("output", "")) if measured else Json(None, one.file)
+        fields = {name: read(one, self.turn[name]) for name, read in _TURN.items() if name in self.turn}
         turn = TurnReport(
-            prompt=one.at(self.turn.get("prompt", "")).text_or_none or "",
-            **{name: one.at(self.turn.get(name, "")).text_or_none if measured else None for name in _TEXTS},  # type: ignore[arg-type]
+            **{"prompt": "", "expected": None, **fields},
+            output=answer.text_or_none,
+            value=answer.value if isinstance(answer.value, dict | list) else None,
             results=numbered(results),
-            latency_s=one.seconds_at(self.turn.get("latency_s", "")),
-            cost_usd=one.at(self.turn.get("cost_usd", "")).amount_or_none,
-            input_tokens=one.at(self.turn.get("input_tokens", "")).count_or_none,
-            output_tokens=one.at(self.turn.get("output_tokens", "")).count_or_none,
             model=row.at(self.turn.get("model", "")).name_or_empty or None,
-            cached=one.at(self.turn.get("cached", "")).value is True,
             tool_calls=self._calls(one),
             error=unanswered(error or self.ungraded) if end is Outcome.ERRORED else None,
         )

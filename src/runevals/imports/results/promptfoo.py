@@ -4,86 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
+from runevals.imports.results.field_map import BROKEN, CheckMap, FieldMap, Keyed, Words
 from runevals.imports.results.fields import Json
-from runevals.imports.results.opened import OpenedResults
-from runevals.imports.results.records import (
-    ImportedAttempt,
-    ImportedCase,
-    ImportedRun,
-    check_result,
-    distinct_keys,
-    errored,
-    joined,
-    numbered,
-    stated_failure,
-    unanswered,
-)
+from runevals.imports.results.records import distinct_keys
 from runevals.lib.parsing.canonical import canonical
-from runevals.records import CheckResult, Layer, Outcome, TurnReport, cut_name
+from runevals.records import Outcome
 
-NAME = "promptfoo"
-VERSIONS = (2, 3)  # of its results
 ERROR = 2  # a `failureReason`: the test was not decided by an assertion
 LONGEST_LABEL = 60
-_JUDGED = frozenset(
-    {
-        *("answer-relevance", "classifier", "conversation-relevance", "factuality", "g-eval", "llm-rubric", "pi"),
-        *("context-faithfulness", "context-recall", "context-relevance", "max-score", "moderation"),
-        *("model-graded-closedqa", "model-graded-factuality", "search-rubric", "select-best"),
-        *("similar", "similar:cosine", "similar:dot", "similar:euclidean", "trajectory:goal-success"),
-    }
+_JUDGED = (
+    *("answer-relevance", "classifier", "conversation-relevance", "factuality", "g-eval", "llm-rubric", "pi"),
+    *("context-faithfulness", "context-recall", "context-relevance", "max-score", "moderation"),
+    *("model-graded-closedqa", "model-graded-factuality", "search-rubric", "select-best", "similar"),
+    "trajectory:goal-success",
 )
 
 # Options of a test that are about its assertions: which model judges, by which prompt, and what of the answer.
 _JUDGING = ("provider", "rubricPrompt", "factuality", "transform", "postprocess")
-
-
-def recognises(file: OpenedResults) -> bool:
-    """What `promptfoo eval --output` writes, or the summary that its library returns."""
-    if file.rows is not None:
-        return all(_is_row(row) for row in file.rows)
-    if file.document is None or not file.has("results"):
-        return False
-    inner = file.document["results"].value
-    return "results" in inner if isinstance(inner, dict) else isinstance(inner, list) and file.has("stats")
-
-
-def _is_row(row: Json) -> bool:
-    """A line of `--output FILE.jsonl`."""
-    return isinstance(row.value, dict) and {"testCase", "promptIdx", "success"} <= row.value.keys()
-
-
-def read(file: OpenedResults) -> ImportedRun:
-    """The results of a file. Raises InvalidDocument."""
-    if file.rows is not None:
-        return _run(file, file.rows, NAME)
-    assert file.document is not None  # noqa: S101 - it was recognised
-    document = file.document
-    summary = document["results"] if isinstance(document["results"].value, dict) else document
-    version = summary["version"].value
-    if version not in VERSIONS:
-        raise summary["version"].wrong(f"a version of results that we read ({', '.join(map(str, VERSIONS))})")
-    rows = summary["results"].entries
-    if not rows:
-        raise summary["results"].wrong("a list of results; was it written with --filter, or without a test?")
-    run = _run(file, rows, document["config"]["description"].name_or_empty or NAME)
-    took = summary["stats"]["durationMs"].seconds_or_none or 0.0
-    return replace(run, started_at=summary["timestamp"].moment_or_none, duration_s=took)
-
-
-def _run(file: OpenedResults, rows: Sequence[Json], suite: str) -> ImportedRun:
-    rows = sorted(rows, key=_place_in_table)
-    models = tuple(dict.fromkeys(_provider(row) for row in rows))
-    return ImportedRun(
-        tool=NAME,
-        path=file.display_path,
-        cases=joined(_cases(rows, suite, file.display_path)),
-        models=models,
-        judges=tuple(dict.fromkeys(_judges(rows))),
-    )
 
 
 def _place_in_table(row: Json) -> tuple[float, float]:
@@ -91,22 +32,45 @@ def _place_in_table(row: Json) -> tuple[float, float]:
     return row["testIdx"].number_or_none or 0, row["promptIdx"].number_or_none or 0
 
 
-def _cases(rows: Sequence[Json], suite: str, display_path: str) -> list[ImportedCase]:
+def _completed(rows: Sequence[Json], _: Path) -> list[Json]:
+    """The rows as the table of the page has them, with whether each was measured, and its checks."""
+    return [_with_checks(row) for row in sorted(rows, key=_place_in_table)]
+
+
+def _with_checks(row: Json) -> Json:
+    grading = row["gradingResult"]
+    success = row["success"].value
+    undecided = grading.value is None or success is True  # else it is why an assertion failed
+    failed_to_run = row["failureReason"].value == ERROR or (bool(row["error"].value) and undecided)
+    whole = [] if grading.value is None or grading["reason"].value == "No assertions" else [grading]
+    parts = grading["componentResults"].entries or whole
+    return row.with_fields(
+        ended="error" if failed_to_run else None,
+        checks=[{**part.fields, "error": _error(part)} for part in parts],
+        provider=_provider(row),
+        success=grading["pass"].value is not False if success is True else success,
+    )
+
+
+def _error(part: Json) -> str:
+    """Why an assertion was not measured; empty for one that was."""
+    failed = part["metadata"]["graderError"].value is True or (
+        part["pass"].value is False and _is_unmarked_error(part)
+    )
+    return (part["reason"].text_or_none or BROKEN) if failed else ""
+
+
+def _keyed(rows: Sequence[Json]) -> list[Keyed]:
     """A case for each row: a test, asked by one provider with one prompt."""
     contents = [_content(row["testCase"]) for row in rows]
     names = [row["testCase"]["description"].name_or_empty for row in rows]
     variables = [canonical(_variables(row).value) for row in rows]
     keys = distinct_keys(list(zip(names, variables, contents, strict=True)))
     return [
-        ImportedCase(
-            suite=suite,
-            key=f"{key} [{', '.join(labels)}]" if labels else key,
-            name=cut_name(name or _name_of(row)),
-            place=row.place,
-            content=[content, labels] if labels else content,
-            file=display_path,
-            category=row["testCase"]["metadata"]["category"].name_or_empty or None,
-            attempts=(_attempt(row),),
+        (
+            f"{key} [{', '.join(labels)}]" if labels else key,
+            name or _name_of(row),
+            [content, labels] if labels else content,
         )
         for row, key, labels, name, content in zip(rows, keys, _labels(rows), names, contents, strict=True)
     ]
@@ -131,15 +95,6 @@ def _content(test: Json) -> object:
     )
 
 
-def _judges(rows: Sequence[Json]) -> Iterator[str]:
-    """The models that the tests name for their assertions."""
-    for row in rows:
-        provider = row["testCase"]["options"]["provider"]
-        name = (provider["id"] if isinstance(provider.value, dict) else provider).name_or_empty
-        if name:
-            yield name
-
-
 def _variables(row: Json) -> Json:
     return row["testCase"]["vars"] if row["testCase"]["vars"].value else row["vars"]
 
@@ -151,10 +106,8 @@ def _name_of(row: Json) -> str:
 
 
 def _provider(row: Json) -> str:
-    provider = row["provider"]
-    if isinstance(provider.value, str):
-        return provider.text
-    return provider["label"].name_or_empty or provider["id"].text
+    """Its label, which may be empty, or its id."""
+    return row.at("provider.label").name_or_empty or row.at("provider.id|provider").name_or_empty
 
 
 def _prompt_names(rows: Sequence[Json]) -> dict[object, str]:
@@ -183,65 +136,6 @@ def _author_label(label: object) -> str:
     return label if plain else ""
 
 
-def _attempt(row: Json) -> ImportedAttempt:
-    undecided = (
-        row["gradingResult"].value is None or row["success"].value is True
-    )  # else it is why an assertion failed
-    failed_to_run = row["failureReason"].value == ERROR or (bool(row["error"].value) and undecided)
-    usage = row["tokenUsage"]
-    response = row["response"]
-    output = response["output"] if response.value is not None else row["text"]
-    turn = TurnReport(
-        prompt=row["prompt"]["raw"].text_or_none or "",
-        expected=None,
-        output=None if failed_to_run else output.text_or_none,
-        value=output.value if isinstance(output.value, dict | list) and not failed_to_run else None,
-        results=_unmeasured(row)
-        if failed_to_run
-        else _checks(row["gradingResult"]) or stated_failure(row["success"]),
-        latency_s=row["latencyMs"].seconds_or_none,
-        cost_usd=row["cost"].amount_or_none,
-        input_tokens=usage["prompt"].count_or_none,
-        output_tokens=usage["completion"].count_or_none,
-        model=_provider(row),
-        cached=response["cached"].value is True,
-        error=unanswered(row["error"].text_or_none or "") if failed_to_run else None,
-    )
-    decided = bool(turn.results) and not failed_to_run
-    passed = row["success"].flag and row["gradingResult"]["pass"].value is not False if decided else None
-    return ImportedAttempt(turn=turn, passed=passed)
-
-
-def _unmeasured(row: Json) -> tuple[CheckResult, ...]:
-    """The assertions of a test that was not answered."""
-    return numbered([_check(assertion) for assertion in row["testCase"]["assert"].entries])
-
-
-def _checks(grading: Json) -> tuple[CheckResult, ...]:
-    """The assertions; the verdict of the whole if it has no assertion of its own."""
-    parts = grading["componentResults"].entries
-    if parts:
-        return numbered([_of_part(part) for part in parts])
-    if grading.value is None or grading["reason"].value == "No assertions":
-        return ()
-    return (_of_part(grading),)
-
-
-def _of_part(part: Json) -> CheckResult:
-    """An assertion with its result; one of weight 0 informs, and decides nothing."""
-    weight = part["assertion"]["weight"].number_or_none
-    informs = weight is not None and weight <= 0
-    reason = part["reason"].text_or_none or ""
-    passed = None if informs else part["pass"].flag
-    result = _check(part["assertion"], passed=passed, score=part["score"].number_or_none, reason=reason)
-    failed = result.outcome is Outcome.FAILED
-    return errored(result, reason) if _is_grader_error(part) or (failed and _is_unmarked_error(part)) else result
-
-
-def _is_grader_error(part: Json) -> bool:
-    return part["metadata"]["graderError"].value is True
-
-
 def _is_unmarked_error(part: Json) -> bool:
     """Whether a failed assertion has another reason than what promptfoo writes for a measured one.
 
@@ -254,18 +148,56 @@ def _is_unmarked_error(part: Json) -> bool:
     return (kind == "answer-relevance" or kind.startswith("similar")) and "threshold" not in reason
 
 
-def _check(
-    assertion: Json, *, passed: bool | None = None, score: float | None = None, reason: str = ""
-) -> CheckResult:
-    kind = assertion["type"].name_or_empty or "assert-set"
-    weight = assertion["weight"].number_or_none
-    return check_result(
-        cut_name(assertion["metric"].name_or_empty or kind),
-        kind,
-        passed=passed,
-        score=score,
-        reason=reason,
-        layer=Layer.JUDGE if kind.removeprefix("not-") in _JUDGED else Layer.FACT,
-        threshold=assertion["threshold"].number_or_none,
-        weight=weight if weight is not None and weight > 0 else 1.0,
-    )
+_CHECKS = CheckMap(
+    at="checks",
+    name="assertion.metric",
+    kind="assertion.type",
+    unnamed="assert-set",
+    judged=(*_JUDGED, *(f"not-{one}" for one in _JUDGED)),
+    passed="pass",
+    score="score",
+    reason="reason",
+    weight="assertion.weight",
+    informs=True,
+    error="error",
+    threshold="assertion.threshold",
+)
+PROMPTFOO = FieldMap(
+    NAME="promptfoo",
+    marks=("results.results|stats", "results"),
+    version="results.version|version",
+    versions=("2", "3"),
+    lists=("results.results|results",),
+    if_empty="; was it written with --filter, or without a test?",
+    rows_of=_completed,
+    suite="config.description",
+    case={"key": "", "category": "testCase.metadata.category"},
+    keyed=_keyed,
+    end=Words("ended", {"error": Outcome.ERRORED}),
+    passed="success",
+    alone="success",
+    only_failure=True,
+    error="error",
+    turn={
+        "prompt": "prompt.raw",
+        "output": "response.output|text",
+        "latency_s": "latencyMs ms",
+        "cost_usd": "cost",
+        "input_tokens": "tokenUsage.prompt",
+        "output_tokens": "tokenUsage.completion",
+        "model": "provider",
+        "cached": "response.cached",
+    },
+    checks=(_CHECKS,),
+    unmade=(
+        replace(_CHECKS, at="testCase.assert", name="metric", kind="type", passed="", weight="weight", error=""),
+    ),
+    run={
+        "judges": "testCase.options.provider.id|testCase.options.provider",
+        "started_at": "results.timestamp|timestamp",
+        "duration_s": "results.stats.durationMs|stats.durationMs ms",
+    },
+)
+LINES = replace(
+    PROMPTFOO, marks=("testCase", "promptIdx", "success"), lists=(), lines=True
+)  # of --output FILE.jsonl

@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.imports.results.fields import Json
 from runevals.records import CheckResult, Layer, Outcome, Problem, TurnReport
 from runevals.records.errors import InvalidDocument
 from runevals.suites.fingerprint import key_of_prompts
@@ -116,13 +115,6 @@ def check_result(
     if score not in (None, share):  # on another scale: it only says whether it passed
         more["layer"] = Layer.FACT if more["layer"] is Layer.JUDGE else more["layer"]
     return CheckResult(id=name, evaluator=kind, outcome=outcome, score=share, value=score, reason=reason, **more)
-
-
-def stated_failure(success: Json) -> tuple[CheckResult, ...]:
-    """The check of a case that its tool calls failed without saying what failed; none of any other case."""
-    if success.value is not False:
-        return ()
-    return (check_result("success", "success", passed=False, reason="the results do not say which check failed"),)
 
 
 def failed_as_a_whole(attempts: Sequence[ImportedAttempt], says: str) -> tuple[ImportedAttempt, ...]:

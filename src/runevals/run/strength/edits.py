@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.parsing.depth import nested_deeper
+from runevals.lib.parsing.json_forms import json_in
 from runevals.records import Response, ToolCall
 
 MOST_OF_A_KIND = 2  # edits of one answer
@@ -197,13 +198,8 @@ def _structure(right: Response) -> object:
     text = right.text
     if not isinstance(right.value, str | None):
         return right.value
-    if text.lstrip()[:1] not in ("{", "[") or len(text) > MOST_CHARACTERS:
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return None if nested_deeper(value, MOST_LEVELS) else value
+    value = json_in(text) if len(text) <= MOST_CHARACTERS else text
+    return None if value is text or nested_deeper(value, MOST_LEVELS) else value
 
 
 def _of_json(right: Response, value: object) -> Iterator[Edit]:

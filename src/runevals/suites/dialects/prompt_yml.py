@@ -6,7 +6,6 @@ rewritten prompt is compared, case by case, with the old one.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import canonical
+from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
@@ -175,12 +175,7 @@ def _parameters(
 
 def _json_schema(source: Source, document: Mapping[str, Any], problems: dict[FileProblem, None]) -> object:
     """`jsonSchema` as the chat API wants it: `{name, schema}`; a bare schema gets a name."""
-    value: Any = document.get("jsonSchema")
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            value = None
+    value: Any = json_in(document.get("jsonSchema"))
     if not isinstance(value, dict):
         message = "responseFormat json_schema needs 'jsonSchema', a JSON object {name, schema}"
         problems[source.problem(("jsonSchema",), message)] = None

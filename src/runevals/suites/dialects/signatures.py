@@ -25,7 +25,7 @@ class Signature(Struct, frozen=True, kw_only=True):
 
     def fits(self, value: object) -> bool:
         """Whether a document has all of the keys."""
-        return all(_has_any(value, key.removeprefix("!")) is not key.startswith("!") for key in self.keys)
+        return all(has_any(value, key.removeprefix("!")) is not key.startswith("!") for key in self.keys)
 
     def advice(self, value: object, path: str) -> str:
         """What the document is, by which keys, and what to do with it."""
@@ -166,13 +166,14 @@ def other_format(value: object) -> Signature | None:
     return best if best is not None and best.next else None
 
 
-def _has_any(value: object, key: str) -> bool:
+def has_any(value: object, key: str) -> bool:
+    """Whether a document has any of the paths of a key."""
     return any(_has(value, path.split(".")) for path in key.split("|"))
 
 
 def _name_of(value: object, key: str) -> str:
     """The path among those of a key that a document has, as messages write it."""
-    path = next(path for path in key.split("|") if _has_any(value, path))
+    path = next(path for path in key.split("|") if has_any(value, path))
     return path.removeprefix("[].").replace(".[]", "[]")
 
 

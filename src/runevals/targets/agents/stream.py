@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from runevals.lib.parsing.strict_json import finite, refuse_constant
 from runevals.lib.text.secrets import beginning
 from runevals.records import Delivery, Problem, Response, ToolCall
-from runevals.targets.program_report import LARGEST, shallow
+from runevals.targets.program_report import LARGEST, output_text, shallow
 
 MAX_OUTPUT_BYTES = 20 * 1024 * 1024
 MOST_LINE_BYTES = 10 * 1024 * 1024
@@ -83,7 +83,7 @@ class Reader(ABC):
         """The result of a tool call."""
         self._after_result = True
         if (known := self._calls.get(call)) is not None:
-            known.output = output if output is None or isinstance(output, str) else json.dumps(output)
+            known.output = output_text(output)
             known.ok, known.ended = ok if isinstance(ok, bool) else None, self.now()
 
     def refuse(self, call: str) -> None:
