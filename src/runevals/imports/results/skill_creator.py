@@ -58,12 +58,12 @@ def _folders(path: Path) -> tuple[str, str]:
 def _completed(run: Json, counts: Json) -> Json:
     """The run with a check for what only its counts say: failures, or the share of what passed."""
     name = next((name for name in _NAMES if run[name].value is not None), _NAMES[0])
-    listed = run[name]
+    own = run[name]
     rate, total, passed = counts["pass_rate"].amount_or_none, counts["total"].count_or_none, counts["passed"]
     missed = 0 if total is None or passed.value is None else total - (passed.count_or_none or 0)
     failed = max(missed, *(counts[name].count_or_none or 0 for name in ("failed", "errors")))
-    checks = [{**one.fields, "kind": "expectation"} for one in listed.entries]
-    if not checks and rate is not None and (total or (listed.value is None and total is None)):
+    checks = [{**one.fields, "kind": "expectation"} for one in own.entries]
+    if not checks and rate is not None and (total or (own.value is None and total is None)):
         checks = [{"text": "expectations", "kind": "expectations", "passed": rate >= 1, "score": rate}]
     elif failed > 0 and checks and not any(one.get("passed") is False for one in checks):
         reason = f"the results call the whole case failed in {plural(failed, 'expectation')}"
