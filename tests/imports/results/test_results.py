@@ -90,6 +90,17 @@ def test_the_cases_of_several_models_are_apart(tmp_path):
     assert {(case.suite, len(case.attempts)) for case in again.cases} == {("t", 2)}
 
 
+def test_a_scorer_of_inspect_that_gives_words_is_named_and_not_compared(tmp_path):
+    path = of_model(tmp_path, "m", {3})
+    log = json.loads(path.read_text())
+    for sample in log["samples"]:
+        sample["scores"]["tone"] = {"value": "warm"}
+    path.write_text(json.dumps(log))
+    run = read_results([path])
+    assert run.notices == ("not compared, as they give words that are no score: tone",)
+    assert {check.id for case in run.cases for check in case.attempts[0].turn.results} == {"s"}
+
+
 def test_a_file_that_names_no_model_does_not_part_the_attempts_of_one(tmp_path):
     found = read_results([of_model(tmp_path, "a", {3}), of_model(tmp_path, "", {3})])
     assert {(case.suite, len(case.attempts)) for case in found.cases} == {("t", 2)}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 from runevals.imports.logs import claude_transcript, langfuse, openai_log, otlp
-from runevals.imports.logs.conversations import Log
+from runevals.imports.logs.conversations import Log, has_any_of
 from runevals.imports.results.opened import MAX_BYTES, OpenedResults, opened
 from runevals.records.errors import InvalidDocument, InvalidSuite, UsageError
 
@@ -17,8 +18,8 @@ class LogFormat(Protocol):
     @property
     def NAME(self) -> str: ...  # noqa: N802 - the name of a constant
 
-    def recognises(self, file: OpenedResults) -> bool:
-        """Whether a file is in this format, by its first records."""
+    @property
+    def KINDS(self) -> Sequence[Sequence[str]]: ...  # noqa: N802 - the keys of its records, by which it is recognised
 
     def read(self, file: OpenedResults) -> Log:
         """The conversations. Raises InvalidDocument with the place."""
@@ -35,8 +36,8 @@ def read_log(path: Path, name: str) -> Log:
     if name == otlp.NAME and otlp.is_protobuf(content):
         return otlp.read_protobuf(content, str(path))
     file = _opened(content, path)
-    if not format_.recognises(file):
-        like = next((one.NAME for one in FORMATS if one.recognises(file)), None)
+    if not has_any_of(file, format_.KINDS):
+        like = next((one.NAME for one in FORMATS if has_any_of(file, one.KINDS)), None)
         advice = (
             f"it looks like {like}: `runevals import {like} {path}`" if like else f"known are {', '.join(NAMES)}"
         )

@@ -11,7 +11,6 @@ from runevals.imports.logs.conversations import (
     LoggedMessage,
     LoggedRequest,
     conversations_of,
-    first_fields,
     messages_of,
     records_of,
 )
@@ -19,20 +18,12 @@ from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
 
 NAME = "claude-transcript"
+KINDS = (("sessionId", "type"),)
 # Texts that the program writes in the user's name.
 _OF_PROGRAM = re.compile(
     r"<(?:command-name|command-message|local-command-\w+|system-reminder|bash-\w+|task-notification)>"
     r"|Caveat: The messages below|\[Request interrupted by user"
 )
-
-
-def recognises(file: OpenedResults) -> bool:
-    """Lines with the id of a session and a message of the user or the assistant."""
-    return any(
-        "sessionId" in fields
-        and fields.get("type") in ("user", "assistant", "system", "summary", "queue-operation")
-        for fields in first_fields(file)
-    )
 
 
 def read(file: OpenedResults) -> Log:

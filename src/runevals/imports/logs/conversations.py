@@ -11,7 +11,9 @@ from msgspec.structs import replace
 
 from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
+from runevals.suites.dialects.signatures import has_any
 
+MOST_RECORDS = 20  # by which a format is recognised
 TEXT_PARTS = ("text", "input_text", "output_text")
 
 
@@ -62,11 +64,17 @@ def records_of(file: OpenedResults) -> list[Json]:
     return page.entries if isinstance(page.value, list) else [file.document]
 
 
-def first_fields(file: OpenedResults, most: int = 20) -> Iterator[Mapping[str, object]]:
-    """The first records that are objects, to tell formats apart."""
-    for record in records_of(file)[:most]:
-        if isinstance(record.value, dict):
-            yield record.value
+def has_any_of(file: OpenedResults, kinds: Sequence[Sequence[str]]) -> bool:
+    """Whether one of the first records has all keys of one of these kinds, which tells formats apart."""
+    records = records_of(file)[:MOST_RECORDS]
+    return any(all(has_any(one.value, key) for key in keys) for one in records for keys in kinds)
+
+
+def as_messages(value: object, role: str) -> Iterator[LoggedMessage]:
+    """Messages, a message, or a text as one of this role."""
+    if isinstance(value, str):
+        yield LoggedMessage(role=role, text=value)
+    yield from messages_of([value] if isinstance(value, Mapping) else value)
 
 
 def messages_of(value: object) -> Iterator[LoggedMessage]:

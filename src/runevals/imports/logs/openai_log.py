@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from runevals.imports.logs.conversations import (
     Log,
     LoggedMessage,
     LoggedRequest,
+    as_messages,
     conversations_of,
-    first_fields,
-    messages_of,
     records_of,
 )
+from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
+from runevals.suites.dialects.signatures import has_any
 
 NAME = "openai-log"
 _REQUESTS = ("request", "body", "kwargs")
-_RESPONSES = ("response", "body", "output", "completion", "result")
+_RESPONSES = ("response.body", "response", "body", "output", "completion", "result")
+# The first choice of a response, or what it put out: of the record itself, or of what it has under these keys.
+_WHAT = ("choices.0.message", "output")
+_ANSWER = "|".join((_WHAT[0], *(f"{of}.{what}" for of in _RESPONSES for what in _WHAT), *_RESPONSES))
 
 
-def recognises(file: OpenedResults) -> bool:
-    """Messages or input of a request, or a response beside a request; also batch files."""
-    return any(_request_in(fields) is not None for fields in first_fields(file))
+def _anywhere(key: str) -> str:
+    return "|".join((key, *(f"{of}.{key}" for of in _REQUESTS)))
+
+
+KINDS = ((_anywhere("messages"),), (_anywhere("input"), _anywhere("model")))
 
 
 def read(file: OpenedResults) -> Log:
@@ -31,51 +37,20 @@ def read(file: OpenedResults) -> Log:
     requests = []
     left_out: Counter[str] = Counter()
     for record in records_of(file):
-        fields = record.fields
-        request = _request_in(fields)
+        request = next(filter(_is_request, (record, *map(record.__getitem__, _REQUESTS))), None)
         if request is None:
             left_out["no messages of a request"] += 1
             continue
-        messages = tuple(_messages(request))
-        requests.append(LoggedRequest(place=record.place, messages=messages, answers=tuple(_answers(fields))))
+        answers = tuple(as_messages(record.at(_ANSWER).value, "assistant"))
+        requests.append(LoggedRequest(place=record.place, messages=tuple(_messages(request)), answers=answers))
     return conversations_of(requests, left_out)
 
 
-def _request_in(fields: Mapping[str, object]) -> Mapping[str, object] | None:
-    for one in (fields, *(fields.get(name) for name in _REQUESTS)):
-        if isinstance(one, Mapping) and ("messages" in one or ("input" in one and "model" in one)):
-            return one
-    return None
+def _is_request(value: Json) -> bool:
+    return has_any(value.value, "messages") or all(has_any(value.value, key) for key in ("input", "model"))
 
 
-def _messages(request: Mapping[str, object]) -> Iterator[LoggedMessage]:
-    instructions = request.get("instructions")
-    if isinstance(instructions, str):
-        yield LoggedMessage(role="system", text=instructions)
-    content = request.get("messages", request.get("input"))
-    if isinstance(content, str):
-        yield LoggedMessage(role="user", text=content)
-    yield from messages_of(content)
-
-
-def _answers(fields: Mapping[str, object]) -> Iterator[LoggedMessage]:
-    """The first choice of a response, or what it put out."""
-    for one in (fields, *(fields.get(name) for name in _RESPONSES)):
-        if isinstance(one, str):
-            yield LoggedMessage(role="assistant", text=one)
-            return
-        if not isinstance(one, Mapping):
-            continue
-        inner = one.get("body") if isinstance(one.get("body"), Mapping) else one
-        if not isinstance(inner, Mapping):
-            continue
-        choices, output = inner.get("choices"), inner.get("output")
-        if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
-            yield from messages_of([choices[0].get("message")])
-            return
-        if isinstance(output, list):
-            yield from messages_of(output)
-            return
-        if one is not fields and isinstance(inner.get("role"), str):
-            yield from messages_of([inner])
-            return
+def _messages(request: Json) -> Iterator[LoggedMessage]:
+    instructions = request["instructions"].value
+    yield from as_messages(instructions if isinstance(instructions, str) else None, "system")
+    yield from as_messages(request.at("messages|input").value, "user")

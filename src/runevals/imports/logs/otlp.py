@@ -10,8 +10,8 @@ from runevals.imports.logs.conversations import (
     Log,
     LoggedMessage,
     LoggedRequest,
+    as_messages,
     conversations_of,
-    first_fields,
     messages_of,
     records_of,
 )
@@ -21,13 +21,9 @@ from runevals.programs.otlp_spans import JSON, PROTOBUF, Span, read_spans, requi
 from runevals.records.errors import InvalidDocument, UsageError
 
 NAME = "otlp"
+KINDS = (("resourceSpans",),)
 MODEL_CALLS = ("chat", "text_completion", "generate_content")
 _INDEXED = re.compile(r"gen_ai\.(prompt|completion)\.(\d{1,6})\.(\w+)")
-
-
-def recognises(file: OpenedResults) -> bool:
-    """An export has `resourceSpans`."""
-    return any("resourceSpans" in fields for fields in first_fields(file))
 
 
 def is_protobuf(content: bytes) -> bool:
@@ -102,11 +98,8 @@ def _requests(spans: Sequence[Span], place: str) -> Iterator[LoggedRequest]:
 def _messages(attributes: Mapping[str, object], name: str, former: str, role: str) -> Iterator[LoggedMessage]:
     """The messages under their present name, or as older instruments write them."""
     present = json_in(attributes.get(f"gen_ai.{name}.messages", attributes.get(f"gen_ai.{former}")))
-    if isinstance(present, str):
-        yield LoggedMessage(role=role, text=present)
-        return
     if present is not None:
-        yield from messages_of(present)
+        yield from as_messages(present, role)
         return
     numbered: dict[int, dict[str, object]] = {}
     for key, value in attributes.items():

@@ -157,7 +157,7 @@ class CheckMap(Struct, frozen=True, kw_only=True):
         judged = sized or limit is not None or name in scales.graded
         reason = _reason(entry.at(self.reason))
         if name in scales.unknown:
-            reason = f"{score}: the scores of {name} are not between 0 and 1"
+            reason = f"{entry.at(self.score).text_or_none}: the scores of {name} are not between 0 and 1"
         elif limit is not None:
             reason = f"{score:g}, {limit} passes"
         elif self.scale in ("share", "limit") and score is None:
@@ -258,7 +258,9 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         pairs = [(row, self._suite(row, suite, several=len(models) > 1 and not self.keyed)) for row in rows]
         cases = joined(self._case(*pair, one, scales) for pair, one in zip(pairs, keyed, strict=True))
         times = [at for row in rows if (at := row.at(self.run.get("times", "")).moment_or_none)]
-        starts = [at for row in all_rows if (at := row.at(self.run.get("started_at", "")).moment_or_none)]
+        starts = [
+            at for row in (document, *all_rows) if (at := row.at(self.run.get("started_at", "")).moment_or_none)
+        ]
         began = min(starts or times, default=None)
         took = document.seconds_at(self.run.get("duration_s", ""))
         return ImportedRun(
@@ -280,8 +282,11 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             raise version.wrong(f"a version of {self.NAME}'s results that we read ({', '.join(self.versions)})")
 
     def _rows(self, file: OpenedResults) -> Sequence[Json]:
-        if file.document is None or not self.lists:
-            return self.rows_of(file.rows or ([file.document] if file.document else ()), file.path)
+        """The rows of a file, or of the lists in its document. Raises InvalidDocument for lists without any."""
+        if file.document is None or file.rows is not None or not self.lists:
+            return self.rows_of(
+                [file.document] if file.rows is None and file.document else file.rows or (), file.path
+            )
         rows = self.rows_of([row for path in self.lists for row in file.document.at(path).entries], file.path)
         if not rows:
             what = re.split(r"[|.]", self.lists[0])[-1]

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from math import isnan
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.imports.results.archive import Archive
-from runevals.imports.results.field_map import NO_SCORE
+from runevals.imports.results.field_map import NO_SCORE, CheckMap, FieldMap, Keyed, Limit
 from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults, loaded
-from runevals.imports.results.records import (
-    ImportedAttempt,
-    ImportedCase,
-    ImportedRun,
-    check_result,
-    errored,
-    numbered,
-    unanswered,
-)
+from runevals.imports.results.records import ImportedRun
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.source import decoded
-from runevals.records import CheckResult, Layer, ToolCall, TurnReport, cut_name, one_line
+from runevals.records import one_line
 from runevals.records.errors import InvalidDocument
 
 NAME = "inspect"
-VERSIONS = (1, 2)
 HEADER, START, SAMPLES = "header.json", "_journal/start.json", "samples/"
 NOT_SCORED = "the sample was not scored"
-PASSES = 0.5  # the share from which a score between 0 and 1 passes
+NO_REASON = "no reason"
+_TOKENS = ("input_tokens", "output_tokens")
 _WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
@@ -46,23 +39,24 @@ def read(file: OpenedResults) -> ImportedRun:
     """The log. Raises InvalidDocument."""
     log = _header(file.archive) if file.archive is not None else file.document
     assert log is not None  # noqa: S101 - it was recognised
-    if log["version"].value not in VERSIONS:
-        raise log["version"].wrong(f"a version of Inspect's logs that we read ({', '.join(map(str, VERSIONS))})")
     samples = list(_samples(file.archive) if file.archive is not None else log["samples"].entries)
     if not samples and log["status"].value == "success":
         raise InvalidDocument(f"{file.display_path} has no samples; Inspect writes them with --log-samples")
     known = _Scorers.of(samples)
-    started_at = log["stats"]["started_at"].moment_or_none or log["eval"]["created"].moment_or_none
+    rows = tuple(_completed(one, log["eval"]["scorers"], known) for one in sorted(samples, key=_epoch))
+    run = INSPECT.read(OpenedResults(path=file.path, display_path=file.display_path, document=log, rows=rows))
     completed_at = log["stats"]["completed_at"].moment_or_none
-    took = (completed_at - started_at).total_seconds() if started_at and completed_at else 0.0
-    return ImportedRun(
-        tool=NAME,
-        path=file.display_path,
-        cases=_cases(log["eval"], samples, known),
-        models=tuple(filter(None, [log["eval"]["model"].name_or_empty])),
-        started_at=started_at,
+    took = (completed_at - run.started_at).total_seconds() if run.started_at and completed_at else 0.0
+    planned = log["results"]["total_samples"].count_or_none or 0
+    is_cut = planned > len(samples) and log["status"].value == "success"
+    notices = {
+        f"not compared, as they give words that are no score: {', '.join(sorted(known.words))}": known.words,
+        f"Inspect's log has {len(samples)} of {planned} samples": is_cut,
+    }
+    return replace(
+        run,
         duration_s=max(0.0, took),
-        notices=tuple(_remarks(known.unscaled, len(samples), log)),
+        notices=(*run.notices, *filter(notices.get, notices)),
         stopped=_stopped(log),
     )
 
@@ -94,9 +88,7 @@ def _stopped(log: Json) -> str:
     """Why Inspect did not finish; empty if it did."""
     status = log["status"].value
     if status == "error" or log["error"].value is not None:
-        return (
-            f"Inspect ended with an error: {one_line(log['error']['message'].text_or_none or 'no reason')[:200]}"
-        )
+        return f"Inspect ended with an error: {one_line(log['error']['message'].text_or_none or NO_REASON)[:200]}"
     if status == "success":
         return ""
     if status in ("started", "cancelled"):
@@ -104,67 +96,77 @@ def _stopped(log: Json) -> str:
     raise log["status"].wrong("started, success, cancelled or error")
 
 
-def _cases(task: Json, samples: list[Json], known: _Scorers) -> tuple[ImportedCase, ...]:
-    """Each sample with its epochs as attempts. Raises InvalidDocument if an epoch of a sample is there twice."""
-    suite = task["task"].text
-    scorers = task["scorers"].value
-    places: dict[tuple[str, float], Json] = {}
-    grouped: dict[str, list[Json]] = {}
-    for sample in samples:
-        key, epoch = sample["id"].text, _epoch(sample)
-        other = places.setdefault((key, epoch), sample)
-        if other is not sample:
-            raise InvalidDocument(f"{sample.place}: sample {key!r}, epoch {epoch:g} is also at {other.place}")
-        grouped.setdefault(key, []).append(sample)
-    return tuple(
-        ImportedCase(
-            suite=suite,
-            key=key,
-            name=cut_name(one_line(_text(several[0]["input"]))) or key,
-            place=several[0].place,
-            content=canonical(
-                [several[0].fields.get(name) for name in ("input", "target", "choices")]
-                + [scorers, *known.left_out]
-            ),
-            file=task["task_file"].name_or_empty,
-            category=several[0]["metadata"]["category"].name_or_empty or None,
-            attempts=tuple(_attempt(sample, known) for sample in sorted(several, key=_epoch)),
-        )
-        for key, several in grouped.items()
-    )
+class _Scorers(Struct, frozen=True, kw_only=True):
+    """The ids of all checks of a log, and what is known of those that are no shares."""
+
+    ids: frozenset[str]
+    outside: frozenset[str]  # some score is a number outside of 0 to 1
+    words: frozenset[str]  # all are words that are no score
+    left_out: tuple[str, ...]  # these, and those that gave no score: nothing of them is compared
+
+    @classmethod
+    def of(cls, samples: Sequence[Json]) -> _Scorers:
+        scores = [(name, _number(value), value) for one in samples for name, _, value, _ in _values(one["scores"])]
+        numbers = [(name, number) for name, number, _ in scores if number is not None]
+        shares = {name for name, number in numbers if 0 <= number <= 1}
+        outside = frozenset(name for name, number in numbers if not 0 <= number <= 1)
+        ids = frozenset(name for name, _, _ in scores)
+        words = {name for name, number, value in scores if number is None and value.value is not None}
+        left_out = tuple(sorted(outside | (ids - shares)))
+        return cls(ids=ids, outside=outside, words=frozenset(words - shares - outside), left_out=left_out)
 
 
-def _epoch(sample: Json) -> float:
-    return sample["epoch"].number_or_none or 1
+def _completed(sample: Json, scorers: Json, known: _Scorers) -> Json:
+    """The sample with its texts and checks as a table has them.
 
-
-def _attempt(sample: Json, known: _Scorers) -> ImportedAttempt:
-    output, error = sample["output"], sample["error"]
+    A scorer that gave no score is an error, if no other one gave any.
+    """
+    scores = [*_values(sample["scores"])]
+    numbers = {name: _number(value) for name, _, value, _ in scores if name not in known.words}
+    silent = {name for name, number in numbers.items() if number is None} - known.outside
+    is_decided = numbers.keys() - silent - known.outside
+    own = [sample.fields.get(name) for name in ("input", "target", "choices")]
     usage = [used for _, used in sample["model_usage"].members]
-    checks = _checks(sample["scores"], known)
-    why = None if error.value is None else _why(error["message"].text_or_none or "")
-    if why is None and sample["invalidation"].value is not None:
-        why = f"invalidated: {sample['invalidation']['reason'].text_or_none or 'no reason'}"
-    if why is None and known.scored and not checks:
-        why = NOT_SCORED
-    turn = TurnReport(
+    return sample.with_fields(
+        epoch=_epoch(sample),
         prompt=_text(sample["input"]),
         expected=_target(sample["target"]),
-        output=None if error.value is not None else _answer(output),
-        results=() if error.value is not None else numbered(checks),
-        latency_s=sample["total_time"].amount_or_none,
-        input_tokens=_sum(used["input_tokens"].count_or_none for used in usage),
-        output_tokens=_sum(used["output_tokens"].count_or_none for used in usage),
-        tool_calls=tuple(_calls(sample)),
-        model=output["model"].name_or_empty or None,
-        error=None if why is None else unanswered(why),
+        answer=_answer(sample["output"]),
+        content=[*own, scorers.value, *known.left_out],
+        why=_why(sample) or (NOT_SCORED if known.ids and not scores else None),
+        checks=[
+            {
+                "name": name,
+                "scorer": scorer,
+                "score": numbers[name],
+                "reason": reason,
+                "error": NO_SCORE if name in silent and not is_decided else None,
+            }
+            for name, scorer, _, reason in scores
+            if name in numbers
+        ],
+        calls=[call.value for one in sample["messages"].entries for call in one["tool_calls"].entries],
+        **{name: _sum(used[name].count_or_none for used in usage) for name in _TOKENS},
     )
-    return ImportedAttempt(turn=turn)
 
 
-def _why(message: str) -> str:
-    """The message of an error; that of a sample which Inspect cancelled names only its own insides."""
-    return "cancelled, as the run ended" if message.startswith("CancelledError(") else message
+def _keyed(samples: Sequence[Json]) -> list[Keyed]:
+    """The id, the input, and what the first epoch says of a sample."""
+    contents = {sample["id"].text: canonical(sample["content"].value) for sample in reversed(samples)}
+    return [(key := sample["id"].text, sample["prompt"].name_or_empty or key, contents[key]) for sample in samples]
+
+
+def _epoch(sample: Json) -> int:
+    return sample["epoch"].count_or_none or 1
+
+
+def _why(sample: Json) -> str | None:
+    """Why a sample was not measured; of one that Inspect cancelled, its message names only its own insides."""
+    if sample["error"].value is not None:
+        message = sample["error"]["message"].text_or_none or ""
+        return "cancelled, as the run ended" if message.startswith("CancelledError(") else message or NO_REASON
+    reason = sample["invalidation"]["reason"].text_or_none or NO_REASON
+    return None if sample["invalidation"].value is None else f"invalidated: {reason}"
 
 
 def _sum(counts: Iterator[int | None]) -> int | None:
@@ -198,12 +200,6 @@ def _answer(output: Json) -> str:
     return next((_content(choice["message"]["content"]) for choice in output["choices"].entries), "")
 
 
-def _calls(sample: Json) -> Iterator[ToolCall]:
-    for message in sample["messages"].entries:
-        for call in message["tool_calls"].entries:
-            yield ToolCall(name=call["function"].name_or_empty or "tool", input=call["arguments"].value)
-
-
 def _values(scores: Json) -> Iterator[tuple[str, str, Json, str]]:
     """(id of a check, scorer, value, explanation): one for a value, several for a dictionary or a list."""
     for scorer, score in scores.members:
@@ -217,57 +213,6 @@ def _values(scores: Json) -> Iterator[tuple[str, str, Json, str]]:
         yield from ((name, scorer, part, reason) for name, part in parts)
 
 
-class _Scorers(Struct, frozen=True, kw_only=True):
-    """What is known of the checks of a log, by their ids."""
-
-    scored: bool  # any sample has a score
-    graded: frozenset[str]  # any score is between 0 and 1: their size is compared, not only whether they pass
-    unscaled: frozenset[str]  # any score is a number outside of 0 to 1, or all are words that are no score
-    left_out: tuple[str, ...]  # the unscaled, and those that gave no score: nothing of them is compared
-
-    @classmethod
-    def of(cls, samples: Iterable[Json]) -> _Scorers:
-        scores = [(name, _number(value), value) for one in samples for name, _, value, _ in _values(one["scores"])]
-        shares = {(name, number) for name, number, _ in scores if _is_share(number)}
-        measured = {name for name, _ in shares}
-        outside = {name for name, number, _ in scores if number is not None and not _is_share(number)}
-        words = {name for name, number, value in scores if number is None and value.value is not None}
-        unscaled = frozenset(outside | (words - measured))
-        return cls(
-            scored=bool(scores),
-            graded=frozenset(name for name, share in shares if share not in (0.0, 1.0)),
-            unscaled=unscaled,
-            left_out=tuple(sorted(unscaled | ({name for name, _, _ in scores} - measured))),
-        )
-
-
-def _checks(scores: Json, known: _Scorers) -> list[CheckResult]:
-    """The checks of a sample. A scorer that gave no score is an error, if no other one gave any."""
-    parts = [*_values(scores)]
-    checks = [_check(*part, graded=part[0] in known.graded, unscaled=part[0] in known.unscaled) for part in parts]
-    if any(check.outcome.measured for check in checks):
-        return checks
-    silent = [name not in known.unscaled for name, *_ in parts]
-    return [
-        errored(check, NO_SCORE) if is_silent else check for check, is_silent in zip(checks, silent, strict=True)
-    ]
-
-
-def _check(name: str, scorer: str, value: Json, reason: str, *, graded: bool, unscaled: bool) -> CheckResult:
-    number = _number(value)
-    share = float(number) if number is not None and _is_share(number) and not unscaled else None
-    if unscaled:
-        reason = f"{value.text_or_none}: the scores of {name} are not between 0 and 1"
-    return check_result(
-        name,
-        scorer,
-        passed=None if share is None else share >= PASSES,
-        score=share,
-        reason=reason if share is not None or unscaled else NO_SCORE,
-        layer=Layer.JUDGE if graded and not unscaled else Layer.FACT,
-    )
-
-
 def _number(value: Json) -> float | None:
     """A score as Inspect itself counts it: C, P, I and N, yes and no, a number; None for anything else."""
     text = value.name_or_empty.lower()
@@ -278,14 +223,30 @@ def _number(value: Json) -> float | None:
     return None if isinstance(number, float) and isnan(number) else number
 
 
-def _is_share(number: float | None) -> bool:
-    return number is not None and 0.0 <= number <= 1.0
-
-
-def _remarks(unscaled: Collection[str], samples: int, log: Json) -> Iterator[str]:
-    """Which scorers are not compared, and how many samples of a finished log are not in it."""
-    if names := ", ".join(sorted(unscaled)):
-        yield f"not compared, as scores are not between 0 and 1: {names}"
-    planned = log["results"]["total_samples"].count_or_none
-    if planned is not None and samples < planned and log["status"].value == "success":
-        yield f"Inspect's log has {samples} of {planned} samples"
+INSPECT = FieldMap(
+    NAME=NAME,
+    marks=(),
+    version="version",
+    versions=("1", "2"),
+    suite="eval.task",
+    case={"key": "id", "file": "task_file", "category": "metadata.category"},
+    keyed=_keyed,
+    number="epoch",
+    error="why",
+    errors_decide=True,
+    turn={
+        "prompt": "prompt",
+        "expected": "expected",
+        "output": "answer",
+        "latency_s": "total_time",
+        "model": "output.model",
+        **{name: name for name in _TOKENS},
+    },
+    calls={"at": "calls", "name": "function", "input": "arguments"},
+    checks=(
+        CheckMap(
+            at="checks", kind="scorer", score="score", limit=Limit(), scale="share", reason="reason", error="error"
+        ),
+    ),
+    run={"models": "eval.model", "started_at": "stats.started_at|eval.created"},
+)
