@@ -19,7 +19,7 @@ MOST = {
     "evaluators": 98,
     "github": 166,
     "judge": 137,
-    "imports": 190,
+    "imports": 184,
     "lib": 115,
     "models": 136,
     "programs": 95,
@@ -29,7 +29,7 @@ MOST = {
     "reports": 154,
     "run": 158,
     "settings": 177,
-    "suites": 178,
+    "suites": 171,
     "targets": 127,
     "verdict": 194,
 }

@@ -15,6 +15,7 @@ from runevals.imports.equivalents import equivalent, is_number, on_five, text
 from runevals.imports.files import PREFIX
 from runevals.imports.remarks import Remarks
 from runevals.imports.templates import NotPlain, rendered
+from runevals.lib.parsing.shapes import entries_of, list_in
 from runevals.records.errors import UsageError
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.variables import as_text
@@ -253,13 +254,13 @@ class Assertions(Struct, frozen=True, kw_only=True):
         value = self._value(assertion.get("value"), test.values)
         if not value:
             raise NoEquivalent("has no value")
-        rubric = "\n".join(map(as_text, value if isinstance(value, list) else [value]))
+        rubric = "\n".join(map(as_text, entries_of(value)))
         self._note_grader(assertion, at)
         return _RUBRICS[assertion["type"]].format(rubric)
 
     def _set(self, assertion: Mapping[str, Any], test: AssertedTest, at: str, depth: int) -> dict[str, Any]:
-        parts = assertion.get("assert")
-        if not isinstance(parts, list) or not parts or depth >= MOST_NESTED:
+        parts = list_in(assertion.get("assert"))
+        if not parts or depth >= MOST_NESTED:
             raise NoEquivalent("has no assertions, or too many within each other")
         threshold = assertion.get("threshold", 1)
         if threshold != 1 and not (is_number(threshold) and 0 < threshold * len(parts) <= 1):

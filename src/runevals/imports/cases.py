@@ -11,6 +11,7 @@ from msgspec import Struct
 from runevals.imports.assertions import from_cell
 from runevals.imports.files import PREFIX, Files
 from runevals.imports.remarks import Remarks
+from runevals.lib.parsing.shapes import entries_of, list_in, object_in
 from runevals.records.errors import UsageError
 from runevals.suites.dialects.conservation import describes
 
@@ -68,16 +69,16 @@ def _test_entries(
     entries: Any, noun: str, files: Files, remarks: Remarks
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Tests by where they stand: those of a list, and those of the files that it names."""
-    for number, item in enumerate(entries if isinstance(entries, list) else [entries], start=1):
+    for number, item in enumerate(entries_of(entries), start=1):
         location = f"{noun} {number}"
-        reference = item.get("path", item) if isinstance(item, Mapping) else item
+        reference = object_in(item).get("path", item)
         if isinstance(reference, Mapping):
             yield location, reference
         elif isinstance(reference, str):
             try:
                 for path in files.data(reference, noun):
                     value = files.value(path)
-                    for line, row in enumerate(value if isinstance(value, list) else [value], start=1):
+                    for line, row in enumerate(entries_of(value), start=1):
                         if isinstance(row, Mapping):
                             yield f"{path.name}, {noun} {line}", _of_row(row) if path.suffix == ".csv" else row
             except UsageError as reason:
@@ -184,7 +185,7 @@ def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test
             asserted=tuple(_list(test.get("assert"))),
             options=options,
             metadata=_object(test.get("metadata")),
-            prompts=frozenset(map(str, prompts)) if isinstance(prompts, list) else frozenset(),
+            prompts=frozenset(map(str, list_in(prompts))),
             rest=rest,
         )
         for number, values in enumerate(product(*choices.values()), start=1)

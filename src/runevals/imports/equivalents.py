@@ -13,6 +13,7 @@ from msgspec import Struct
 from runevals.evaluators.text.blank import is_blank
 from runevals.evaluators.text.ngrams import unusable
 from runevals.imports.code import NoEquivalent
+from runevals.lib.parsing.shapes import list_in, object_in
 from runevals.lib.parsing.source import read_yaml
 from runevals.suites.dialects.variables import as_text
 
@@ -101,7 +102,7 @@ def _steps(value: Any) -> list[dict[str, Any]]:
 
 def _tool(value: Any) -> str:
     """The tool or skill that a value names. Raises NoEquivalent."""
-    name = value.get("name") if isinstance(value, Mapping) else value
+    name = object_in(value).get("name", value)
     if not isinstance(name, str) or not name.strip():
         raise NoEquivalent("only names can be asked for, not patterns or kinds of steps")
     return name
@@ -113,15 +114,15 @@ def _counted_tool(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _arguments(value: Any) -> dict[str, Any]:
-    match = value.get("args", value.get("arguments")) if isinstance(value, Mapping) else None
+    match = object_in(value).get("args", object_in(value).get("arguments"))
     if not isinstance(match, Mapping) or (not match and value.get("mode") != "exact"):
         raise NoEquivalent("names no arguments")
     return {"tool": _tool(value), "match": match, "mode": value.get("mode", "partial")}
 
 
 def _sequence(value: Any) -> dict[str, Any]:
-    steps, mode = (value.get("steps"), value.get("mode")) if isinstance(value, Mapping) else (value, None)
-    if not isinstance(steps, list) or not steps:
+    steps, mode = list_in(object_in(value).get("steps", value)), object_in(value).get("mode")
+    if not steps:
         raise NoEquivalent("names no steps")
     return {"steps": [_tool(step) for step in steps], "mode": mode or "in_order"}
 

@@ -24,6 +24,7 @@ from runevals.imports.providers import (
 )
 from runevals.imports.remarks import Remark, Remarks
 from runevals.imports.templates import NotPlain, rendered
+from runevals.lib.parsing.shapes import object_in
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.variables import texts_of
 
@@ -69,7 +70,7 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
     assertions = Assertions(
         code=code,
         remarks=remarks,
-        templates=templates if isinstance(templates, Mapping) else {},
+        templates=object_in(templates),
         shape=provider.shape([prompt.config for prompt in prompts]),
         functions=provider.functions,
     )
@@ -249,7 +250,7 @@ def _judge(tests: Sequence[Test], remarks: Remarks) -> dict[str, Any] | None:
 def _run_options(raw: Any, remarks: Remarks) -> dict[str, Any]:
     names = {"repeat": "repeat", "maxConcurrency": "concurrency"}
     options: dict[str, Any] = {}
-    for key, value in raw.items() if isinstance(raw, Mapping) else ():
+    for key, value in object_in(raw).items():
         if key in names and isinstance(value, int) and value > 0:
             options[names[key]] = value
         elif key not in ("showProgressBar", "cache", "verbose"):

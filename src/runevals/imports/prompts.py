@@ -15,6 +15,7 @@ from runevals.imports.files import PREFIX, Files
 from runevals.imports.remarks import Remarks
 from runevals.imports.templates import NotPlain, rendered, variables_of
 from runevals.lib.parsing.json_forms import json_in
+from runevals.lib.parsing.shapes import list_in, object_in
 from runevals.records.errors import UsageError
 
 _TEXTS = (".txt", ".md", ".j2")
@@ -96,7 +97,7 @@ def _entries(value: Any) -> Iterator[tuple[str, str, Mapping[str, Any], list[str
                 config = item.get("config")
                 reference, label = (str(item.get(key) or "") for key in ("raw", "label"))
                 reference = reference or str(item.get("id") or "")
-                yield reference, label, config if isinstance(config, Mapping) else {}, rest
+                yield reference, label, object_in(config), rest
             else:
                 yield str(item), "", {}, []
 
@@ -137,9 +138,9 @@ def _chat_text(path: Path, files: Files) -> str:
 def _prompt(text: str, label: str, location: str, remarks: Remarks) -> Prompt | None:
     """A prompt; one whose text is a list of messages is a chat. None, with a remark, for one that computes."""
     value: Any = json_in(text)
-    is_chat = isinstance(value, list) and all(isinstance(message, dict) and "role" in message for message in value)
+    is_chat = all("role" in object_in(message) for message in list_in(value))
     try:
-        messages = _messages(value) if value and is_chat else (("user", text),)
+        messages = _messages(value) if list_in(value) and is_chat else (("user", text),)
         prompt = Prompt(label=label, messages=messages)
         if not prompt.variables and prompt.is_empty({}):
             raise NotPlain("it is empty")
@@ -163,9 +164,7 @@ def _content(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, str):
         return content
-    if isinstance(content, list) and all(
-        isinstance(part, dict) and part.get("type") == "text" for part in content
-    ):
+    if isinstance(content, list) and all(object_in(part).get("type") == "text" for part in content):
         return "\n".join(str(part.get("text", "")) for part in content)
     raise NotPlain("a message of the chat holds more than text")
 

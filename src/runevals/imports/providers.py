@@ -11,6 +11,7 @@ from msgspec import Struct
 from runevals.imports.code import AnswerShape
 from runevals.imports.files import PREFIX, Files
 from runevals.imports.remarks import Remarks
+from runevals.lib.parsing.shapes import entries_of, list_in, object_in, objects_in
 from runevals.records.errors import UsageError
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
@@ -61,13 +62,13 @@ class Provider(Struct, frozen=True, kw_only=True):
     @property
     def functions(self) -> list[dict[str, Any]]:
         """The functions that the model may call, each with a name and a schema of its parameters."""
-        entries = [*_list(self.config.get("tools")), *_list(self.config.get("functions"))]
-        declared = [inner for one in entries for inner in _list(one.get("functionDeclarations")) or [one]]
+        entries = [*list_in(self.config.get("tools")), *list_in(self.config.get("functions"))]
+        declared = [inner for one in entries for inner in list_in(one.get("functionDeclarations")) or [one]]
         functions = [one.get("function", one) for one in declared]
         return [
             {"name": one["name"], "parameters": _lower_types(one.get("parameters", one.get("input_schema", {})))}
-            for one in functions
-            if isinstance(one, Mapping) and isinstance(one.get("name"), str)
+            for one in objects_in(functions)
+            if isinstance(one.get("name"), str)
         ]
 
 
@@ -118,8 +119,7 @@ def parameters_of(config: Mapping[str, Any], location: str, remarks: Remarks) ->
 
 def judge_of(raw: Any, remarks: Remarks, location: str) -> dict[str, Any] | None:
     """The grader that tests name."""
-    if isinstance(raw, Mapping) and "text" in raw:
-        raw = raw["text"]
+    raw = object_in(raw).get("text", raw)
     for name, _ in _entries([raw], remarks):
         target = _target(name)
         if target is not None:
@@ -132,7 +132,7 @@ def judge_of(raw: Any, remarks: Remarks, location: str) -> dict[str, Any] | None
 
 def _entries(value: Any, remarks: Remarks) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Name → the object around its config; a key that is not read is remarked."""
-    for item in value if isinstance(value, list) else [value]:
+    for item in entries_of(value):
         if isinstance(item, str):
             yield item, {}
         elif isinstance(item, Mapping) and isinstance(item.get("id"), str):
@@ -141,7 +141,7 @@ def _entries(value: Any, remarks: Remarks) -> Iterator[tuple[str, Mapping[str, A
             yield item["id"], item
         elif isinstance(item, Mapping) and len(item) == 1:
             name, rest = next(iter(item.items()))
-            yield str(name), rest if isinstance(rest, Mapping) else {}
+            yield str(name), object_in(rest)
         elif item is not None:
             yield "without a name", {}
 
@@ -152,8 +152,8 @@ def _provider(name: str, entry: Mapping[str, Any], files: Files, remarks: Remark
     return Provider(
         name=name,
         target={"type": _AGENTS[name]} if name in _AGENTS else _target(name),
-        config=with_files(config, f"provider {name}", files, remarks) if isinstance(config, Mapping) else {},
-        prompts=frozenset(str(one).removeprefix(PREFIX) for one in _list(entry.get("prompts"))),
+        config=with_files(object_in(config), f"provider {name}", files, remarks),
+        prompts=frozenset(str(one).removeprefix(PREFIX) for one in list_in(entry.get("prompts"))),
         transforms=(transform,) if isinstance(transform, str) and transform.strip() else (),
     )
 
@@ -217,7 +217,7 @@ def _configured(provider: Provider, remarks: Remarks) -> dict[str, Any]:
     for key, name in (("apiKeyEnvar", "api_key_env"), ("apiBaseUrl", "base_url")):
         if isinstance(rest.get(key), str):
             target[name] = rest.pop(key)
-    if "tools" not in rest and (functions := _list(rest.get("functions"))):  # the same, in the present form
+    if "tools" not in rest and (functions := list_in(rest.get("functions"))):  # the same, in the present form
         rest["tools"] = [{"type": "function", "function": one} for one in functions]
         del rest["functions"]
     parameters = parameters_of(rest, f"provider {provider.name}", remarks)
@@ -229,7 +229,7 @@ def _with_plain_keys(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _has_schema(response_format: Any) -> bool:
-    kind = response_format.get("type") if isinstance(response_format, Mapping) else response_format
+    kind: object = object_in(response_format).get("type", response_format)
     return kind == "json_schema"
 
 
@@ -243,7 +243,3 @@ def _lower_types(schema: Any) -> Any:
         key: value.lower() if key == "type" and isinstance(value, str) else _lower_types(value)
         for key, value in schema.items()
     }
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
+from runevals.lib.parsing.shapes import entries_of, object_in, objects_in, text_in
 from runevals.suites.dialects.signatures import has_any
 
 MOST_RECORDS = 20  # by which a format is recognised
@@ -79,9 +80,7 @@ def as_messages(value: object, role: str) -> Iterator[LoggedMessage]:
 
 def messages_of(value: object) -> Iterator[LoggedMessage]:
     """Messages in the form of chat completions, of the Responses API, or of the conventions for generative AI."""
-    for item in value if isinstance(value, list) else ():
-        if not isinstance(item, Mapping):
-            continue
+    for item in objects_in(value):
         kind = item.get("type")
         if kind == "function_call":
             yield LoggedMessage(
@@ -98,11 +97,11 @@ def text_of(content: object) -> str | None:
     if content is None or isinstance(content, str):
         return content or ""
     texts = []
-    for part in content if isinstance(content, list) else [content]:
+    for part in entries_of(content):
         fields = part if isinstance(part, Mapping) else {"type": "text", "text": part}
         if fields.get("type", "text") in TEXT_PARTS:
             text = fields.get("text", fields.get("content"))
-            texts.append(text if isinstance(text, str) else "")
+            texts.append(text_in(text))
         elif fields.get("type") in ("image", "image_url", "input_image", "file", "input_file", "blob", "uri"):
             return None
     return "\n".join(filter(None, texts))
@@ -134,17 +133,12 @@ def conversations_of(requests: Sequence[LoggedRequest], left_out: Mapping[str, i
 
 
 def _calls(item: Mapping[str, object]) -> Iterator[str]:
-    for call in _maps(item.get("tool_calls")):
-        function = call.get("function", call)
-        if isinstance(function, Mapping):
+    for call in objects_in(item.get("tool_calls")):
+        if function := object_in(call.get("function", call)):
             yield call_text(function.get("name"), function.get("arguments", function.get("args")))
-    for part in (*_maps(item.get("parts")), *_maps(item.get("content"))):
+    for part in (*objects_in(item.get("parts")), *objects_in(item.get("content"))):
         if part.get("type") in ("tool_call", "tool_use"):
             yield call_text(part.get("name"), part.get("arguments", part.get("input")))
-
-
-def _maps(value: object) -> Iterable[Mapping[str, object]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else ()
 
 
 def _hashes(messages: Sequence[LoggedMessage]) -> Iterator[int]:

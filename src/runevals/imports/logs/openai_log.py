@@ -15,6 +15,7 @@ from runevals.imports.logs.conversations import (
 )
 from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
+from runevals.lib.parsing.shapes import text_in
 from runevals.suites.dialects.signatures import has_any
 
 NAME = "openai-log"
@@ -52,5 +53,5 @@ def _is_request(value: Json) -> bool:
 
 def _messages(request: Json) -> Iterator[LoggedMessage]:
     instructions = request["instructions"].value
-    yield from as_messages(instructions if isinstance(instructions, str) else None, "system")
+    yield from as_messages(text_in(instructions) or None, "system")
     yield from as_messages(request.at("messages|input").value, "user")

@@ -17,6 +17,7 @@ from runevals.imports.logs.conversations import (
 )
 from runevals.imports.results.opened import OpenedResults
 from runevals.lib.parsing.json_forms import json_in
+from runevals.lib.parsing.shapes import list_in
 from runevals.programs.otlp_spans import JSON, PROTOBUF, Span, read_spans, require_library
 from runevals.records.errors import InvalidDocument, UsageError
 
@@ -88,9 +89,7 @@ def _requests(spans: Sequence[Span], place: str) -> Iterator[LoggedRequest]:
             if messages:
                 answered = () if span.failed else _messages(span.attributes, "output", "completion", "assistant")
                 system = json_in(span.attributes.get("gen_ai.system_instructions"))
-                first = (
-                    list(messages_of([{"role": "system", "parts": system}])) if isinstance(system, list) else []
-                )
+                first = list(messages_of([{"role": "system", "parts": list_in(system)}]))
                 at = f"{place}, span {span.id}"
                 yield LoggedRequest(place=at, messages=(*first, *messages), answers=tuple(answered))
 

@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.parsing.shapes import entries_of, object_in, objects_in, text_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Case, EvaluatorSpec, FileProblem, Problem, Suite, Turn, cut_name, one_line
@@ -94,7 +95,7 @@ _SETS_UP = re.compile(
 def recognises(value: object) -> bool:
     """An object with cases under one of the usual keys, or a list of cases or of trigger queries."""
     if isinstance(value, list):
-        return any(isinstance(entry, dict) and _is_ours(entry) for entry in value)
+        return any(map(_is_ours, objects_in(value)))
     if not isinstance(value, dict) or _OTHERS & value.keys():
         return False
     if {"evals", "skill_name"} & value.keys():
@@ -108,10 +109,10 @@ def recognises(value: object) -> bool:
 
 def is_meant(file_name: str, value: object) -> bool:
     """Whether a list in a file that is called as trigger queries are is empty, or has their keys misspelt."""
-    entries = value if isinstance(value, list) and file_name in SKILL_TRIGGERS else []
+    entries = objects_in(value) if file_name in SKILL_TRIGGERS else []
     if value == [] and file_name in SKILL_TRIGGERS:
         return True
-    keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
+    keys = {key for entry in entries for key in entry}
     return any(nearest(key, ("query", "should_trigger"), least=_LIKELY) is not None for key in keys)
 
 
@@ -137,7 +138,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
         cases,
         sorted_by_position([*problems, *alike]),
         name=f"{skill.name} triggers" if triggers else skill.name,
-        description=description if isinstance(description, str) else None,
+        description=text_in(description) or None,
         files=tuple(dict.fromkeys((*skill.files, *(path for case in cases for path in case.files.values())))),
         skill=skill.folder,
         skill_name=None if "agent_name" in document else skill_name,
@@ -213,7 +214,7 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
             yield self.source.warning(place, message, key=True, rule="unknown-key")
 
     def _case(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Case | None:  # noqa: FBT001
-        prompt = first_of(raw, _PROMPTS, is_string) if isinstance(raw, Mapping) else None
+        prompt = first_of(object_in(raw), _PROMPTS, is_string)
         if not is_text(prompt):
             self.problems.append(self.source.problem(place, _nothing_to_send(raw, prompt), rule="schema"))
             return None
@@ -342,8 +343,8 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
 def _nothing_to_send(raw: object, prompt: str | None) -> str:
     if prompt is not None:
         return "has an empty prompt"
-    word = "query" if isinstance(raw, Mapping) and _trigger_of(raw) is not None else "prompt"
-    near = nearest(word, raw) if isinstance(raw, Mapping) else None
+    word = "query" if _trigger_of(object_in(raw)) is not None else "prompt"
+    near = nearest(word, object_in(raw))
     return f"has no '{word}', which is what is sent" + ("" if near is None else f"; '{near}' is not read")
 
 
@@ -375,7 +376,7 @@ def _trigger_of(raw: Mapping[str, Any]) -> tuple[str, Any] | None:
 
 
 def _has_prompts(entries: Sequence[Any]) -> bool:
-    return any(isinstance(entry, dict) and any(key in entry for key in ("prompt", "query")) for entry in entries)
+    return any(key in entry for entry in objects_in(entries) for key in ("prompt", "query"))
 
 
 def is_trigger_suite(suite: Suite) -> bool:
@@ -411,4 +412,4 @@ def _timeout_s(raw: Mapping[str, Any]) -> float | None:
 
 
 def _list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    return [] if value is None else entries_of(value)

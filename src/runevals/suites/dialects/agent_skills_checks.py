@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
+from runevals.lib.parsing.shapes import entries_of, objects_in, text_in
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import nearest
@@ -68,7 +69,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         return list(numbered(checks))
 
     def _of_key(self, value: Any, place: JsonPath, key: str) -> Iterator[EvaluatorSpec]:
-        entries = value if isinstance(value, list) else [value]
+        entries = entries_of(value)
         for index, entry in enumerate(entries):
             at = (*place, index) if isinstance(value, list) else place
             contains = key.endswith(("_include", "_contain", "_mention", "_outputs"))
@@ -142,7 +143,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         """`{contains_any, contains_all, matches_any, not_contains, not_matches}`: all of them must hold."""
         children: list[EvaluatorSpec] = []
         for key, value in check.items():
-            children += _members(str(key), value if isinstance(value, list) else [value])
+            children += _members(str(key), entries_of(value))
         unknown = [key for key in check if not _members(str(key), [""])]
         if unknown:
             self._warn(place, f"'check' has {', '.join(map(repr, unknown))}, which is not read")
@@ -171,9 +172,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
 
 def unread_checks(case: Mapping[str, Any], key: str) -> str:
     """The message about an unread key of a case that probably matters."""
-    commands = isinstance(case[key], list) and any(
-        isinstance(entry, Mapping) and any(name in entry for name in _COMMANDS) for entry in case[key]
-    )
+    commands = any(name in entry for entry in objects_in(case[key]) for name in _COMMANDS)
     if commands:
         return f"'{key}' names commands, which are never run from a suite; it decides nothing"
     return f"'{key}' is not read and decides nothing; write what must hold into 'assertions'"
@@ -304,7 +303,7 @@ def _spec(name: str, options: Mapping[str, object], *, negated: bool = False) ->
 def _pattern(text: str, flags: object) -> dict[str, object]:
     """A pattern as our regex takes it: flags beside it, groups named as in JavaScript."""
     inline = _INLINE_FLAGS.match(text)
-    words = flags if isinstance(flags, list) else [flags] if isinstance(flags, str) else []
+    words = list(filter(text_in, entries_of(flags)))
     flag_names = [_NAMED_FLAGS.get(str(word).rpartition(".")[2].lower(), str(word)) for word in words]
     letters = "".join(dict.fromkeys("".join([*flag_names, inline[1] if inline else ""])))
     pattern = text[inline.end() :] if inline else text

@@ -14,6 +14,7 @@ from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import leaves
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import complaints
+from runevals.lib.parsing.shapes import list_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.numbers import first_of, plural
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
@@ -287,7 +288,7 @@ def valid_entries(json_paths: Iterable[JsonPath], under: JsonPath, entries: obje
         if json_path[: len(under)] != under or len(json_path) == len(under):
             return ()
         broken.add(json_path[len(under)])
-    return [index for index in range(len(entries) if isinstance(entries, list) else 0) if index not in broken]
+    return [index for index in range(len(list_in(entries))) if index not in broken]
 
 
 def suite_of(

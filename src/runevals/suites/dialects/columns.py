@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from runevals.lib.parsing.shapes import list_in, objects_in
 from runevals.suites.dialects.variables import as_text
 
 OF_QUESTION = ("question", "input", "query", "message", "user_message", "user_input", "text", "request")
@@ -26,7 +27,7 @@ _CHAT = "messages"
 
 def is_table(value: object) -> bool:
     """Whether a list holds rows of a data set, and no cases of another format."""
-    rows = value if isinstance(value, list) else []
+    rows = list_in(value)
     if not rows or not all(isinstance(row, dict) for row in rows):
         return False
     if all("input" in row for row in rows):
@@ -41,7 +42,7 @@ def fill(rows: Sequence[object], chosen: Mapping[str, str], variables: Collectio
     `chosen` are the columns that the settings name. If the columns are `variables` of the prompt file and have no
     usual name, the first of them stands for the prompt: another prompt file does not make other cases.
     """
-    objects = [_unwrapped(row) for row in rows if isinstance(row, dict)]
+    objects = [_unwrapped(row) for row in objects_in(rows)]
     columns = dict.fromkeys(column for row in objects for column in row)
     renamed = {OURS[key]: column for key, column in chosen.items()}
     for ours, names in _NAMES.items():

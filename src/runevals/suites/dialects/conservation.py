@@ -13,6 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from runevals.lib.parsing.schema import schema
+from runevals.lib.parsing.shapes import list_in, object_in
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import FileProblem, Suite
@@ -46,7 +47,7 @@ def content_of(key: str, value: object) -> str:
         return in_case
     if describes(key):
         return ""
-    entries = value if isinstance(value, list) else []
+    entries = list_in(value)
     if any(isinstance(entry, dict | list) for entry in entries) or _has_prompts(value):
         return "cases"
     return "texts" if any(isinstance(entry, str) and " " in entry.strip() for entry in entries) else ""
@@ -60,9 +61,8 @@ def content_in_case(key: str, value: object) -> str:
 
 
 def _has_prompts(value: object) -> bool:
-    if not isinstance(value, dict):
-        return False
-    return not _PROMPTS.isdisjoint(value) or any(_has_prompts(inner) for inner in value.values())
+    fields = object_in(value)
+    return not _PROMPTS.isdisjoint(fields) or any(map(_has_prompts, fields.values()))
 
 
 def conserved(suite: Suite, source: Source) -> Suite:
@@ -112,8 +112,8 @@ def _of_entries(
 ) -> Iterator[FileProblem]:
     """Content in cases under names of other formats; a text is a variable, which checks and prompts may use."""
     names = (CHECKS | _PROMPTS).difference(keys)
-    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-        for key in names & entry.keys() if isinstance(entry, dict) else ():
+    for index, entry in enumerate(list_in(entries)):
+        for key in names & object_in(entry).keys():
             at = (key,) if root is None else (*root, index, key)
             content = content_in_case(key, entry[key])
             if content and not isinstance(entry[key], str):

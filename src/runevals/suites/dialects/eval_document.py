@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from runevals.evaluators.retrieval.citations import FORMATS
 from runevals.lib.parsing.schema import Complaint, complaints, schema
+from runevals.lib.parsing.shapes import objects_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.records import (
     NOTHING,
@@ -461,14 +462,13 @@ def _citations(value: object) -> tuple[Citation, ...] | None:
 
 def _newer_fields(document: Mapping[str, Any]) -> list[str]:
     """The fields of a document that came with version 1.2.0."""
-    items = [item for item in document["items"] if isinstance(item, dict)]
+    items = objects_in(document["items"])
     used = {*document, *(key for item in items for key in item), *_keys_of_turns(items)}
     return [name for name in (*_CHECKS, "turns") if name in used]
 
 
 def _keys_of_turns(items: Iterable[Mapping[str, Any]]) -> Iterable[str]:
-    turns = (turn for item in items if isinstance(item.get("turns"), list) for turn in item["turns"])
-    return (key for turn in turns if isinstance(turn, dict) for key in turn)
+    return (key for item in items for turn in objects_in(item.get("turns")) for key in turn)
 
 
 def _zipped(value: Mapping[str, Any]) -> list[object]:

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from runevals.lib.parsing.schema import schema
+from runevals.lib.parsing.shapes import list_in, objects_in
 from runevals.lib.parsing.source import JsonPath, Source, lies_inside
 from runevals.lib.text.escape import in_fence
 from runevals.records import LABELS, Case, EvaluatorSpec, FileProblem, Requires, Suite, Turn, cut_name, one_line
@@ -37,18 +38,17 @@ def recognises(value: object) -> bool:
     """A list of samples, an object with `samples`, or a single sample."""
     if isinstance(value, dict):
         return "samples" in value or _is_one(value)
-    return isinstance(value, list) and any(isinstance(item, dict) and _OWN_KEYS & item.keys() for item in value)
+    return any(_OWN_KEYS & item.keys() for item in objects_in(value))
 
 
 def is_meant(file_name: str, value: object) -> bool:
     """Whether a file is called as samples are, and holds prompts without what makes them another format."""
-    entries = value if isinstance(value, list) else []
-    prompts = [entry for entry in entries if isinstance(entry, dict) and "prompt" in entry]
+    prompts = [entry for entry in objects_in(value) if "prompt" in entry]
     others = {"expected_response", "testId", "turns", "evaluators"}
     return (
         file_name.startswith(f"{NAME}.")
         and bool(prompts)
-        and len(prompts) == len(entries)
+        and len(prompts) == len(list_in(value))
         and not any(others & entry.keys() for entry in prompts)
     )
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Judged
+from runevals.lib.parsing.shapes import list_in
 from runevals.lib.parsing.source import JsonPath, Source, read_source, read_text
 from runevals.records import Case, FileProblem, Response, Suite, Turn
 from runevals.records.errors import InvalidSuite
@@ -46,7 +47,7 @@ def read_gold(path: Path, display_path: str, evaluator: str | None, definitions:
         else read_source(path, display_path)
     )
     if table is read_csv:
-        for row in source.value if isinstance(source.value, list) else ():
+        for row in list_in(source.value):
             row.update(_numbers(row))
     file = wrapped_list(source, NAME, "answers")
     document, root, problems = file.document, file.root, file.problems

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.json_forms import json_in
+from runevals.lib.parsing.shapes import list_in, object_in, text_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
@@ -46,15 +47,14 @@ _NOT_METADATA = frozenset({"mocks", "mocksStrict"})  # here, they are variables 
 
 def recognises(value: object) -> bool:
     """An object with messages, and with what else a prompt file has."""
-    if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
-        return False
-    return not _MARKS.isdisjoint(value)
+    document = object_in(value)
+    return isinstance(document.get("messages"), list) and not _MARKS.isdisjoint(document)
 
 
 def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dialect's signature
     """A prompt file → suite, with every problem found. Raises UnrecognisedSuite for one without test data."""
     document: Any = source.value
-    if not isinstance(document, dict) or not document.get("testData"):
+    if not object_in(document).get("testData"):
         message = "has no testData: it is a prompt, not a suite; add testData, or name it as `target.prompt_file`"
         raise UnrecognisedSuite([source.problem((), message, rule="unknown-format")])
     problems = schema_problems(source, NAME)[0]
@@ -130,8 +130,8 @@ class _Reader(Struct, frozen=True, kw_only=True):
             opening=tuple(opening),
             model=self.document.get("model"),
             parameters=self.parameters,
-            category=category if isinstance(category, str) else None,
-            tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+            category=text_in(category) or None,
+            tags=tuple(filter(text_in, list_in(tags))),
             critical=entry.get("critical") is True,
             metadata={name: value for name, value in entry.items() if name not in _NOT_METADATA},
             **case_fingerprints([replace(turn, prompt="")], variables, _DESCRIPTIVE - self.variables),

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from msgspec.structs import replace
 
 from runevals.evaluators.format_names import PRESETS
+from runevals.lib.parsing.shapes import list_in, object_in, objects_in, text_in
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import (
@@ -139,9 +140,8 @@ def _renamed(source: Source, options: LoadOptions) -> list[FileProblem]:
     if isinstance(value, dict) and {"features", "rows"} <= value.keys():  # an export of Hugging Face
         for key in value.keys() - {"rows", "evaluators"}:
             del value[key]
-    rows = next((value[key] for key in _LISTS if key in value), []) if isinstance(value, dict) else value
-    rows = rows if isinstance(rows, list) else []
-    columns = {column for row in rows if isinstance(row, dict) for column in row}
+    rows = list_in(next((value[key] for key in _LISTS if key in object_in(value)), value))
+    columns = {column for row in objects_in(rows) for column in row}
     absent = [column for column in options.columns.values() if column not in columns]
     renamed = fill(rows, options.columns, options.variables)
     if absent:
@@ -160,9 +160,9 @@ _WORDS = {"input": "the prompt from", "expected": "the expected text from"}
 def no_input(source: Source, variables: Collection[str]) -> FileProblem | None:
     """The problem of a table without any `input`, or variable of the prompt file, which is not a suite."""
     value: Any = source.value
-    if any(isinstance(row, dict) and "input" in row for row in value):
+    if any("input" in row for row in objects_in(value)):
         return None
-    columns = sorted({column for row in value if isinstance(row, dict) for column in row})
+    columns = sorted({column for row in objects_in(value) for column in row})
     hint = did_you_mean("input", columns)
     for name in variables:  # of the prompt file, in which names are case-sensitive
         guess = nearest(name, columns, least=MISSPELT)
@@ -181,14 +181,13 @@ def load(source: Source, options: LoadOptions) -> Suite:
     key = "data" if isinstance(source.value, dict) and "rows" not in source.value else "rows"
     file = wrapped_list(source, NAME, key)
     document, root, problems = file.document, file.root, [*renamed, *file.problems]
-    declared = document.get("evaluators")
-    declared = declared if isinstance(declared, list) else []  # the schema reports other names
-    chosen = options.evaluators or tuple(name for name in declared if isinstance(name, str))
+    declared = list_in(document.get("evaluators"))  # the schema reports other names
+    chosen = options.evaluators or tuple(filter(text_in, declared))
     names = tuple(PRESETS.get(name, name) for name in map(_of_foundry, chosen))
     cases: list[Case] = []
     if file.valid_entries:
         rows = [(index, document[key][index]) for index in file.valid_entries]
-        every = [row for row in document[key] if isinstance(row, dict)]
+        every = objects_in(document[key])
         specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
         problems += _evaluator_problems(source, specs, names, every, options)
         cases = [_case(source, (*root, index), row, specs) for index, row in rows]

@@ -6,6 +6,8 @@ import shlex
 
 from msgspec import Struct
 
+from runevals.lib.parsing.shapes import list_in, object_in
+
 MOST_ENTRIES = 20  # of a list that are looked at
 _GATE = "run it with its own tool, and `runevals gate` what that writes"
 _RESULTS = "results are compared by `runevals gate {path}`"
@@ -183,5 +185,5 @@ def _has(value: object, path: list[str]) -> bool:
         return True
     name, *rest = path
     if name == "[]":
-        return isinstance(value, list) and any(_has(entry, rest) for entry in value[:MOST_ENTRIES])
-    return isinstance(value, dict) and name in value and _has(value[name], rest)
+        return any(_has(entry, rest) for entry in list_in(value)[:MOST_ENTRIES])
+    return name in (fields := object_in(value)) and _has(fields[name], rest)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.schema import schema
+from runevals.lib.parsing.shapes import entries_of
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, FileProblem, Suite, Turn
@@ -41,7 +42,7 @@ EXPECTED = {
 
 def recognises(value: object) -> bool:
     """One case, or a list of them."""
-    cases = value if isinstance(value, list) else [value]
+    cases = entries_of(value)
     return bool(cases) and all(isinstance(case, dict) and {"skill", "input"} <= case.keys() for case in cases)
 
 
@@ -49,7 +50,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     """Cases → suite, with every problem found."""
     value: Any = source.value
     root: JsonPath | None = None if isinstance(value, list) else ()
-    document = value if isinstance(value, list) else [value]
+    document = entries_of(value)
     problems, invalid = schema_problems(source, NAME)
     cases: list[Case] = []
     keys = schema("runevals.suites.dialects", NAME)["$defs"]["case"]["properties"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import lies_inside, read_text, read_yaml
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite
@@ -84,7 +85,7 @@ def _front_matter(path: Path, root: Path) -> tuple[str | None, Sequence[FileProb
         value = read_yaml("\n".join(["", *lines[1:end]]), display_path).value
     except InvalidSuite as error:
         return None, [_warning(str(problem.location.file), problem.message, problem) for problem in error.problems]
-    fields = value if isinstance(value, dict) else {}
+    fields = object_in(value)
     missing = [
         key for key in ("name", "description") if not isinstance(fields.get(key), str) or not fields[key].strip()
     ]

@@ -1,0 +1,31 @@
+"""Values of unknown shape: one of another shape than is wanted holds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def object_in(value: object) -> Mapping[str, Any]:
+    """An object; an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def list_in(value: object) -> list[Any]:
+    """A list; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def objects_in(value: object) -> list[dict[str, Any]]:
+    """The objects in a list; none for anything else."""
+    return [one for one in list_in(value) if isinstance(one, dict)]
+
+
+def text_in(value: object) -> str:
+    """A text; an empty one for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def entries_of(value: object) -> list[Any]:
+    """The entries of a list; anything else as the only one."""
+    return value if isinstance(value, list) else [value]
