@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-
-_STARTS = ("{", "[", "n", b"{", b"[", b"n")
+from typing import Any
 
 
 def json_forms(value: object) -> list[str]:
@@ -19,11 +18,10 @@ def json_forms(value: object) -> list[str]:
     ]
 
 
-def json_in(value: object) -> object:
+def json_in(value: Any) -> Any:
     """The object, list or null of which this is a JSON text; anything else as it is."""
-    if not isinstance(value, str | bytes | bytearray) or value.lstrip()[:1] not in _STARTS:
-        return value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        inner = json.loads(value)
+    except (TypeError, ValueError, RecursionError):
         return value
+    return value if isinstance(inner, str | int | float) else inner
