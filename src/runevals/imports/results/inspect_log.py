@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from math import isnan
 
 from msgspec import Struct
@@ -12,7 +11,7 @@ from msgspec.structs import replace
 
 from runevals.imports.results.archive import Archive
 from runevals.imports.results.field_map import NO_SCORE, CheckMap, FieldMap, Keyed, Limit
-from runevals.imports.results.fields import Json
+from runevals.imports.results.fields import LARGEST, Json
 from runevals.imports.results.opened import OpenedResults, loaded
 from runevals.imports.results.records import ImportedRun
 from runevals.lib.parsing.canonical import canonical
@@ -216,11 +215,14 @@ def _values(scores: Json) -> Iterator[tuple[str, str, Json, str]]:
 def _number(value: Json) -> float | None:
     """A score as Inspect itself counts it: C, P, I and N, yes and no, a number; None for anything else."""
     text = value.name_or_empty.lower()
-    number = value.value if isinstance(value.value, int | float) else _WORDS.get(text)
-    if number is None:
-        with suppress(ValueError):
-            number = float(text)
-    return None if isinstance(number, float) and isnan(number) else number
+    number = value.value if isinstance(value.value, int | float) else _WORDS.get(text, text)
+    try:
+        score = float(number)
+    except OverflowError:
+        return LARGEST
+    except ValueError:
+        return None
+    return None if isnan(score) else min(max(score, -LARGEST), LARGEST)
 
 
 INSPECT = FieldMap(
