@@ -34,6 +34,11 @@ CHECKS: dict[str, Any] = {
     "expected": "check",
     "expected_response": "check",
     "expected_output": "check",
+    "expected_behavior": ["check check"],
+    "expected_outcome": "check check",
+    "acceptance_criteria": ["check check"],
+    "ideal": "check",
+    "ground_truth": "check",
     "should_trigger": True,
 }
 CASES: dict[str, Any] = {
@@ -49,6 +54,11 @@ CASES: dict[str, Any] = {
     "sample_id": "id",
     "testId": "id",
     "id": "id",
+    "item": {"input": "prompt", "ideal": "check"},
+    "input_messages": [{"role": "user", "content": "prompt"}],
+    "scenario": "prompt",
+    "actual_output": "note",
+    "retrieval_context": ["note"],
     "skill": "notes",
     "category": "note",
     "description": "note",
@@ -70,6 +80,8 @@ ROOTS: dict[str, Any] = {
     "skill_name": "notes",
     "messages": [{"role": "user", "content": "prompt {{input}}"}],
     "model": "openai/gpt",
+    "modelParameters": {"temperature": 0},
+    "data_mapping": {"query": "question"},
     "description": "note",
     "metadata": {"owner": "note"},
     "graders": [{"type": "contains", "value": "check"}],
@@ -103,6 +115,11 @@ IN_A_CASE = (
     ("skill", "input", "expected", "id"),
     ("question", "expected"),
     ("turns", "testId"),
+    ("item",),
+    ("query", "ground_truth"),
+    ("query", "expected_behavior"),
+    ("input", "expected_output", "actual_output"),
+    ("scenario", "turns", "expected_outcome"),
 )
 
 

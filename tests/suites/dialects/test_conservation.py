@@ -39,10 +39,21 @@ def test_a_file_of_mixed_keys_loses_nothing_or_is_refused_or_warns(tmp_path_fact
         ("tags", ["a long tag"], "", ""),
         ("x-anchors", [{"prompt": "x"}], "", ""),
         ("threshold", 0.9, "", ""),
+        ("ground_truth", "30 days", "checks", "checks"),
+        ("item", {"input": "x", "ideal": "y"}, "a case", "a case"),
+        ("metadata", {"input": "x", "expected": "y"}, "", ""),
     ],
 )
 def test_what_a_key_holds_that_is_not_read(key, value, in_file, in_case):
     assert (content_of(key, value), content_in_case(key, value)) == (in_file, in_case)
+
+
+def test_a_second_expected_text_is_named_unless_a_template_of_the_file_reads_it(project, runevals):
+    row = {"input": "x", "expected": "y", "ground_truth": "z"}
+    project.write("d.jsonl", json.dumps(row))
+    assert "'ground_truth' is a variable here, and no check reads it" in runevals("validate", "d.jsonl")[2]
+    project.write("d.jsonl", json.dumps({**row, "input": "Is it {{ground_truth}}?"}))
+    assert "ground_truth" not in runevals("validate", "d.jsonl")[2]
 
 
 def test_a_key_that_is_not_read_takes_the_mark_from_the_first_line(project, runevals):

@@ -16,6 +16,7 @@ from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.shapes import list_in, object_in
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.suggest import did_you_mean
+from runevals.lib.text.variables import variables_in
 from runevals.records import FileProblem, Suite
 from runevals.suites.dialects.checking import sorted_by_position
 
@@ -30,9 +31,12 @@ CHECKS = frozenset({
     "scorers", "check", "checks", "expect", "expectations", "rubric", "rubrics", "criteria", "success_criteria",
     "dimensions", "acceptance_criteria", "testing_criteria", "default_evaluators", "defaultTest",
     "expected", "expected_outcome", "expected_output", "expected_response", "expected_behavior",
+    "expected_answer", "expected_text", "correct_answer", "reference_answer", "ground_truth", "groundtruth",
+    "ideal", "gold",
 })  # fmt: skip
 _PROMPTS = frozenset({
     "prompt", "prompts", "input", "inputs", "query", "question", "messages", "turns", "vars", "conversation",
+    "input_messages",
 })  # fmt: skip
 
 
@@ -57,7 +61,9 @@ def content_in_case(key: str, value: object) -> str:
     """What would be lost with this key of a case, in which further keys are notes and variables."""
     if not (isinstance(value, str | list | dict) and value):
         return ""
-    return "checks" if key in CHECKS else "prompts" if key in _PROMPTS else ""
+    inner = object_in(value).keys()
+    is_case = inner & _PROMPTS and inner & CHECKS and not describes(key)
+    return "checks" if key in CHECKS else "prompts" if key in _PROMPTS else "a case" if is_case else ""
 
 
 def _has_prompts(value: object) -> bool:
@@ -111,9 +117,9 @@ def _of_entries(
     source: Source, root: JsonPath | None, entries: object, keys: Collection[str]
 ) -> Iterator[FileProblem]:
     """Content in cases under names of other formats; a text is a variable, which checks and prompts may use."""
-    names = (CHECKS | _PROMPTS).difference(keys)
+    used = {*keys, *variables_in(source.text)}
     for index, entry in enumerate(list_in(entries)):
-        for key in names & object_in(entry).keys():
+        for key in object_in(entry).keys() - used:
             at = (key,) if root is None else (*root, index, key)
             content = content_in_case(key, entry[key])
             if content and not isinstance(entry[key], str):
