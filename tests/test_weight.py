@@ -19,7 +19,7 @@ MOST = {
     "evaluators": 98,
     "github": 166,
     "judge": 137,
-    "imports": 184,
+    "imports": 182,
     "lib": 115,
     "models": 136,
     "programs": 95,

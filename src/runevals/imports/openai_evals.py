@@ -50,8 +50,7 @@ def _objects(path: Path) -> Iterator[Json]:
     """The objects of a file: its lines, its list, the data of a page, or itself."""
     file = read_opened(path, str(path))
     for one in file.rows or (() if file.document is None else (file.document,)):
-        page = one if isinstance(one.value, list) else one.at("data|.")
-        yield from page.entries if isinstance(page.value, list) else [page]
+        yield from (one if isinstance(one.value, list) else one.at("data|.")).each
 
 
 def _items(objects: Sequence[Json], sources: Sequence[Json]) -> Iterator[Mapping[str, Any]]:
@@ -82,8 +81,7 @@ def _role(message: Json) -> str:
 
 def _text(content: Json) -> str:
     """A text, or the text of a part, with the variables of promptfoo."""
-    text = content["text"] if isinstance(content.value, dict) else content
-    return _ITEM.sub(r"{{\1}}", text.text_or_none or "")
+    return _ITEM.sub(r"{{\1}}", content.at("text|.").text_or_none or "")
 
 
 def _providers(sources: Sequence[Json]) -> Iterator[dict[str, Any]]:

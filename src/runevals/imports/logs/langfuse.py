@@ -43,7 +43,7 @@ def read(file: OpenedResults) -> Log:
 
 def _generations(records: list[Json]) -> Iterator[Json]:
     for record in records:
-        inner = [one for one in record["observations"].entries if one.at("type").value == "GENERATION"]
+        inner = [one for one in record["observations"].each if one.at("type").value == "GENERATION"]
         if inner or record["type"].value in (None, "GENERATION"):
             yield from inner or [record]
 

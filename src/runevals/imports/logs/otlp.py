@@ -89,7 +89,8 @@ def _requests(spans: Sequence[Span], place: str) -> Iterator[LoggedRequest]:
             if messages:
                 answered = () if span.failed else _messages(span.attributes, "output", "completion", "assistant")
                 system = json_in(span.attributes.get("gen_ai.system_instructions"))
-                first = list(messages_of([{"role": "system", "parts": list_in(system)}]))
+                parts = {"role": "system", "parts": list_in(system)}
+                first = [one for one in messages_of([parts]) if one.text]
                 at = f"{place}, span {span.id}"
                 yield LoggedRequest(place=at, messages=(*first, *messages), answers=tuple(answered))
 

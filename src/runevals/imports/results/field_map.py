@@ -112,7 +112,7 @@ class CheckMap(Struct, frozen=True, kw_only=True):
     scale: Literal["pass", "size", "share", "limit"] = "pass"  # whether and how the size of a score is compared
     reason: str = ""  # a text, or assertions of which those that failed are named
     weight: str = ""
-    informs: bool = False  # one without a weight above 0 decides nothing
+    informs: bool = False  # one of weight 0 decides nothing
     end: Words = Words()  # whether it could be made
     error: str = ""
     unfinished: str = ""  # why a check that says neither passed nor failed was not made
@@ -134,18 +134,15 @@ class CheckMap(Struct, frozen=True, kw_only=True):
 
     def _entries(self, attempt: Json) -> Iterator[tuple[str, Json]]:
         at = attempt.at(self.at)
-        if self.by_name:
-            entries = at.members
-        else:
-            entries = [("", one) for one in (at.entries if isinstance(at.value, list | None) else [at])]
+        entries = at.members if self.by_name else [("", one) for one in at.each]
         for own, entry in entries:
             names = (entry.at(path).name_or_empty for path in (self.name, self.kind))
             yield self.label or next(filter(None, (next(names), own, next(names))), self.unnamed), entry
 
     def _check(self, name: str, entry: Json, scales: Scales) -> CheckResult:
         kind, sort = entry.at(self.kind).name_or_empty, entry.at(self.sort).name_or_empty
-        weight, score = entry.at(self.weight).number_or_none, entry.at(self.score).measure_or_none
-        informs = self.informs and weight is not None and weight <= 0
+        weight, score = entry.at(self.weight).amount_or_none, entry.at(self.score).measure_or_none
+        informs = self.informs and weight == 0
         end = self.end.end(entry)
         error = entry.at(self.error).text_or_none or (BROKEN if end is Outcome.ERRORED else "")
         judge = entry.at(self.judge).name_or_empty or None
@@ -169,7 +166,7 @@ class CheckMap(Struct, frozen=True, kw_only=True):
             score=score if limit is None or score is None else limit.share(score),
             reason=reason,
             layer=Layer.JUDGE if judged else self._layer(kind, sort),
-            weight=1.0 if informs else weight or 1.0,
+            weight=weight or 1.0,
             threshold=entry.at(self.threshold).number_or_none,
             judge_model=judge,
             cost_usd=entry.at(self.cost).amount_or_none,
@@ -184,13 +181,16 @@ class CheckMap(Struct, frozen=True, kw_only=True):
         if end is not MEASURED:
             return _PASSED.get(end)
         if self.passed:
-            return None if self.unfinished and entry.at(self.passed).value is None else entry.at(self.passed).flag
+            flag = entry.at(self.passed)
+            return flag.flag_or_none if self.unfinished else flag.flag
         return None if score is None or self.limit is None else self.limit.passes(score)
 
     def _layer(self, *kinds: str) -> Layer:
-        if any(kind.startswith(self.judged) for kind in kinds if kind):
-            return Layer.JUDGE
-        return Layer.BEHAVIOR if any(kind.startswith(self.behavior) for kind in kinds if kind) else Layer.FACT
+        layers = {Layer.JUDGE: self.judged, Layer.BEHAVIOR: self.behavior}
+        fitting = (
+            one for one, starts in layers.items() if any(kind.startswith(starts) for kind in filter(None, kinds))
+        )
+        return next(fitting, Layer.FACT)
 
 
 class FieldMap(Struct, frozen=True, kw_only=True):
@@ -399,8 +399,8 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         end = self.verdict.end(one) or end
         if end is not MEASURED:
             return _PASSED.get(end)
-        if self.passed and one.at(self.passed).value is not None:
-            return one.at(self.passed).flag
+        if (flag := one.at(self.passed).flag_or_none) is not None:
+            return flag
         if self.limit is None:
             return None
         score = one.at(self.score).measure_or_none

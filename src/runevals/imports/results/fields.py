@@ -90,6 +90,11 @@ class Json(Struct, frozen=True):
         return [Json(item, self.file, f"{self.pointer}/{index}") for index, item in enumerate(self.value)]
 
     @property
+    def each(self) -> list[Json]:
+        """The entries of a list, or the value itself; none for null."""
+        return self.entries if isinstance(self.value, list | None) else [self]
+
+    @property
     def members(self) -> list[tuple[str, Json]]:
         """The keys and values of an object. Raises InvalidDocument."""
         return [(name, self[name]) for name in self.fields]
@@ -121,6 +126,11 @@ class Json(Struct, frozen=True):
         if not isinstance(self.value, bool):
             raise self.wrong("true or false")
         return self.value
+
+    @property
+    def flag_or_none(self) -> bool | None:
+        """None for null. Raises InvalidDocument."""
+        return None if self.value is None else self.flag
 
     @property
     def number_or_none(self) -> float | None:

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from msgspec.structs import replace
 
 from runevals.evaluators.format_names import PRESETS
-from runevals.lib.parsing.shapes import list_in, object_in, objects_in, text_in
+from runevals.lib.parsing.shapes import list_in, object_in, objects_in
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import (
@@ -182,7 +182,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     file = wrapped_list(source, NAME, key)
     document, root, problems = file.document, file.root, [*renamed, *file.problems]
     declared = list_in(document.get("evaluators"))  # the schema reports other names
-    chosen = options.evaluators or tuple(filter(text_in, declared))
+    chosen = options.evaluators or tuple(name for name in declared if isinstance(name, str))
     names = tuple(PRESETS.get(name, name) for name in map(_of_foundry, chosen))
     cases: list[Case] = []
     if file.valid_entries:
