@@ -1,11 +1,12 @@
 """Does `changed_only: cases` ever miss what a full run sees? Random changes, each judged both ways.
 
-    python benchmarks/changed_cases.py [CHANGES] [SEED]
+    python benchmarks/changed_cases.py [CHANGES] [SEED] [FIRST]
 
 A repository of three suites in two formats, with fixtures, a linked fixture and a prompt, answered by a program
 that reads them. Each change edits, adds, renames, links or removes some of its files; then the same command runs
 with and without `changed_only: cases`. Prints each change whose verdict differs, how many do, and how many cases
-were run; ends with 1 if a verdict differs.
+were run; ends with 1 if a verdict differs. A change depends on SEED and its number, from FIRST on. The program is
+run in this process, and what git says of commits is asked once a change: that is most of the time of a run.
 """
 
 from __future__ import annotations
@@ -17,12 +18,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from runevals.cli import call
+from runevals.records import Conversation, Response
+from runevals.repository import git as git_module
+from runevals.targets.command import CommandSettings, CommandTarget
 
 WORDS = ("apple", "pear", "plum", "oak", "elm", "ash", "river", "stone", "cloud", "tiger")
 SETTINGS = """\
@@ -35,12 +41,41 @@ baseline: base.json
 changed_only: cases
 """
 AGENT = """\
-import json, pathlib, sys
-prompt = json.loads(sys.stdin.readline())["prompt"]
-words = [path.read_text() for path in sorted(pathlib.Path(".").glob("*.txt"))]
-print(prompt.split()[-1], *words)
+def answer(prompt, folder):
+    words = [path.read_text() for path in sorted(folder.glob("*.txt"))]
+    return " ".join([prompt.split()[-1], *words])
 """
+OF_COMMITS = {"rev-parse", "cat-file", "ls-tree", "config", "symbolic-ref", "merge-base"}  # not of files
 EXACT = {"schemaVersion": "1.2.0", "default_evaluators": {"PartialMatch": {}}}
+
+
+class InProcess(CommandTarget):
+    """The program of a checkout, run here: its start would cost more than everything else."""
+
+    def answer(self, conversation: Conversation) -> Response:
+        """What it returns, of the files in the folder of the case."""
+        base = self._settings.base
+        program: dict[str, Callable[[str, Path], str]] = {}
+        exec((base / "agent.py").read_text(), program)
+        return Response(text=program["answer"](conversation.prompt, conversation.cwd or base))
+
+
+def git_once_a_change() -> Callable[[], None]:
+    """Keeps what git says of commits and configuration; the function that is returned forgets it."""
+    ask, answers = git_module._run, {}
+
+    def run(root: Path, arguments: Iterable[str], settings: Mapping[str, str], stdin: bytes = b"") -> Any:
+        words = tuple(arguments)
+        key = (root, words, tuple(settings.items()), stdin)
+        if key not in answers:
+            answer = ask(root, words, settings, stdin)
+            if not OF_COMMITS.intersection(words):
+                return answer
+            answers[key] = answer
+        return answers[key]
+
+    git_module._run = run
+    return answers.clear
 
 
 def item(word: str, **more: object) -> dict[str, object]:
@@ -182,8 +217,10 @@ def verdict(root: Path, mode: str) -> tuple[int, object, int, str]:
 
 
 def main() -> int:
-    changes, seed = (int(word) for word in (*sys.argv[1:], "200", "1")[:2])
-    choose, differing, ran, full_cases = random.Random(seed), 0, 0, 0
+    changes, seed, first = map(int, [*sys.argv[1:], *("200", "1", "0")[len(sys.argv) - 1 :]])
+    differing, ran, full_cases, began = 0, 0, 0, time.monotonic()
+    forget = git_once_a_change()
+    CommandSettings.start = lambda self, making: InProcess(self, making.environment)  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder, "base")
         base.mkdir()
@@ -195,8 +232,8 @@ def main() -> int:
         os.environ["RUNEVALS_CHANGED_ONLY"] = "false"
         with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             assert call(["-q", "--baseline", "none", "-o", "base.json"]) == 0
-        for number in range(changes):
-            there = Path(folder, "change")
+        for number in range(first, first + changes):
+            choose, there = random.Random(f"{seed} {number}"), Path(folder, "change")
             shutil.rmtree(there, ignore_errors=True)
             shutil.copytree(base, there, symlinks=True)
             os.chdir(there)
@@ -205,6 +242,7 @@ def main() -> int:
                 change(there, choose)
             git(there, "add", "-A")
             git(there, "commit", "-qm", "change", "--allow-empty")
+            forget()
             (by_case, full) = (verdict(there, "cases"), verdict(there, "false"))
             ran, full_cases = ran + by_case[2], full_cases + full[2]
             if by_case[:2] != full[:2]:
@@ -212,6 +250,9 @@ def main() -> int:
                 print(
                     f"change {number} differs:", *(change.__name__ for change in made), by_case, full, flush=True
                 )
+            if number % 50 == 49:  # progress
+                took = time.monotonic() - began
+                print(f"{number + 1} changes, {differing} differ, {took:.0f} s", flush=True)
         os.chdir("/")
     print(f"{changes} changes (seed {seed}): {differing} verdicts differ; {ran} cases run instead of {full_cases}")
     return int(differing > 0)
