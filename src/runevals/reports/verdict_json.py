@@ -9,6 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from runevals.lib.parsing.record_json import json_text
+from runevals.lib.record_from import record_from
 from runevals.records import Causes, Conclusion, GateResult, Totals
 from runevals.records.conclusion import FinalOutcome
 from runevals.records.numbers import Ordinal, Whole
@@ -69,13 +70,12 @@ def schema() -> dict[str, Any]:
 def render(conclusion: Conclusion, where: Where | None, files: Sequence[Path], exit_code: int) -> str:
     """The object in one line. `where` is where its reader types commands."""
     block, comparison = block_of(conclusion), conclusion.comparison
-    document = VerdictDocument(
+    document = record_from(
+        VerdictDocument,
+        conclusion.verdict,
         format_version=1,
         tool=Tool(name="runevals", version=conclusion.report.tool_version),
-        outcome=conclusion.verdict.outcome,
         exit_code=exit_code,
-        headline=conclusion.verdict.headline,
-        warns=conclusion.verdict.warns,
         summary="" if comparison is None else in_short(comparison),
         totals=conclusion.report.totals,
         gates=conclusion.gates,
@@ -92,13 +92,9 @@ def render(conclusion: Conclusion, where: Where | None, files: Sequence[Path], e
 
 
 def _example(example: Example) -> CauseExample:
-    case = example.case
-    return CauseExample(
-        suite=case.suite,
-        key=case.key,
-        name=case.name,
-        file=case.file,
-        line=case.line,
+    return record_from(
+        CauseExample,
+        example.case,
         runs=example.runs,
         checks=tuple(example.checks),
         difference=tuple(line.strip() for line in difference(example)),

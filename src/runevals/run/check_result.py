@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Evaluator, Judged
 from runevals.lib.nullable import total
+from runevals.lib.record_from import record_from
 from runevals.records import NEVER_SENT_CODES, NOTHING, CheckResult, Outcome, Problem, Scale, Verdict
 from runevals.records.judgement import Judgement
 
@@ -86,17 +87,14 @@ def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement
     if verdict.score is not None and not abs(verdict.score) <= LARGEST_SCORE:
         return errored(check, Problem(code="evaluator_bad_result", message="the score is not a number"))
     evaluator, share = check.evaluator, share_of(verdict, check.evaluator)
-    return CheckResult(
-        id=check.id,
+    return record_from(
+        CheckResult,
+        check,
         evaluator=evaluator.name,
-        layer=check.layer,
         outcome=outcome_of(verdict, evaluator, check.threshold, negated=check.negated),
         score=share if share is None or not check.negated else 1.0 - share,
         value=verdict.score,
         scale=evaluator.scale.range,
-        threshold=check.threshold,
-        weight=check.weight,
-        negated=check.negated,
         reason=verdict.reason,
         details={**verdict.details, **_votes(evaluator, judgements)} or NOTHING,
         judge_model=_models(judgements),
@@ -108,15 +106,12 @@ def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement
 def errored(check: BuiltCheck, problem: Problem, outcome: CheckOutcome | None = None) -> CheckResult:
     """A check without a verdict; `outcome` None: there was no answer to check."""
     evaluator, judgements = check.evaluator, () if outcome is None else outcome.judgements
-    return CheckResult(
-        id=check.id,
+    return record_from(
+        CheckResult,
+        check,
         evaluator=evaluator.name,
-        layer=check.layer,
         outcome=Outcome.SKIPPED if outcome is None and problem.code in NEVER_SENT_CODES else Outcome.ERRORED,
         scale=evaluator.scale.range,
-        threshold=check.threshold,
-        weight=check.weight,
-        negated=check.negated,
         reason=problem.message,
         details={"logs": outcome.logs} if outcome is not None and outcome.logs else {},
         error=problem,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
+from runevals.lib.record_from import record_from
 from runevals.records import (
     WORKSPACE_BROKEN,
     Conversation,
@@ -81,22 +82,16 @@ def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
             turns.append(TurnTrace(response=Response(problem=broken), history=history))
             continue
         response = target.answer(
-            Conversation(
-                suite=trial.case.suite,
+            record_from(
+                Conversation,
+                trial.case,
                 case=trial.case.key,
                 attempt=trial.attempt,
                 turn=number,
                 prompt=turn.prompt,
                 history=history,
-                model=trial.case.model,
-                parameters=trial.case.parameters,
-                metadata=trial.case.metadata,
-                cwd=trial.case.cwd,
-                timeout_s=trial.case.timeout_s,
                 thread=thread_of(trial),
                 turns=len(trial.case.turns),
-                workspace=trial.case.workspace,
-                files=trial.case.files,
                 probes=probes(trial, number - 1),
                 restorable=_restorable(trial, probes),
                 user=turn.user,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from runevals.lib.record_from import record_from
 from runevals.lib.storage.store import Store
 from runevals.lib.text.secrets import redactor, without_secrets
 from runevals.models.http.throttle import Throttles
@@ -240,27 +241,13 @@ def side_by_side(sides: Sequence[Measurement], *, after: int = 0) -> Iterator[Ev
 
 def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckResult, ...]) -> TurnReport:
     turn_of_case, response = case.turns[index], turn.response
-    return TurnReport(
+    return record_from(
+        TurnReport,
+        response,
         prompt=turn_of_case.prompt,
         expected=turn_of_case.expected,
         context=turn_of_case.context,
         output=None if response.problem is not None else response.text,
         results=results,
-        latency_s=response.latency_s,
-        cost_usd=response.cost_usd,
-        input_tokens=response.input_tokens,
-        output_tokens=response.output_tokens,
-        tool_calls=response.tool_calls,
-        citations=response.citations,
-        model=response.model,
-        cached=response.cached,
-        value=response.value,
-        raised=response.raised,
-        delivery=response.delivery,
-        reasoning_tokens=response.reasoning_tokens,
-        session=response.session,
-        refused=response.refused,
-        workspace=response.workspace,
-        conversation=response.conversation,
         error=response.problem,
     )

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import fingerprint
+from runevals.lib.record_from import record_from
 from runevals.lib.text.numbers import plural
 from runevals.records import (
     AND,
@@ -166,14 +167,11 @@ def _suites(imported: ImportedRun, cases: Sequence[ImportedCase]) -> Iterator[Su
 
 
 def _case(imported: ImportedCase, path: str) -> CaseReport:
-    case = Case(
-        suite=imported.suite,
-        key=imported.key,
-        name=imported.name,
+    case = record_from(
+        Case,
+        imported,
         turns=(),
         location=Location(file=imported.file or path, line=imported.line),
-        category=imported.category,
-        tags=imported.tags,
         fingerprint=fingerprint([imported.content]),
     )
     turns = _with_checks([attempt.turn for attempt in imported.attempts])

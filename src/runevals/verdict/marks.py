@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runevals.lib.record_from import record_from
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.records import MarkComparison, MarkRun, RegressionRule, RunReport
 from runevals.verdict.comparability import judges_differ
@@ -23,16 +24,14 @@ def against_mark(head: RunReport, mark: MarkRun, rule: RegressionRule) -> MarkCo
         for p, (metric, test) in zip(corrected, tests, strict=True)
     ]
     sure, p, metric, test = max(tested, key=lambda one: (one[0], one[3].drop if one[0] else -one[1]))
-    return MarkComparison(
+    return record_from(
+        MarkComparison,
+        test,
         mark=str(mark.mark),
         source=mark.source,
         commit=earlier.commit,
         started_at=earlier.started_at,
-        cases=test.cases,
         metric=metric,
-        base_mean=test.base_mean,
-        head_mean=test.head_mean,
-        interval=test.interval,
         p_value=p,
         sure=sure,
         deterministic=sides.deterministic,

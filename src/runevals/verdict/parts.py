@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from msgspec import Struct
 
+from runevals.lib.record_from import record_from
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import BlockedTest, Pattern, patterns_test
 from runevals.records import Family, Finding, MetricName, Reason, RegressionRule, State
@@ -221,15 +222,12 @@ def _finding(question: _Question, rule: RegressionRule, *, best: bool, worst: bo
         state, reason = State.NOT_KNOWN, Reason.ERRORS
     elif family == "whole" and test.p_value <= rule.alpha and _ROUNDING < test.drop < rule.min_effect - _ROUNDING:
         reason = Reason.SMALL
-    return Finding(
+    return record_from(
+        Finding,
+        test,
         family=family,
         name=name,
         state=state,
         reason=reason,
         metric=question.metric.name,
-        cases=test.cases,
-        base_mean=test.base_mean,
-        head_mean=test.head_mean,
-        interval=test.interval,
-        p_value=test.p_value,
     )

@@ -12,6 +12,7 @@ from typing import TypedDict
 from msgspec.structs import replace
 
 from runevals.lib.nullable import mean
+from runevals.lib.record_from import record_from
 from runevals.records import (
     NEVER_SENT_CODES,
     NO_JSON,
@@ -40,34 +41,26 @@ _layers = lru_cache(1024)(Layers)  # most cases of a suite have the same few
 
 def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = True) -> RunReport:
     """Cases → report with its totals."""
-    summary = summary_of(cases)
-    return RunReport(
+    return record_from(
+        RunReport,
+        summary_of(cases),
         tool_version=__version__,
         run=run,
         cases=tuple(cases) if isinstance(cases, list) else cases,
-        totals=summary.totals,
-        by_category=summary.by_category,
-        by_evaluator=summary.by_evaluator,
-        agreement=summary.agreement,
         complete=complete,
-        coverage=summary.coverage,
     )
 
 
 def nothing_run(target: ModelIdentity, provenance: Provenance) -> RunReport:
     """The report of a run without any calls."""
-    run = RunInfo(
+    run = record_from(
+        RunInfo,
+        provenance,
         started_at=datetime.now(UTC),
         duration_s=0.0,
         target=target,
         judge=None,
         suites=(),
-        commit=provenance.commit,
-        ref=provenance.ref,
-        settings=provenance.settings,
-        notices=provenance.notices,
-        prices=provenance.prices,
-        uncommitted=provenance.uncommitted,
     )
     return run_report(run, (), complete=False)
 
@@ -131,24 +124,15 @@ def status_of(results: Sequence[CheckResult]) -> Outcome:
 
 def case_report(case: Case, attempts: Sequence[AttemptReport], *, quarantined: bool = False) -> CaseReport:
     """Attempts → case."""
-    location = case.location
-    return CaseReport(
-        suite=case.suite,
-        key=case.key,
-        name=case.name,
-        file=location.file,
-        line=location.line,
-        fingerprint=case.fingerprint,
-        category=case.category,
-        tags=case.tags,
-        critical=case.critical,
-        group=case.group,
-        fetched=case.fetched,
+    return record_from(
+        CaseReport,
+        case,
+        file=case.location.file,
+        line=case.location.line,
         quarantined=quarantined,
         labels=labels_of(case),
         notes=notes_of(case),
         tripwire=case.metadata.get("tripwire") is True,
-        normalised_fingerprint=case.normalised_fingerprint,
         **_over_attempts(attempts),
     )
 

@@ -11,6 +11,7 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
+from runevals.lib.record_from import record_from
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_blocked_test
 from runevals.lib.statistics.signed_rank import signed_rank_test
@@ -135,14 +136,7 @@ def _tested(name: str, base: Values, head: Values) -> MetricChange | None:
     if not any(place in head and head[place] and values for place, values in base.items()):
         return None
     test = case_blocked_test(base, head)
-    return MetricChange(
-        name=name,
-        cases=test.cases,
-        base_mean=test.base_mean,
-        head_mean=test.head_mean,
-        p_value=test.p_value,
-        holm_p=test.p_value,
-    )
+    return record_from(MetricChange, test, name=name, holm_p=test.p_value)
 
 
 def _tested_by_ranks(name: str, unit: MetricUnit, base: Means, head: Means) -> MetricChange | None:
