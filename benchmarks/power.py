@@ -1,8 +1,14 @@
-"""`runevals doctor --aa` on suites of known truth: `python benchmarks/power.py [SIMULATED]`.
+"""`runevals doctor --aa` on suites of known truth: `python benchmarks/power.py [SIMULATED] [MEASURED]`.
 
-Each suite is measured as the command does, by twice three runs of every case. What is predicted from them is
-compared with the same changes at the true pass rates, 2,000 of each. Exits with 1 if the prediction of a kind of
-suite is, over its suites, more than three points off.
+A suite of each kind has fixed pass rates. The truth is what 2,000 simulated changes at these rates end in. The
+suite is measured several times as the command does, by twice three runs of every case; each time it is predicted
+what the changes end in, with a 90 % interval. Exits with 1 if the mean prediction of a row is more than three
+points off and more than chance explains, if false alarms are, or if fewer than eight of ten intervals contain the
+truth.
+
+Six runs of a case do not determine its pass rate, and the power of a change depends on it. *Least* is the width of
+the interval if it were known that all cases have one pass rate: the power at the two ends of the 90 % interval of
+that rate. No prediction from these runs alone can have a shorter interval.
 """
 
 from __future__ import annotations
@@ -10,82 +16,93 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable
-from statistics import fmean
+from math import sqrt
+from statistics import fmean, stdev
 
+from runevals.lib.statistics.proportion import share_of_a_group
 from runevals.records import RegressionRule
-from runevals.run.power.predict import Change, Suite, gain_of_all, of_all, of_case, of_some, suite_of
-from runevals.run.power.simulate import CaseOdds, Plan
+from runevals.run.power.predict import SAME_RATES, Change, Suite, gain_of_all, of_all, of_case, of_some, suite_of
+from runevals.run.power.simulate import CaseOdds, Plan, Rates
 from runevals.verdict.score import over_attempts, run_report
 from verdict_sim import FAILED, INFO, PASSED, case
 
-SIMULATED, SUITES, CASES, MOST_OFF = 2000, 8, 30, 0.03
+SIMULATED, MEASURED, CASES, RUNS, MOST_OFF, LEAST_INSIDE = 2000, 5, 20, 6, 0.03, 0.8
 PLAN = Plan(info=INFO, rule=RegressionRule(), repeat=3, base_looks=6)
 KINDS: dict[str, Callable[[random.Random], float]] = {
-    "U-shape": lambda rng: rng.betavariate(0.6, 0.2),
+    "always": lambda _: 1.0,
     "steady 0.9": lambda _: 0.9,
     "uniform 0.5-1": lambda rng: rng.uniform(0.5, 1),
-    "always": lambda _: 1.0,
+    "U-shape": lambda rng: rng.betavariate(0.6, 0.2),
 }
-QUESTIONS: dict[str, tuple[Change | None, float, str]] = {
-    "unchanged, worse": (of_all, 0.0, "worse"),
-    "unchanged, not known": (of_all, 0.0, "not_known"),
-    "one case, all of it": (of_case, 1.0, "worse"),
-    "one case, 0.7 of it": (of_case, 0.7, "worse"),
-    "a category, 0.3": (None, 0.3, "worse"),
-    "every case, 0.1": (of_all, 0.1, "worse"),
-    "every case, 0.15": (of_all, 0.15, "worse"),
-    "a gain, half of what fails": (gain_of_all, 0.5, "improved"),
+ENDS_OF_RATE = {"steady 0.9": [0.9 + side * 1.645 * sqrt(0.09 / (CASES * RUNS)) for side in (-1, 1)]}
+QUESTIONS: dict[str, tuple[Change | None, float, tuple[str, ...]]] = {
+    "unchanged": (of_all, 0.0, ("worse", "not_known")),
+    "one case, all of it": (of_case, 1.0, ("worse",)),
+    "one case, 0.7 of it": (of_case, 0.7, ("worse",)),
+    "a category, 0.5": (None, 0.5, ("worse",)),
+    "every case, 0.15": (of_all, 0.15, ("worse",)),
+    "every case, 0.3": (of_all, 0.3, ("worse",)),
+    "a gain, half of what fails": (gain_of_all, 0.5, ("improved",)),
 }
 
 
-def measured(rates: list[float], rng: random.Random) -> Suite:
+def measured(rates: Rates, rng: random.Random) -> Suite:
     """A suite whose cases ran six times."""
     cases = [
         over_attempts(
             case(place, [], category=f"c{place % 3}"),
-            [PASSED if rng.random() < rate else FAILED for _ in range(6)],
+            [PASSED if rng.random() < rate else FAILED for _ in range(RUNS)],
         )
         for place, rate in enumerate(rates)
     ]
     return suite_of(run_report(INFO, cases), PLAN)
 
 
-def at_truth(suite: Suite, rates: list[float]) -> Suite:
+def at_truth(suite: Suite) -> Suite:
     """The same cases, whose runs pass and fail as they really do."""
-    odds = [
-        CaseOdds(case=one.case, passing=[PASSED], failing=[FAILED], passes=0, runs=0)
-        for one, _ in zip(suite.odds, rates, strict=True)
-    ]
+    odds = [CaseOdds(case=one.case, passing=[PASSED], failing=[FAILED], passes=0, runs=0) for one in suite.odds]
     return Suite(plan=PLAN, odds=odds, simulations=suite.simulations)
 
 
 def main() -> int:
     """Every kind of suite → exit code."""
-    number = int(sys.argv[1]) if len(sys.argv) > 1 else SIMULATED
-    missed = 0
-    print(f"{SUITES} suites of {CASES} cases a row, {number} simulated changes in all; predicted − true, points")
+    number, times = (int(word) for word in (*sys.argv[1:], str(SIMULATED), str(MEASURED))[:2])
+    missed, inside = 0, []
+    print(f"{CASES} cases, measured {times} times; {number} simulated changes a row; points of 100")
     for kind, rate in KINDS.items():
-        for question, (change, size, end) in QUESTIONS.items():
-            differences, truth = [], []
-            for seed in range(SUITES):
-                rng = random.Random(f"{kind} {seed}")
-                rates = [rate(rng) for _ in range(CASES)]
-                suite = measured(rates, rng)
-                asked = of_some(suite.parts) if change is None else change
-                guess = getattr(suite.shares(asked, size), end)
-                true = getattr(at_truth(suite, rates).known(asked, size, rates, number // SUITES, seed), end)
-                differences.append(guess - true)
-                truth.append(true)
-            off = fmean(differences)
-            holds = abs(off) <= MOST_OFF
-            missed += not holds
-            print(
-                f"{'  ' if holds else '✗ '}{kind:<16}{question:<30}true {100 * fmean(truth):5.1f} %  "
-                f"off {100 * off:+5.1f}  largest {100 * max(map(abs, differences)):4.1f}",
-                flush=True,
-            )
-    print(f"{missed} predictions are off" if missed else "all predictions hold")
-    return 1 if missed else 0
+        rng = random.Random(kind)
+        rates = [rate(rng) for _ in range(CASES)]
+        suites = [measured(rates, rng) for _ in range(times)]
+        exact = at_truth(suites[0])
+        for question, (some, size, ends) in QUESTIONS.items():
+            change = some or of_some(exact.parts)
+            truth = exact.known(change, size, rates, number, rng)
+            guesses = [suite.shares(change, size) for suite in suites]
+            at_ends = [
+                exact.known(change, size, [end] * CASES, number // 4, rng) for end in ENDS_OF_RATE.get(kind, [])
+            ]
+            for end in ends:
+                true = getattr(truth, end)
+                off = [getattr(guess, end) - true for guess in guesses]
+                intervals = [
+                    share_of_a_group([getattr(each, end) for each in guess.by_rates], SAME_RATES)
+                    for guess in guesses
+                ]
+                within = [low - 0.005 <= true <= high + 0.005 for low, high in intervals]
+                inside += within
+                chance = stdev(off) / sqrt(times) + sqrt(true * (1 - true) / number)
+                holds = abs(fmean(off)) <= MOST_OFF + (2 * chance if size else 0.0)
+                missed += not holds
+                least = abs(getattr(at_ends[1], end) - getattr(at_ends[0], end)) if at_ends else None
+                print(
+                    f"{'  ' if holds else '✗ '}{kind:<14}{question + ', ' + end:<38}true {100 * true:5.1f}  "
+                    f"off {100 * fmean(off):+5.1f} ± {100 * chance:3.1f}  inside {sum(within)}/{times}  "
+                    f"width {100 * fmean(high - low for low, high in intervals):4.1f}"
+                    + ("" if least is None else f"  least {100 * least:4.1f}"),
+                    flush=True,
+                )
+    print(f"{missed} predictions are off; {sum(inside)} of {len(inside)} intervals contain the truth")
+    return int(missed > 0 or sum(inside) < LEAST_INSIDE * len(inside))
 
 
 if __name__ == "__main__":

@@ -6,10 +6,11 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from operator import attrgetter
+from statistics import NormalDist
 
 from msgspec.structs import replace
 
-from runevals.lib.statistics.permutation_test import wilson_upper
+from runevals.lib.statistics.proportion import wilson
 from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import (
@@ -62,9 +63,10 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "==": lambda observed, limit: abs(observed - limit) <= _TOLERANCE,
 }
 
+_SURE = NormalDist().inv_cdf(0.99)
 _BOUNDS: Mapping[str, Callable[[float, int], float]] = {  # of a pass rate, by so many runs
     "point": lambda share, _: share,
-    "wilson": wilson_upper,
+    "wilson": lambda share, runs: wilson(share, runs, _SURE)[1],
 }
 _BY_BOUNDS = {  # whether a gate holds at the bounds of what it measures
     frozenset({True}): GateState.PASSED,

@@ -304,10 +304,12 @@ class Plan(Generic[K]):
         self.rules = rules
         none: Mapping[Side, Sequence[Run]] = {"base": (), "head": ()}
         self._cases = {entrant.case: _Case(entrant, rules, none) for entrant in entrants}
+        self._requests: Sequence[Request[K]] | None = None  # of the runs so far
 
     def add(self, case: K, side: Side, runs: Sequence[Run]) -> None:
         """Fresh runs of a case, in their order."""
         self._cases[case] = self._cases[case].with_runs(side, runs)
+        self._requests = None
 
     @property
     def entered(self) -> int:
@@ -320,9 +322,12 @@ class Plan(Generic[K]):
         First the runs that all entrants get. Then pairs for those that need the fewest to be lost, critical cases
         before the others, as long as the runs that are left may settle them.
         """
-        left = {side: self.rules.fresh_runs - self._used(side) for side in SIDES}
-        first = [request for case in self._ranked() for request in self._first(case)]
-        return [*_within(first, left)] or [*_within([*self._pairs(left)], left)]
+        if self._requests is None:
+            left = {side: self.rules.fresh_runs - self._used(side) for side in SIDES}
+            ranked = self._ranked()
+            first = [request for case in ranked for request in self._first(case)]
+            self._requests = [*_within(first, left)] or [*_within([*self._pairs(ranked, left)], left)]
+        return self._requests
 
     def findings(self) -> Mapping[K, Finding]:
         """What the runs so far show of each case that entered. A case of `requests` is open."""
@@ -363,9 +368,9 @@ class Plan(Generic[K]):
         elif case.number("head") < FIRST:
             yield Request(case=key, side="head", runs=FIRST - case.number("head"))
 
-    def _pairs(self, left: Mapping[Side, int]) -> Iterator[Request[K]]:
+    def _pairs(self, ranked: Sequence[_Case[K]], left: Mapping[Side, int]) -> Iterator[Request[K]]:
         level, affordable = self._level, dict(left)
-        for case in self._ranked():
+        for case in ranked:
             need = case.need(level)
             runs = case.next_runs(need, affordable)
             yield from (

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import sqrt
+from statistics import NormalDist
+
 import pytest
 from msgspec.structs import replace
 
-from runevals.lib.statistics.power import Noise
+from runevals.lib.statistics.power import POWER, Noise
 
 # 17 % of two runs disagree, 3 repeats a side: variance within a case 0.085.
 NOISE = Noise(cases=100, variance=0.085 * 2 / 3, head_variance=0.085 / 3, weight=2 / 3, size=6.0)
@@ -36,3 +39,11 @@ def test_a_larger_drop_is_more_likely_to_be_detected_again(drop, low, high):
 def test_without_noise_a_rerun_agrees():
     still = replace(NOISE, variance=0.0, head_variance=0.0)
     assert still.agreement(0.1, 0.01) == 1.0
+
+
+def test_the_detectable_drop_solves_its_equation():
+    drop = NOISE.detectable_drop(0.01)
+    error = sqrt(NOISE.variance / NOISE.cases)
+    z_alpha, z_power = (NormalDist().inv_cdf(share) for share in (0.99, POWER))
+    needed = z_alpha * sqrt(error**2 + drop / (NOISE.cases * (NOISE.size - 1)))
+    assert drop == pytest.approx(needed + z_power * error + NOISE.weight / (2 * NOISE.cases))

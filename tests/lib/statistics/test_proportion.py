@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
-from runevals.lib.statistics.proportion import share_of_groups, wilson
+from runevals.lib.statistics.proportion import share_of_a_group, share_of_groups, wilson
 
 
 def test_without_trials_there_is_no_share():
@@ -33,3 +35,21 @@ def test_a_share_of_all_has_an_interval_too():
     share = share_of_groups([(3, 3)] * 20)
     assert (share.value, share.high) == pytest.approx((1.0, 1.0))
     assert share.low == pytest.approx(wilson(1.0, 20)[0])
+
+
+@pytest.mark.parametrize(("a", "b"), [(60, 60), (6, 6), (18, 2), (1000, 1)])
+def test_the_share_of_one_more_group_lies_in_its_interval_nine_times_in_ten(a, b):
+    """However much the groups differ, of groups that follow a Beta distribution."""
+    rng = random.Random(1)
+    inside = 0
+    for _ in range(100):
+        groups = [rng.betavariate(a, b) for _ in range(41)]
+        shares = [sum(rng.random() < group for _ in range(10)) / 10 for group in groups[1:]]
+        low, high = share_of_a_group(shares, 10)
+        inside += low - 0.005 <= groups[0] <= high + 0.005
+    assert inside >= 84
+
+
+def test_groups_that_show_nothing_have_a_short_interval():
+    low, high = share_of_a_group([0.0] * 20, 10)
+    assert 0.0 <= low < high < 0.015

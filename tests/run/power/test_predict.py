@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from msgspec.structs import replace
@@ -24,7 +25,7 @@ from tests.sample_reports import case, report
 RNG = random.Random(1)
 
 
-def suite(*outcomes, number=10):
+def suite(*outcomes, number=20):
     cases = [case(f"k{n}", runs, category="ab"[n % 2]) for n, runs in enumerate(outcomes)]
     plan = Plan(info=report([]).run, rule=RegressionRule(), repeat=3, base_looks=6)
     return replace(suite_of(report(cases), plan), simulations=number)
@@ -49,8 +50,16 @@ def test_a_steady_suite_raises_no_false_alarm_and_sees_a_lost_case():
     assert steady.shares(of_case, 1.0).worse >= 0.9
     detectable = steady.smallest("every case", of_all)
     assert detectable.size in SIZES
-    assert detectable.power >= 0.9
+    assert detectable.shares.worse >= 0.9
     assert detectable.shares.points == pytest.approx(detectable.size, abs=0.1)
+
+
+def test_a_share_is_said_with_its_interval_over_the_pass_rates_that_are_probable():
+    shares = suite(*["pppppp"] * 5, *["pppfff"] * 5).shares(of_all, 0.3, 60)
+    assert len(shares.by_rates) == 6  # each of ten changes
+    share, low, high = (float(words) for words in re.findall(r"([\d.]+) %", shares.in_words("worse")))
+    assert low <= share <= high
+    assert share == pytest.approx(100 * shares.worse, abs=0.5)
 
 
 def test_a_gain_that_no_record_can_show_is_said_to_be_none():
@@ -59,7 +68,7 @@ def test_a_gain_that_no_record_can_show_is_said_to_be_none():
 
 
 def test_the_prediction_names_dead_and_flaky_cases():
-    prediction = predicted(suite(*["pppppp"] * 9, "pfpfpf", "pppfff", "ffffff", number=3))
+    prediction = predicted(suite(*["pppppp"] * 9, "pfpfpf", "pppfff", "ffffff"))
     assert (prediction.dead, sorted(prediction.flaky)) == (["k11"], ["k10", "k9"])
     sentences = [sentence for _, sentence in described(prediction)]
     assert sentences[0].startswith("an unchanged change of these 12 cases fails ")

@@ -15,7 +15,6 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from math import comb, erfc, exp, fsum, gcd, lcm, pi, sqrt
-from statistics import NormalDist
 from typing import TypeVar
 
 from msgspec import Struct
@@ -116,14 +115,6 @@ def binomial_tail(least: int, number: int, probability: float) -> float:
         fewer.append(term)
         term *= (number - successes) / (successes + 1) * probability / (1 - probability)
     return max(0.0, 1 - fsum(fewer))
-
-
-def wilson_upper(share: float, attempts: int) -> float:
-    """The upper end of the one-sided 99 % Wilson interval for a share (Wilson 1927)."""
-    z = NormalDist().inv_cdf(0.99)
-    centre = share + z * z / (2 * attempts)
-    half = z * sqrt(share * (1 - share) / attempts + z * z / (4 * attempts**2))
-    return (centre + half) / (1 + z * z / attempts)
 
 
 class _Case(Struct):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from math import sqrt
 from statistics import NormalDist
@@ -27,17 +28,13 @@ class Noise(Struct, frozen=True, kw_only=True):
     def detectable_drop(self, alpha: float) -> float:
         """The drop seen with 90 % chance at p ≤ alpha, at most 1.
 
-        Solves d = zα·sqrt(se² + d/(n(N−1))) + zβ·se + (1/kb+1/kh)/(2n), with n cases of N values.
+        Solves d = zα·sqrt(se² + d/(n(N−1))) + zβ·se + (1/kb+1/kh)/(2n), a quadratic, with n cases of N values.
         """
         z_alpha, z_power = _NORMAL.inv_cdf(1 - alpha), _NORMAL.inv_cdf(POWER)
         squared = self.variance / self.cases
-        drop = 0.0
-        for _ in range(100):
-            inner = squared + drop / (self.cases * (self.size - 1.0))
-            drop = z_alpha * sqrt(inner) + z_power * sqrt(squared) + self.weight / (2 * self.cases)
-            if drop >= 1.0:
-                return 1.0
-        return drop
+        fixed = z_power * sqrt(squared) + self.weight / (2 * self.cases)
+        of_drop = z_alpha**2 / (self.cases * (self.size - 1.0)) / 2
+        return min(1.0, fixed + of_drop + sqrt(of_drop * (of_drop + 2 * fixed) + z_alpha**2 * squared))
 
     def cases_for(self, drop: float, alpha: float) -> int | None:
         """The number of such cases needed to detect `drop`; None beyond 100 000."""
@@ -68,12 +65,5 @@ class Noise(Struct, frozen=True, kw_only=True):
 
 def _smallest(detectable: Callable[[int], float], drop: float, low: int, high: int) -> int | None:
     """The smallest number from `low` to `high` at which `detectable` is at most `drop`; `detectable` falls."""
-    if detectable(high) > drop:
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        if detectable(middle) <= drop:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    number = low + bisect_left(range(low, high + 1), -drop, key=lambda each: -detectable(each))
+    return number if number <= high else None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.statistics.chance import beta_weights
+from runevals.lib.statistics.proportion import share_of_a_group
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records import RunReport, State
 from runevals.run.power.simulate import CaseOdds, Plan, Rates, Simulated
@@ -20,6 +22,8 @@ POWER = 0.9
 SIZES = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 WORK = 6_000  # cases that are simulated for each question
 FEWEST, MOST = 100, 300  # simulated changes of a question
+SAME_RATES = 10  # of them have the same pass rates
+MORE = 2  # times as many are simulated of what is printed
 FLAKY = 0.2, 0.8  # pass rates between which a case is proposed for quarantine
 MOST_QUARANTINED = 0.1  # of the cases
 START_CASES = 1.0  # the weight of what is supposed of a suite before its runs
@@ -37,15 +41,21 @@ class Shares(Struct, frozen=True, kw_only=True):
     head_runs: float  # a case
     base_runs: float
     points: float  # by which the mean pass rate of the changed cases falls; a gain is negative
+    by_rates: Sequence[Shares] = ()  # those of the same pass rates, of which this is the mean
+
+    def in_words(self, end: str) -> str:
+        """The share of an end, with its 90 % interval: the runs do not determine the pass rates."""
+        low, high = share_of_a_group([getattr(each, end) for each in self.by_rates], SAME_RATES)
+        return f"{_percent(getattr(self, end))}, probably {_percent(low)} to {_percent(high)}"
 
 
 class Detectable(Struct, frozen=True, kw_only=True):
     """The smallest change of a kind that is seen nine times in ten; `size` None: not even the largest is."""
 
     what: str
+    end: str  # in which it is seen
     size: float | None
     shares: Shares  # at that size, or the largest
-    power: float
 
 
 class Repair(Struct, frozen=True, kw_only=True):
@@ -115,18 +125,19 @@ class Suite(Struct, frozen=True, kw_only=True):
         ]
 
     def shares(self, change: Change, size: float, number: int | None = None) -> Shares:
-        """What so many simulated changes end in; each has pass rates that the measured runs make probable."""
+        """What so many simulated changes end in, ten of each pass rates that the measured runs make probable."""
         rng = random.Random(_SEED)  # noqa: S311 - no secret
         weights = beta_weights(Counter((one.passes, one.runs) for one in self.odds), START_CASES)
         shapes = rng.choices(
-            [shape for _, shape in weights], [weight for weight, _ in weights], k=number or self.simulations
+            [shape for _, shape in weights],
+            [weight for weight, _ in weights],
+            k=(number or self.simulations) // SAME_RATES,
         )
-        ends = [self._one(change, size, self._rates(shape, rng), rng) for shape in shapes]
+        ends = [self.known(change, size, self._rates(shape, rng), SAME_RATES, rng) for shape in shapes]
         return pooled(ends)
 
-    def known(self, change: Change, size: float, rates: Rates, number: int, seed: int) -> Shares:
-        """Predicts for known pass rates."""
-        rng = random.Random(seed)  # noqa: S311 - no secret
+    def known(self, change: Change, size: float, rates: Rates, number: int, rng: random.Random) -> Shares:
+        """What so many end in at these pass rates."""
         return pooled([self._one(change, size, rates, rng) for _ in range(number)])
 
     def _rates(self, shape: tuple[float, float], rng: random.Random) -> Rates:
@@ -149,20 +160,11 @@ class Suite(Struct, frozen=True, kw_only=True):
         )
 
     def smallest(self, what: str, change: Change, end: str = "worse") -> Detectable:
-        """The smallest size that is seen nine times in ten, by halving."""
-        tried = {SIZES[-1]: self.shares(change, SIZES[-1])}
-        low, high = 0, len(SIZES) - 1
-        if getattr(tried[SIZES[-1]], end) < POWER:
-            return Detectable(what=what, size=None, shares=tried[SIZES[-1]], power=getattr(tried[SIZES[-1]], end))
-        while low < high:
-            middle = (low + high) // 2
-            tried[SIZES[middle]] = self.shares(change, SIZES[middle])
-            if getattr(tried[SIZES[middle]], end) >= POWER:
-                high = middle
-            else:
-                low = middle + 1
-        shares = tried[SIZES[high]]
-        return Detectable(what=what, size=SIZES[high], shares=shares, power=getattr(shares, end))
+        """The smallest size that is seen nine times in ten, by halving; of that size more are simulated."""
+        place = bisect_left(SIZES, POWER, key=lambda size: getattr(self.shares(change, size), end))
+        size = SIZES[place] if place < len(SIZES) else None
+        shares = self.shares(change, size or SIZES[-1], MORE * self.simulations)
+        return Detectable(what=what, end=end, size=size, shares=shares)
 
     @property
     def flaky(self) -> list[CaseOdds]:
@@ -173,7 +175,8 @@ class Suite(Struct, frozen=True, kw_only=True):
 
 def pooled(ends: Sequence[Shares]) -> Shares:
     """The means."""
-    return Shares(**{name: fmean(getattr(each, name) for each in ends) for name in Shares.__struct_fields__})
+    names = Shares.__struct_fields__[:-1]
+    return Shares(**{name: fmean(getattr(each, name) for each in ends) for name in names}, by_rates=ends)
 
 
 def suite_of(report: RunReport, plan: Plan) -> Suite:
@@ -190,11 +193,11 @@ def predicted(suite: Suite) -> Prediction:
         *([suite.smallest("a category", of_some(suite.parts))] if suite.parts else []),
         whole,
     ]
-    unchanged = suite.shares(of_all, 0.0)
+    unchanged = suite.shares(of_all, 0.0, MORE * suite.simulations)
     return Prediction(
         cases=len(suite.odds),
         runs=sum(one.runs for one in suite.odds),
-        simulated=suite.simulations,
+        simulated=MORE * suite.simulations,
         unchanged=unchanged,
         detectable=(*detectable, suite.smallest("every case", gain_of_all, "improved")),
         repairs=sorted(_repairs(suite, whole), key=lambda repair: repair.runs),
@@ -217,23 +220,17 @@ def _repairs(suite: Suite, whole: Detectable) -> Iterator[Repair]:
         replace(one, case=replace(one.case, key=f"{one.case.key}+", fingerprint=f"{one.case.fingerprint}+"))
         for one in suite.odds
     ]
-    options: Mapping[str, Suite] = {
+    options = {
         f"repeat: {more.repeat} and verify_repeats: {more.base_looks}": replace(suite, plan=more),
-        **(
-            {
-                f"quarantine {short_list([one.case.key for one in out])}": replace(
-                    suite, odds=[one for one in suite.odds if one not in out]
-                )
-            }
-            if out
-            else {}
+        f"quarantine {short_list([one.case.key for one in out])}": replace(
+            suite, odds=[one for one in suite.odds if one not in out]
         ),
         f"twice as many cases ({2 * len(suite.odds)}), by splitting those of several checks": replace(
             suite, odds=[*suite.odds, *doubled]
         ),
     }
     for what, other in options.items():
-        power = other.shares(of_all, size).worse
+        power = 0.0 if other == suite else other.shares(of_all, size).worse
         if power >= POWER:
             cost = other.shares(of_all, 0.0, min(FEWEST, suite.simulations))
             yield Repair(what=what, power=power, runs=len(other.odds) * (cost.head_runs + cost.base_runs))
@@ -243,7 +240,7 @@ def described(prediction: Prediction) -> Iterator[tuple[str, str]]:
     """(name, sentence), for a reader at a terminal."""
     same, cases = prediction.unchanged, prediction.cases
     source = f"{prediction.simulated} simulated, from {plural(prediction.runs, 'measured run')}"
-    ends = f"fails {_percent(same.worse)} and is not known {_percent(same.not_known)} of the time"
+    ends = f"fails {same.in_words('worse')}, and is not known {_percent(same.not_known)} of the time"
     runs = f"{cases * same.head_runs:.0f} runs, and {cases * same.base_runs:.0f} of the base"
     yield "a/a", f"an unchanged change of these {plural(cases, 'case')} {ends}, and takes {runs} ({source})"
     for detectable in prediction.detectable:
@@ -265,11 +262,11 @@ def described(prediction: Prediction) -> Iterator[tuple[str, str]]:
 
 
 def _of_change(detectable: Detectable) -> str:
-    is_gain = detectable.shares.points < 0
-    end = "improved" if is_gain else "worse"
-    size = f"{abs(100 * detectable.shares.points):.0f} points"
-    change = f"{detectable.what} that {'gains' if is_gain else 'loses'} {size}"
-    called = f"(called {end}: {_percent(detectable.power)})"
+    shares, end = detectable.shares, detectable.end
+    change = (
+        f"{detectable.what} that {'gains' if shares.points < 0 else 'loses'} {abs(100 * shares.points):.0f} points"
+    )
+    called = f"(called {end}: {shares.in_words(end)})"
     if detectable.size is None:
         return f"not seen nine times in ten: {change}, the most there is {called}"
     return f"the smallest change that is seen nine times in ten: {change} {called}"
