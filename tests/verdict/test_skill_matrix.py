@@ -83,7 +83,7 @@ def test_the_matrix_counts_the_runs_of_both_sides(six, runevals):
         assert "asked for docx, loaded docx + pdf: 0.0 % → 50.0 % of the runs" in text
         assert "asked for pptx, loaded none: 0.0 % → 50.0 % of the runs" in text
         assert "loaded xlsx:" not in text  # it was confused before
-        assert re.search(r"pptx[ |]+.*2 → 1", text)
+        assert re.search(r"pptx[ |]+.*2/2 → 1/2", text)
     assert "Skills: asked for (rows), loaded (columns)" in (six.path / "out.html").read_text(encoding="utf-8")
     again = runevals("report", "out.json")[1]
     assert "asked for docx, loaded pdf: 0.0 % → 50.0 % of the runs" in again

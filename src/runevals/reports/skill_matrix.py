@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import and_more, percent, plural
@@ -15,10 +15,10 @@ MOST_PAIRS = 8
 
 
 def table(matrix: SkillMatrix) -> tuple[tuple[str, ...], ...]:
-    """Runs on the base → now, or now alone; the first row is its head. Empty if it would be too wide."""
+    """Runs of all of the row, on the base → now or now alone; the first row is its head. Empty if too wide."""
     columns = dict.fromkeys(sorted((use.loads for use in matrix.uses), key=lambda names: (not names, names)))
-    rows = dict.fromkeys(use.asks_for for use in matrix.uses)
-    cells = {(use.asks_for, use.loads): _runs(use) for use in matrix.uses}
+    rows = {use.asks_for: [one for one in matrix.uses if one.asks_for == use.asks_for] for use in matrix.uses}
+    cells = {(use.asks_for, use.loads): _runs(use, rows[use.asks_for]) for use in matrix.uses}
     if len(columns) > MOST_COLUMNS:
         return ()
     body = [(_names(row), *(cells.get((row, column), "") for column in columns)) for row in rows]
@@ -39,9 +39,9 @@ def lines(matrix: SkillMatrix) -> Iterator[str]:
         yield f"No skills are confused{more} in {plural(matrix.cases, 'trigger case')}"
 
 
-def _runs(use: SkillUse) -> str:
-    before = "" if use.base_runs is None else f"{use.base_runs} → "
-    return f"{before}{use.head_runs}"
+def _runs(use: SkillUse, row: Sequence[SkillUse]) -> str:
+    before = "" if use.base_runs is None else f"{use.base_runs}/{sum(one.base_runs or 0 for one in row)} → "
+    return f"{before}{use.head_runs}/{sum(one.head_runs for one in row)}"
 
 
 def _names(skills: tuple[str, ...]) -> str:
