@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,17 @@ from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say, terminal_text
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import GATE_FAILED, PASSED
+from runevals.reports.badge import of_strength
 from runevals.reports.past_results import reports_in
 from runevals.run.load import plan_of, suites_of
 from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.strength.measure import Strength
 from runevals.run.strength.suite import described, judged, measured, plain, within_calls
 from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build import may_be_reduced, require_judge
 from runevals.sandbox import Sandbox
+from runevals.settings.resolve import Settings
+from runevals.suites.plan import RunPlan
 
 MOST_RESULTS = 5  # of a folder, the newest
 
@@ -34,6 +39,9 @@ MOST_RESULTS = 5  # of a folder, the newest
 @click.option("--ask-judge", is_flag=True, help="Also ask the judge about what no code notices.")
 @click.option("--min", "least", type=click.FloatRange(0, 1), metavar="SHARE", help="Exit with 1 if it is lower.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Also write it as JSON.")
+@click.option(
+    "--badge", metavar="FILE", type=click.Path(path_type=Path), help="Write a badge for shields.io, FILE.json."
+)
 @settings_options()
 @environment_option
 def command(
@@ -41,6 +49,7 @@ def command(
     results: tuple[Path, ...],
     least: float | None,
     output: Path | None,
+    badge: Path | None,
     *,
     ask_judge: bool,
     **options: Any,
@@ -53,15 +62,13 @@ def command(
     \b
     Examples:
       runevals strength
-      runevals strength evals/ --results main.json --min 0.8
+      runevals strength evals/ --results main.json --min 0.8 --badge strength.json
       runevals strength --ask-judge --max-cost 0.50
     """
     settings = resolved_settings(options, paths=paths)
     require_usable_plugins()
     plan = plan_of(suites_of(settings), settings)
-    past = reports_in(or_kept(results), MOST_RESULTS)
-    with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
-        strength = measured(plan, settings, sandbox, past, programs=True)
+    strength = measured_here(plan, settings, results)
     if ask_judge and strength.to_judge:
         require_judge(plan, settings, or_without=False)
         say(f"The judge is asked about {plural(len(within_calls(strength, settings)), 'wrong answer')}.")
@@ -72,4 +79,13 @@ def command(
     if output is not None:
         write_whole(output, json.dumps(plain(strength), indent=1, ensure_ascii=False) + "\n")
     share = strength.noticed.value
+    if badge is not None:
+        write_whole(badge, of_strength(share))
     finish(GATE_FAILED if least is not None and share is not None and share < least else PASSED)
+
+
+def measured_here(plan: RunPlan, settings: Settings, results: Sequence[Path] = ()) -> Strength:
+    """The strength by code, with the right answers of these results or of the newest runs."""
+    past = reports_in(or_kept(results), MOST_RESULTS)
+    with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
+        return measured(plan, settings, sandbox, past, programs=True)

@@ -77,4 +77,5 @@ class Conclusion(Struct, frozen=True, kw_only=True, gc=False):
     acceptance: Acceptance | None = None  # of losses that the comparison found
     findings: tuple[Finding, ...] = ()  # about the run itself: its base, targets that it removes
     skill_matrix: SkillMatrix | None = None  # of the trigger queries of several skills
+    strength: str = ""  # how many wrong answers its suites notice, if that was measured
     blame: Blame | None = None  # which hunks lost its cases, if that was searched

@@ -1,4 +1,4 @@
-"""A badge for shields.io's endpoint: the newest run of each suite and target."""
+"""Badges for shields.io's endpoint: the newest run of each suite and target, and the strength of suites."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from runevals.reports.history import PastRun, of_like
 
 _COLOURS = {"failed": "red", "unmeasured": "lightgrey", "skipped": "lightgrey", "passed": "brightgreen"}
 
+_SHARES = {0.9: "brightgreen", 0.8: "green", 0.6: "yellow", 0.4: "orange", 0.0: "red"}
+
 
 def render(runs: Sequence[PastRun]) -> str:
     """`runs` in the order of time. The worst verdict decides the colour."""
@@ -19,5 +21,17 @@ def render(runs: Sequence[PastRun]) -> str:
     totals = [run.report.totals for run in newest]
     cases = sum(total.cases - total.skipped for total in totals)
     message = f"{sum(total.passed for total in totals)} of {plural(cases, 'case')} pass"
-    badge = {"schemaVersion": 1, "label": "evals", "message": message, "color": colour}
+    return _badge("evals", message, colour)
+
+
+def of_strength(noticed: float | None) -> str:
+    """The share of wrong answers that suites notice, coloured as coverage usually is."""
+    if noticed is None:
+        return _badge("eval strength", "unknown", "lightgrey")
+    colour = next(colour for least, colour in _SHARES.items() if noticed >= least)
+    return _badge("eval strength", f"{100 * noticed:.0f} %", colour)
+
+
+def _badge(label: str, message: str, colour: str) -> str:
+    badge = {"schemaVersion": 1, "label": label, "message": message, "color": colour}
     return json.dumps(badge, indent=1) + "\n"

@@ -49,7 +49,7 @@ def overview(conclusion: Conclusion) -> Json:
         "sides": ["Base", "This run"],
         "targets": None,
         "sentences": _sentences(conclusion),
-        "top": _known(_top(report, comparison)),
+        "top": _known(_top(conclusion)),
         "gates": [
             {
                 "name": one_line(gate.name),
@@ -79,7 +79,8 @@ def _sentences(conclusion: Conclusion) -> list[str]:
     return [*map(one_line, endings(conclusion.report.run)), *numbers]
 
 
-def _top(report: RunReport, comparison: Comparison | None) -> Facts:
+def _top(conclusion: Conclusion) -> Facts:
+    report, comparison = conclusion.report, conclusion.comparison
     run = report.run
     base = None if comparison is None else comparison.base
     cost = money(report.totals.cost_usd)
@@ -95,6 +96,7 @@ def _top(report: RunReport, comparison: Comparison | None) -> Facts:
         ("Target", target_name(run.target)),
         ("Judge", "" if run.judge is None else target_name(run.judge)),
         ("Cases", plural(report.totals.cases, "case") + runs),
+        ("Strength", conclusion.strength),
         ("Cost", cost),
         ("Ran", f"{moment(run)}, {seconds(run.duration_s)}"),
     ]

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from runevals.lib.parsing.record_json import WrongRecord, from_json, json_text
 from runevals.lib.parsing.source import read_lines, read_text
 from runevals.lib.parsing.strict_json import require_few_values
+from runevals.lib.record_from import record_from
 from runevals.lib.storage.files import STANDARD_STREAM
 from runevals.lib.storage.packed import is_packed, unpacked, unpacked_lines
 from runevals.lib.storage.store import Store
@@ -126,6 +127,7 @@ class Document(Head, frozen=True, kw_only=True, omit_defaults=True):
     prompt_changes: tuple[TextChange, ...] = ()  # what changed in the texts that the target reads
     acceptance: Acceptance | None = None
     skill_matrix: SkillMatrix | None = None
+    strength: str = ""
     blame: Blame | None = None
     findings: tuple[Finding, ...] = ()  # about the run itself
     causes: tuple[Causes, ...] = ()  # the cases to look at, in groups: made from the rest, and not read
@@ -164,16 +166,15 @@ def write(conclusion: Conclusion) -> str:
 def written(conclusion: Conclusion) -> Iterator[str]:
     """Yields the document piece by piece: a case a line, of which only one is in memory twice."""
     comparison, against, report = conclusion.comparison, conclusion.against, conclusion.report
-    of_document: dict[str, Any] = {
-        **_words(_head(report)),
-        **_words(conclusion),
-        "cases": msgspec.Raw(b"null"),  # they follow one by one
-        "comparison": None if comparison is None else _comparison(comparison),
-        "against": None if against is None else replace(against, other=None),
-        "causes": causes(report, comparison),
-    }
-    del of_document["report"]
-    document = Document(**of_document)
+    document = record_from(
+        Document,
+        conclusion,
+        **msgspec.structs.asdict(_head(report)),
+        cases=msgspec.Raw(b"null"),  # they follow one by one
+        comparison=None if comparison is None else _comparison(comparison),
+        against=None if against is None else replace(against, other=None),
+        causes=causes(report, comparison),
+    )
     head, _, rest = msgspec.json.format(json_text(document), indent=1).partition(f"{_CASES}null")
     yield f"{head}{_CASES}["
     for number, case in enumerate(report.cases):
@@ -290,21 +291,15 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
 
 
 def _head(report: RunReport) -> Head:
-    totals = AllTotals(**_words(report.totals), by_category=report.by_category, by_evaluator=report.by_evaluator)
-    return Head(
+    groups = {"by_category": report.by_category, "by_evaluator": report.by_evaluator}
+    return record_from(
+        Head,
+        report,
         format_version=1,
         tool=Tool(name="runevals", version=report.tool_version),
-        complete=report.complete,
         run=replace(report.run, started_at=report.run.started_at.astimezone(UTC)),
-        totals=totals,
-        agreement=report.agreement,
-        coverage=report.coverage,
+        totals=record_from(AllTotals, report.totals, **groups),
     )
-
-
-def _words(record: Struct) -> dict[str, Any]:
-    """Its fields, for a record that has these and more."""
-    return {name: getattr(record, name) for name in record.__struct_fields__}
 
 
 def _require_sound(cases: Sequence[CaseReport], run: RunInfo) -> None:
@@ -321,17 +316,14 @@ def _require_sound(cases: Sequence[CaseReport], run: RunInfo) -> None:
 def _report(head: Head, cases: Sequence[CaseReport]) -> RunReport:
     _require_moment(head.run.started_at)
     _require_sound(cases, head.run)
-    totals = _words(head.totals)
-    return RunReport(
+    return record_from(
+        RunReport,
+        head,
         tool_version=head.tool.version,
-        run=head.run,
         cases=tuple(cases),
-        by_category=totals.pop("by_category"),
-        by_evaluator=totals.pop("by_evaluator"),
-        totals=Totals(**totals),
-        agreement=head.agreement,
-        complete=head.complete,
-        coverage=head.coverage,
+        by_category=head.totals.by_category,
+        by_evaluator=head.totals.by_evaluator,
+        totals=record_from(Totals, head.totals),
     )
 
 
@@ -345,33 +337,33 @@ def _conclusion(document: Document) -> Conclusion:
     report = _report(document, document.cases)
     if document.mark is not None:
         _require_moment(document.mark.started_at)
-    own = {name: value for name, value in _words(document).items() if name in Conclusion.__struct_fields__}
-    comparison = None if document.comparison is None else _read_comparison(document.comparison, report)
-    return Conclusion(**{**own, "report": report, "comparison": comparison})
-
-
-def _of_both(change: Change | ChangedCase) -> dict[str, Any]:
-    """What a changed case is in both forms."""
-    return {name: getattr(change, name) for name in ("suite", "key", "name", "change", "label")}
+    return record_from(
+        Conclusion,
+        document,
+        report=report,
+        comparison=None if document.comparison is None else _read_comparison(document.comparison, report),
+    )
 
 
 def _comparison(comparison: Comparison) -> ComparisonPart:
     changes = tuple(
-        ChangedCase(
-            **_of_both(change),
+        record_from(
+            ChangedCase,
+            change,
             before=change.base,
             after=None if change.head is None else change.head.status,
         )
         for change in comparison.changes
     )
-    return ComparisonPart(**{**_words(comparison), "base": _head(comparison.base), "changes": changes})
+    return record_from(ComparisonPart, comparison, base=_head(comparison.base), changes=changes)
 
 
 def _read_comparison(part: ComparisonPart, report: RunReport) -> Comparison:
     heads = {(case.suite, case.key): case for case in report.cases} if part.changes else {}
     changes = tuple(
-        Change(
-            **_of_both(change),
+        record_from(
+            Change,
+            change,
             base=change.before,
             head=None if change.after is None else heads[change.suite, change.key],
         )
@@ -380,4 +372,4 @@ def _read_comparison(part: ComparisonPart, report: RunReport) -> Comparison:
     # A case may have regressed on the base's suite and be removed from the head's.
     of_base = {(change.base.suite, change.base.key): change.base for change in changes if change.base is not None}
     base = _report(part.base, tuple(of_base.values()))
-    return Comparison(**{**_words(part), "base": base, "changes": changes})
+    return record_from(Comparison, part, base=base, changes=changes)

@@ -20,6 +20,7 @@ def test_init_writes_what_a_first_run_needs_and_runs_it(project, runevals):
     code, out, _ = runevals("init", "--yes", *PYTHON)
     assert code == 0
     assert "✓ 3 of 3 cases pass" in out
+    assert "wrong answers are noticed, in 3 cases; runevals strength says which are not" in out
     for name in ("evals/evals.json", "agent.py", "runevals.yaml", ".gitignore"):
         assert f"✓ {name}: written" in out
         assert (project.path / name).is_file()

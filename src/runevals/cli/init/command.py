@@ -8,11 +8,14 @@ import click
 
 from runevals.cli.init.scaffold import Scaffold, begin, begin_gate
 from runevals.cli.init.templates import GATED
-from runevals.cli.options import settings_options
+from runevals.cli.options import resolved_settings, settings_options
 from runevals.cli.plan import command as plan
 from runevals.cli.run import command as run
+from runevals.cli.strength import measured_here
 from runevals.cli.validate import command as validate
 from runevals.lib.terminal import say
+from runevals.run.load import plan_of, suites_of
+from runevals.run.strength.suite import headline
 
 
 @click.command("init")
@@ -70,6 +73,9 @@ def _run(context: click.Context, options: dict[str, str]) -> None:
     except click.exceptions.Exit as ended:
         if ended.exit_code != 0:
             raise
+    settings = resolved_settings(options)
+    strength = measured_here(plan_of(suites_of(settings), settings), settings)
+    say(f"\n{headline(strength)}; runevals strength says which are not")
 
 
 def _plan(context: click.Context, options: dict[str, str], why_not: str) -> None:

@@ -14,21 +14,25 @@ from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.statistics.proportion import share_of_groups
 from runevals.lib.text.numbers import plural
 from runevals.programs.processes import in_use
-from runevals.records import Case, Outcome, RunReport, Suite, WorkspaceChanges
+from runevals.records import Case, Conclusion, Outcome, RunReport, Suite, WorkspaceChanges
 from runevals.records.script import ScriptRunner
 from runevals.run.judge_trials.calibrate import judged_alone
+from runevals.run.load import plan_of
 from runevals.run.progress import Progress
+from runevals.run.request import RunRequest
 from runevals.run.strength.answers import known_answers, untouched
 from runevals.run.strength.measure import Strength, Unnoticed, strength_of, unnoticed_hints
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.world.budget import Budget
-from runevals.run.world.build import report_in
+from runevals.run.world.build import may_be_reduced, report_in
+from runevals.sandbox import Sandbox
 from runevals.settings.resolve import Settings
 from runevals.suites.health.hint import Hint
 from runevals.suites.plan import RunPlan, asks_judge, checks_of
 from runevals.targets.recorded import RecordedSettings
 
 MOST_OF_A_KIND = 50  # hints that are printed
+MOST_TEXT = 1_000_000  # characters of answers, above which a run does not measure its suites
 
 
 def measured(
@@ -152,12 +156,25 @@ def described(strength: Strength) -> Iterator[str]:
 
 def headline(strength: Strength) -> str:
     """The one number."""
-    if not strength.wrong_answers:
-        return "Strength: not known – no check of code looks at any answer"
-    return (
-        f"Strength: {_estimate(strength.noticed)} of {plural(strength.wrong_answers, 'wrong answer')} are "
-        f"noticed, in {plural(strength.cases, 'case')}"
-    )
+    return f"Strength: {in_short(strength) or 'not known – no check of code looks at any answer'}"
+
+
+def in_short(strength: Strength) -> str:
+    """The one number; empty if it is not known."""
+    answers, cases = plural(strength.wrong_answers, "wrong answer"), plural(strength.cases, "case")
+    return f"{_estimate(strength.noticed)} of {answers} are noticed, in {cases}" if strength.wrong_answers else ""
+
+
+def with_strength(conclusion: Conclusion, request: RunRequest) -> Conclusion:
+    """The conclusion of a run of few answers with what its suites notice; no code of the suites is run for it."""
+    settings, report = request.settings, conclusion.report
+    texts = (turn.output or "" for case in report.cases for run in case.runs for turn in run.turns)
+    if sum(map(len, texts)) > MOST_TEXT:
+        return conclusion
+    plan = plan_of(request.suites, settings)
+    with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
+        strength = strength_of(plan, sandbox, known_answers([report], None, plan), {}, runs_code=False)
+    return replace(conclusion, strength=in_short(strength))
 
 
 def plain(strength: Strength) -> dict[str, Any]:
