@@ -1,4 +1,4 @@
-"""The HTML report of 10 000 cases with answers of 2 KB on both sides.
+"""The HTML report of 10 000 cases with answers of 2 KB on both sides, then of two targets that answer them.
 
 Usage: `python benchmarks/html_report.py [CASES [FILE]]`; above 10 000 cases, answers have 200 characters.
 Prints its size, what rendering costs, and with Playwright and Chromium how long it takes to open.
@@ -32,7 +32,7 @@ from runevals.records import (  # noqa: E402
     TurnReport,
 )
 from runevals.reports import html  # noqa: E402
-from runevals.verdict.outcome import Baseline, decision  # noqa: E402
+from runevals.verdict.outcome import Baseline, conclusion_of, decision  # noqa: E402
 from runevals.verdict.score import over_attempts, over_turns  # noqa: E402
 
 CASES = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
@@ -65,12 +65,9 @@ SCROLL = """new Promise(done => {
 })"""
 STEPS = (
     ("a case", "location.hash = '#case=case-05000'", "#case-page h1"),
-    ("back", "location.hash = '#cases'", "#rows a"),
-    (
-        "a filter",
-        "document.querySelector('.chip.of-status[data-value=failed]').click()",
-        "#count:has-text(' of ')",
-    ),
+    ("back", "location.hash = '#cases'", "#overview-page:not([hidden])"),
+    ("to the cases", "document.getElementById('cases').scrollIntoView({behavior: 'instant'})", "#rows a"),
+    ("a filter", FILTER, "#count:has-text(' of ')"),
 )
 
 
@@ -91,6 +88,13 @@ def main() -> None:
     print(f"{CASES} cases × ({RUNS} + {RUNS}) answers of {LENGTH} characters: {len(text) / 1e6:.1f} MB")
     print(f"rendered in {spent:.2f} s CPU, {(peak - before) / 1024:.0f} MB over the {before / 1024:.0f} MB before")
     opened(path)
+    alone = {
+        name: conclusion_of(whole(side), None, GateRules()) for name, side in (("large", base), ("small", head))
+    }
+    text = html.render_several(alone, {})
+    path.write_text(text, encoding="utf-8")
+    print(f"two targets: {len(text) / 1e6:.1f} MB")
+    opened(path)
 
 
 def opened(path: Path) -> None:
@@ -105,7 +109,7 @@ def opened(path: Path) -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         started = time.perf_counter()
         page.goto(path.as_uri())
-        page.wait_for_selector("#rows a")
+        page.wait_for_selector(f"#count:has-text('{CASES}')")
         print(f"opened in {time.perf_counter() - started:.2f} s (limit {LIMIT_S:g} s)")
         paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"
         print(f"first paint: {page.evaluate(paint):.0f} ms")

@@ -126,6 +126,21 @@ def test_what_to_look_at_first():
     assert ranked[:7] == ["KB-001", "KB-002", "KB-003", "KB-004", "KB-005", "KB-006", "KB-100"]
 
 
+def test_a_case_that_passes_although_runs_of_it_are_missing_is_marked_and_comes_early():
+    made = conclusion(report({**{f"k{n}": "ppp" for n in range(9)}, "part": "epp", "none": "eee"}), None)
+    rows = {row["key"]: row for row in Page(html.render(made)).data("row")}
+    assert [rows[key].get("marks") for key in ("part", "none", "k0")] == [["unmeasured"], None, None]
+    assert sorted(rows, key=lambda key: rows[key]["rank"])[:2] == ["none", "part"]
+
+
+def test_what_fails_without_a_base_is_open_and_what_failed_before_is_folded():
+    def folds(made):
+        return {one["title"]: one["folded"] for one in Page(html.render(made)).data("overview")["causes"]}
+
+    assert folds(conclusion(report({"a": "fff", "b": "ppp"}), None)) == {"Failing": False}
+    assert folds(regressions()) == {"Lost": False, "Failing before and now": True, "Better": True}
+
+
 def test_texts_that_stand_in_every_attempt_are_written_once():
     first = json.loads(bodies(cases_of(regressions())))[0]
     assert first["texts"].count("How long can I return it?") == 1

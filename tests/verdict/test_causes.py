@@ -86,6 +86,16 @@ def test_the_only_suite_explains_nothing_and_one_of_two_does():
 
 
 @pytest.mark.parametrize(
+    ("number", "groups"), [(9, [("", 9)]), (3, [("category", 3)])], ids=["all", "one category"]
+)
+def test_an_error_of_nearly_the_whole_run_is_one_group(number, groups):
+    cases = [case(f"k{n}", "e" if n < number else "p", category=f"c{n // 3}") for n in range(10)]
+    [one] = causes(report(cases), None)
+    assert [(group.label, group.cases) for group in one.groups] == groups
+    assert len(one.groups[0].rows) == 1
+
+
+@pytest.mark.parametrize(
     ("one", "other", "rows"),
     [
         ("not found: 3 to 5", "not found: Monday", 1),

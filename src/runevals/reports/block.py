@@ -36,7 +36,7 @@ TITLES: Mapping[CauseKind, str] = {
     "not_known": "Not known",
     "unproven": "Failing now, no loss proven",
     "unmeasured": "Could not be measured",
-    "new": "Failing, and not on the base",
+    "new": "New failures",
     "failing": "Failing before and now",
     "better": "Better",
 }
@@ -74,6 +74,11 @@ class Block(Struct, frozen=True):
         """Two of each row."""
         rows = (row for one in some for group in one.groups for row in group.rows)
         return (self.example_of(name) for row in rows for name in row.examples[:MOST_EXAMPLES])
+
+    def is_folded(self, one: Causes) -> bool:
+        """Whether it opens on a click: what is better, and what failed before unless it is all there is."""
+        is_first = one is self.causes[0] and not self.compared
+        return one.kind == "better" or (one.kind == "failing" and not is_first)
 
     def title(self, one: Causes) -> str:
         """What a kind of cases is called."""
@@ -279,6 +284,7 @@ def data(block: Block, target: str = "") -> list[dict[str, Any]]:
             "kind": one.kind,
             "title": one_line(f"{phrase(target, '{}: ')}{block.title(one)}", 200),
             "cases": one.cases,
+            "folded": block.is_folded(one),
             "groups": [
                 {
                     "heading": _heading(group, alone=len(one.groups) == 1),

@@ -35,8 +35,8 @@ MOST_CHARACTERS = 20_000_000
 LARGE_SHARE = 0.1  # of it, from which a single case is left out so that the others have room
 _SPEAKERS = {"user": "Simulated user", "assistant": "Target"}
 _RANKS = (
-    "regressed", "edited and failing", "differs", "failed", "errored", "quarantined", "worse", "runs differ",
-    "flaky", "fixed", "better",
+    "regressed", "edited and failing", "differs", "failed", "errored", "unmeasured", "quarantined", "worse",
+    "runs differ", "flaky", "fixed", "better",
 )  # fmt: skip
 _LOSSES = ("regressed", "fails now")
 _WORST_FIRST = (Outcome.FAILED, Outcome.ERRORED, Outcome.PASSED, Outcome.SKIPPED)
@@ -59,7 +59,8 @@ class PageCase(Struct, frozen=True, kw_only=True):
         was_passed = self.sides[0] is not None and self.sides[0].status is Outcome.PASSED
         if change == "edited" and self.status == Outcome.FAILED.value and was_passed:
             change = "edited and failing"
-        words = ("regressed" if change == "fails now" else change, self.status, "flaky" if self.case.flaky else "")
+        marks = {"flaky", "unmeasured"}.intersection(self.marks)
+        words = ("regressed" if change == "fails now" else change, self.status, *marks)
         ranks = [_RANKS.index(word) for word in words if word in _RANKS]
         return min(ranks, default=len(_RANKS) + (not change))
 
@@ -138,7 +139,12 @@ def _word(change: Change | None) -> str | None:
 
 
 def _marks(case: CaseReport) -> list[str]:
-    marks = {"flaky": case.flaky, "critical": case.critical, "quarantined": case.quarantined}
+    marks = {
+        "unmeasured": case.unmeasured and case.status is not Outcome.ERRORED,
+        "flaky": case.flaky,
+        "critical": case.critical,
+        "quarantined": case.quarantined,
+    }
     return [mark for mark, holds in marks.items() if holds]
 
 

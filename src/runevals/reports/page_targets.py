@@ -57,12 +57,12 @@ def overview_of_targets(conclusions: Mapping[str, Conclusion], pages: Mapping[st
 
 
 def _outcome(columns: Sequence[TargetColumn]) -> str:
-    """The worst; that a target is worse than another stops nothing, and gets no tick."""
+    """The worst; a target that may be worse than another stops nothing, and gets no tick."""
     outcomes = {column.conclusion.verdict.outcome for column in columns}
     against = [column.conclusion.against for column in columns]
     if worst := next((outcome for outcome in OUTCOMES if outcome in outcomes), None):
         return worst
-    return "doubt" if any(one is not None and one.state is State.WORSE for one in against) else "passed"
+    return "doubt" if any(one is not None and one.state is not State.NOT_WORSE for one in against) else "passed"
 
 
 def _table(columns: Sequence[TargetColumn], pages: Mapping[str, str]) -> Json:
@@ -87,7 +87,7 @@ def _causes(conclusions: Mapping[str, Conclusion]) -> list[Json]:
         if name != reference:
             beside = data(block_beside(conclusion.report, conclusions[reference].report, reference), name)
             kinds = ("lost", "better") if has_base else KINDS
-            causes += [one | {"folded": has_base} for one in beside if one["kind"] in kinds]
+            causes += [one | {"folded": has_base or one["folded"]} for one in beside if one["kind"] in kinds]
     return sorted(causes, key=lambda one: KINDS.index(one["kind"]))
 
 

@@ -65,7 +65,7 @@ GATE_MARKS = {
     GateState.NOT_APPLICABLE: NOTHING,
 }
 MOST_LINES = 20
-ARMS = "Three arms, of the cases that all of them measured"
+ARMS = "The cases that all three arms measured"
 _RANKS: Mapping[CauseKind, int] = {
     "lost": 2,
     "not_known": 2,
@@ -235,8 +235,7 @@ def _failed_first(gates: Sequence[GateResult]) -> list[GateResult]:
 
 def _of_causes(block: Block, one: Causes) -> Part:
     title = block.title(one)
-    is_first = one is block.causes[0] and not block.compared
-    folded = one.kind == "better" or (one.kind == "failing" and not is_first)
+    folded = block.is_folded(one)
     return Part(
         title=f"{title}: {plural(one.cases, 'case')}" if folded else title,
         causes=one,

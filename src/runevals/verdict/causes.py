@@ -82,11 +82,14 @@ def grouped(
         for kind in kind_of(case, change):
             cases.setdefault(kind, []).append(_case(kind, place, case, change))
     compared, every = (_tallies(report.cases, changes, compared=compared) for compared in (True, False))
+    broken = len(cases.get("unmeasured", ())) >= SHARE * len(report.cases)  # what they share is the run, no label
+    tallies = {kind: compared if kind in _OF_BOTH else every for kind in KINDS}
+    tallies["unmeasured"] = {} if broken else every
     return tuple(
         Causes(
             kind=kind,
             cases=len(cases[kind]),
-            groups=tuple(_groups(cases[kind], compared if kind in _OF_BOTH else every, of_both=kind in _OF_BOTH)),
+            groups=tuple(_groups(cases[kind], tallies[kind], of_both=kind in _OF_BOTH)),
         )
         for kind in KINDS
         if kind in cases
@@ -218,6 +221,7 @@ def _best_label(
         label
         for label, number in in_rest.items()
         if number >= FEWEST
+        and label in tallies
         and in_all[label] >= SHARE * tallies[label].measured
         and (label[0] != "suite" or tallies[label].measured < every)  # the only suite explains nothing
     ]

@@ -81,13 +81,11 @@ function targetTable({ columns, rows, pages }) {
   return table({ title: "Targets", columns, rows: named });
 }
 
-const FOLDED = new Set(["failing", "better"]);
-
 /** One kind of cases in groups; what is not new opens on a click. */
 function causeSection({ kind, title, cases, groups, folded }) {
   const heading = el("h2", {}, title, " ", el("span", { class: "number" }, String(cases)));
   const parts = groups.map(causeGroup);
-  if (folded || FOLDED.has(kind)) return el("details", { class: "fold cause" }, el("summary", {}, heading), parts);
+  if (folded) return el("details", { class: "fold cause" }, el("summary", {}, heading), parts);
   return el("section", { class: `cause is-${kind}` }, heading, parts);
 }
 
