@@ -169,5 +169,5 @@ def test_failing_cases_say_which_of_them_failed_on_the_base():
     made = conclusion(report(head, deterministic=True), report(base, deterministic=True))
     text = console.render(made)
     new, _, on_base = text.partition("Failing before and now: 1 case")
-    assert "Failing, and not on the base\n  new" in new
+    assert "New failures\n  new" in new
     assert on_base.startswith("\n  old")

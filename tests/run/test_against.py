@@ -133,7 +133,7 @@ def test_three_arms_stand_in_one_table(skill, runevals):
     sixth = pytest.approx(1 / 6)
     assert arms == [("without-skill", 6, sixth), ("base", 6, sixth), ("now", 6, 1.0)]
     for text in (out, (skill.path / "out.md").read_text(encoding="utf-8"), runevals("report", "out.json")[1]):
-        assert "Three arms, of the cases that all of them measured" in text
+        assert "The cases that all three arms measured" in text
         assert re.search(r"without.*skill[ |]+16\.7 % .*\n.*base[ |]+16\.7 % .*\n.*now[ |]+100\.0 % ", text), text
     assert "Three arms" in (skill.path / "out.html").read_text(encoding="utf-8")
 

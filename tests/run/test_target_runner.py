@@ -88,7 +88,7 @@ def test_without_a_git_history_the_head_alone_is_asked_again_and_nothing_is_call
     agent.write("base.json", base)
     agent.lose("k7")
     code, out, err = runevals(*RUN)
-    told = "an unchanged suite shows hardly any such cases, and the base's commit is not here"
+    told = "hardly any such cases would be lost without any change, and the base's commit is not here"
     ended(code, 3, out + err, "Not known – k7 may be lost: ", told, without=["No regression"])
     found = found_of_k7(agent)
     assert (found["base"], len(found["head"]["attempts"])) == (None, 2)

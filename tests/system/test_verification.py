@@ -179,7 +179,7 @@ def test_a_change_that_replaces_every_case_is_not_known(edited, runevals):
     edited.write("evals.json", json.dumps({**SUITE, "items": items}))
     code, out, _ = runevals("--base", "main", "-q", "-o", "out.json")
     assert code == 3, out
-    assert "Failing, and not on the base\n" in out
+    assert "New failures\n" in out
     kinds = [change["change"] for change in edited.document()["comparison"]["changes"]]
     assert (kinds.count("added"), kinds.count("removed")) == (2, len(SUITE["items"]))
     edited.write("runevals.yaml", (edited.path / "runevals.yaml").read_text() + "on_unknown: pass\n")

@@ -321,7 +321,7 @@ def test_an_edit_is_no_way_to_hide_a_lost_case(change, runevals, added, wrong, e
     code, out, _ = runevals(*AGAINST, "-o", "out.md")
     assert code == expected, out
     if added != " ":
-        assert "Failing, and not on the base" in (change.path / "out.md").read_text("utf-8")
+        assert "New failures" in (change.path / "out.md").read_text("utf-8")
         assert "k1 was edited, passed on the base and fails now" in out
         assert ("k1 was edited, passed on the base and fails now; its old form still passes" in out) is (
             expected == 0

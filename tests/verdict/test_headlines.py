@@ -30,7 +30,7 @@ def headline(head, base=SUITE, rules=None, **more):
         ),
         (
             {**SUITE, "k0": "fff"},
-            "Not known – k0 may be lost: with 3 runs a side, an unchanged suite shows hardly any such",
+            "Not known – k0 may be lost: with 3 runs a side, hardly any such",
             3,
         ),
     ],

@@ -39,8 +39,8 @@ def test_losses_that_never_blocked_are_seen_together():
     assert (found.sure, found.cases, found.metric) == (True, 300, "pass_rate")
     assert since_mark(found) == "−18.9 points since v1.4 (p < 0.0001)"
     assert about_mark(found).startswith(
-        "Pass rate 100.0 % → 81.1 %, −18.9 points since v1.4 (p < 0.0001), in the 300 cases that are as then "
-        "(mark v1.4: run 3 on main; 95 % interval "
+        "Pass rate 100.0 % → 81.1 %, −18.9 points since v1.4 (p < 0.0001), in the 300 cases that are unchanged "
+        "since (mark v1.4: run 3 on main; 95 % interval "
     )
 
 

@@ -179,7 +179,7 @@ def _together(prediction: Chance, rule: RegressionRule, of_dead: int, why_final:
     expected = prediction.expected
     number = "hardly any" if expected < 0.05 else f"about {expected:.{int(expected < 10)}f}"
     runs = plural(of_dead, "run")
-    detail = f"with {runs} a side, an unchanged suite shows {number} such cases"
+    detail = f"with {runs} a side, {number} such cases would be lost without any change"
     if prediction.probability <= RARE:
         return Reason.CHANCE, {**names, "detail": f"{detail}, and {why_final}"}
     return Reason.BY_CHANCE, {**names, "detail": detail}

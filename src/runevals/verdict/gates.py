@@ -156,7 +156,7 @@ def _unless_cleared(
     counting = [case for case in counting if (case.suite, case.key) not in cleared]
     if counting:
         return gate
-    why = "none failed at least two of three runs, or fresh runs cleared it"
+    why = "each failed fewer than two of three runs, or passed its fresh runs"
     return replace(gate, state=GateState.WARNED, undecided=False, reason=f"{gate.reason}; {why}")
 
 

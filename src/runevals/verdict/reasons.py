@@ -70,7 +70,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
     Reason.BASE_ALIKE: Meaning(State.NOT_WORSE, "the base does no better on fresh runs"),
     Reason.UNPROVEN: Meaning(
         State.NOT_WORSE,
-        "it passes no fresh run, which are too few to prove a loss",
+        "it passes none of the fresh runs, too few to prove a loss",
         "more runs: `fresh_runs`",
         warns=True,
     ),

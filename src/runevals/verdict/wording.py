@@ -150,17 +150,17 @@ def about_mark(mark: MarkComparison) -> str:
     low, high = -mark.interval[1], -mark.interval[0]
     interval = "" if mark.deterministic else f"; 95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
     judge = ", without the judge's scores, as another judge graded then" if mark.judge_left_out else ""
-    cases = f"{plural(mark.cases, 'case')} that {'is' if mark.cases == 1 else 'are'} as then"
+    cases = f"{plural(mark.cases, 'case')} that {'is' if mark.cases == 1 else 'are'} unchanged since"
     return (
         f"{name} {percent(mark.base_mean)} → {percent(mark.head_mean)}, {since_mark(mark)}, in the {cases}{judge} "
         f"(mark {mark.mark}: {mark.source}{interval})."
     )
 
 
-_STANDING: Mapping[State, tuple[str, str]] = {  # in a sentence, and in a cell
-    State.WORSE: ("worse than", "worse"),
-    State.NOT_KNOWN: ("not known yet to be worse or not than", "not known yet"),
-    State.NOT_WORSE: ("not worse than", "not worse"),
+_STANDING: Mapping[State, tuple[tuple[str, str], str]] = {  # of one and of several, and in a cell
+    State.WORSE: (("is worse than", "are worse than"), "worse"),
+    State.NOT_KNOWN: (("may be worse than",) * 2, "not known yet"),
+    State.NOT_WORSE: (("is not worse than", "are not worse than"), "not worse"),
 }
 
 
@@ -177,8 +177,8 @@ def about_standing(name: str, against: AgainstComparison) -> str:
 def stands(names: Sequence[str], against: AgainstComparison) -> str:
     """ "nano and pico are worse than mini"."""
     assert against.state is not None  # noqa: S101 - of a target
-    are = "is" if len(names) == 1 else "are"
-    return f"{joined(names)} {are} {_STANDING[against.state][0]} {against.name}"
+    one, several = _STANDING[against.state][0]
+    return f"{joined(names)} {one if len(names) == 1 else several} {against.name}"
 
 
 def _worth(against: AgainstComparison) -> str:
