@@ -8,10 +8,11 @@ import signal
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from runevals.models.chat.prices import Prices
 from runevals.records import Response, Workspace
@@ -22,6 +23,7 @@ from runevals.targets.agents.agent import AgentSettings
 from runevals.targets.agents.target import AgentTarget
 from runevals.targets.conversation_ids import ConversationIds
 from tests import agent_rig
+from tests.json_server import Answer, Asked, json_server
 from tests.run.workspaces.working import turn
 
 EACH = [
@@ -41,10 +43,11 @@ class Rig:
         )
         self.target = WorkspaceTarget(made, Workspaces(environment, at_once=1))
 
-    def ask(self, prompt: str, *, number: int = 1, of: int = 1, **files: str) -> Response:
+    def ask(self, prompt: str, *, number: int = 1, of: int = 1, mocks: object = (), **files: str) -> Response:
         """The answer to one turn of a thread."""
         spec = Workspace(files={"note.md": "one\n", **files})
-        return self.target.answer(turn(spec, turn=number, turns=of, prompt=prompt))
+        conversation = turn(spec, turn=number, turns=of, prompt=prompt)
+        return self.target.answer(replace(conversation, metadata={"mocks": mocks}))
 
 
 @pytest.fixture
@@ -95,6 +98,44 @@ def test_a_tool_that_is_not_permitted_does_nothing(rig, agent):
     assert (answer.problem, answer.workspace.changes) == (None, ())
     assert not any(call.ok for call in answer.tool_calls)
     assert bool(answer.refused) == (agent != "codex")  # which does not tell of a call that it does not know
+
+
+MOCKS = [{"tool": "mcp__docs__find", "match": {"input": {"q": "refund"}}, "return": "30 days"}]
+
+
+@pytest.mark.parametrize("agent", EACH)
+def test_its_tool_calls_are_answered_by_mocks(rig, agent):
+    """Beside its own tools, by its own client of MCP, in the turn after, too."""
+    if agent == "codex":  # it calls tools of servers in a form that the model of the rig does not write
+        with json_server(_calls_docs) as model:
+            made = Rig(agent, agent_rig.environment(agent, model.url), tools=WRITES)
+            with closing(made.target):
+                _ask_about_refunds(made, turns=2)
+        return
+    name = AGENTS[agent].server_tool.format("docs", "find")
+    _ask_about_refunds(rig(agent, agent_rig.calls("look it up", name, {"q": "refund"}, "It is."), tools=WRITES))
+
+
+def _ask_about_refunds(made: Rig, turns: int = 1) -> None:
+    for number in range(1, turns + 1):
+        answer = made.ask("look it up", number=number, of=turns, mocks=MOCKS)
+        assert (answer.problem, answer.text) == (None, "It is.")
+        [call] = answer.tool_calls
+        assert (call.name, call.mock, call.output) == ("mcp__docs__find", "mcp__docs__find:1", "30 days")
+
+
+def _calls_docs(request: Asked, _: int) -> Answer:
+    """A model that calls the tool of the server docs, and ends after its result."""
+    call = {"type": "function_call", "call_id": "1", "namespace": "mcp__docs", "name": "find"}
+    text = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is."}]}
+    is_new = request.body["input"][-1].get("role") == "user"
+    item = {"id": "i", **({**call, "arguments": '{"q": "refund"}'} if is_new else text)}
+    events = [
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": {"id": "r", "output": [item]}},
+    ]
+    lines = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+    return Answer(raw=lines.encode(), headers={"Content-Type": "text/event-stream"})
 
 
 HOOK = {"hooks": [{"type": "command", "command": "touch hooked.txt"}]}

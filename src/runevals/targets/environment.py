@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from runevals.lib.text.secret_variables import JOB_TOKENS
 from runevals.lib.text.secrets import remembered
 
+LOOPBACK = "127.0.0.1"
 _OURS_OR_THE_RUNNERS = ("INPUT_", "ACTIONS_", "RUNEVALS_")
 _TOKENS = JOB_TOKENS | {"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
 _HELD_BACK = _TOKENS | {"GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}
@@ -38,6 +39,12 @@ def bare(environment: Mapping[str, str]) -> dict[str, str]:
         for name, value in environment.items()
         if name.upper() in _PLAIN or name.upper().startswith("LC_")
     }
+
+
+def without_proxy(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables by which what listens on loopback is reached directly."""
+    direct = environment.get("NO_PROXY") or environment.get("no_proxy")
+    return dict.fromkeys(("NO_PROXY", "no_proxy"), f"{direct},{LOOPBACK}" if direct else LOOPBACK)
 
 
 def cleaned(environment: Mapping[str, str], names: Collection[str] | None = None) -> dict[str, str]:

@@ -17,7 +17,7 @@ from runevals.records.trace import leaves
 from runevals.targets.program_report import MOST_LEVELS
 
 DENIED = "denied: no mock answers this call"
-MOST_CALLS = 10_000  # of one answer that are kept
+MOST_CHARACTERS = 16 * 1024 * 1024  # of the calls of one answer that are kept
 NO_TOOL = "error: this tool cannot be used here"
 
 
@@ -30,6 +30,7 @@ class Mocks:
         self._mocks = [_Mock.of(mock, declared[: index + 1]) for index, mock in enumerate(declared)]
         self._hits: dict[str, int] = {}
         self.calls: list[ToolCall] = []  # that a program made
+        self._room = MOST_CHARACTERS
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -41,18 +42,27 @@ class Mocks:
         """Whether the case says how tool calls are answered."""
         return self.strict or bool(self._mocks)
 
+    def covers(self, name: str) -> bool:
+        """Whether no other tool of this name is called."""
+        return self.strict or any(mock.tool in ("*", name) for mock in self._mocks)
+
     def reply_to(self, message: object) -> dict[str, object] | None:
         """The reply to a program's `{"tool": …, "input": …}`; None if the message is another one."""
         match message:
             case {"tool": str(name), **rest} if rest.keys() <= {"input"}:
-                value = rest.get("input", {})
-                is_too_deep = nested_deeper(value, MOST_LEVELS)
-                call = self.answer_call(name, f"nested deeper than {MOST_LEVELS} levels" if is_too_deep else value)
-                self.calls.append(call)
-                del self.calls[MOST_CALLS:]
+                call = self.program_calls(name, rest.get("input", {}))
                 return {"output": call.output, "ok": call.ok}
             case _:
                 return None
+
+    def program_calls(self, name: str, value: object) -> ToolCall:
+        """The call of a program with its answer."""
+        is_too_deep = nested_deeper(value, MOST_LEVELS)
+        call = self.answer_call(name, f"nested deeper than {MOST_LEVELS} levels" if is_too_deep else value)
+        self._room -= len(repr(call))
+        if self._room > 0:
+            self.calls.append(call)
+        return call
 
     def answer_call(self, name: str, value: object) -> ToolCall:
         """The call with its answer."""

@@ -13,10 +13,9 @@ from runevals.programs.otlp_spans import require_library
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import InvalidSettings
 from runevals.targets import Target
+from runevals.targets.environment import LOOPBACK, without_proxy
 from runevals.targets.genai_spans import evidence
 from runevals.targets.program_report import failed
-
-_LOOPBACK = "127.0.0.1"
 
 
 class TracedTarget:
@@ -30,11 +29,10 @@ class TracedTarget:
         except ImportError:
             raise InvalidSettings("target.trace needs a library: pip install 'runevals[otlp]'") from None
         except OSError as error:
-            raise InvalidSettings(f"target.trace: cannot listen on {_LOOPBACK}: {error.strerror}") from None
+            raise InvalidSettings(f"target.trace: cannot listen on {LOOPBACK}: {error.strerror}") from None
         self._target = target
         self._prices = prices
-        direct = environment.get("NO_PROXY") or environment.get("no_proxy")
-        self._direct = f"{direct},{_LOOPBACK}" if direct else _LOOPBACK
+        self._direct = without_proxy(environment)
 
     def answer(self, conversation: Conversation) -> Response:
         """The answer, with the evidence of its trace. Raises TargetRefused."""
@@ -57,8 +55,7 @@ class TracedTarget:
             "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
             "OTEL_EXPORTER_OTLP_TRACES_HEADERS": header,
             "TRACEPARENT": f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01",
-            "NO_PROXY": self._direct,
-            "no_proxy": self._direct,
+            **self._direct,
         }
 
     def _with_evidence(self, response: Response, recording: Recording) -> Response:

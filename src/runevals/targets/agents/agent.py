@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.records.agent import MCP
 from runevals.targets.agents.stream import Reader
+from runevals.targets.mcp_mocks import Offer
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, gc=False):
@@ -21,6 +23,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True, gc=False):
     tools: tuple[str, ...] = ()  # names of TOOLS, and mcp:SERVER; nothing else is permitted
     skills: tuple[Path, ...] = ()  # folders with a SKILL.md
     servers: Mapping[str, Mapping[str, object]] = {}  # MCP servers by name
+    mocked: tuple[str, ...] = ()  # the agent's names of the tools of servers that answer by mocks
     args: tuple[str, ...] = ()  # more options of its command line
     env: tuple[str, ...] = ()  # names of variables that it is given beside its key
 
@@ -62,6 +65,8 @@ class Agent(ABC):
     program: ClassVar[str]
     package: ClassVar[str]  # of npm
     skills: ClassVar[str]  # the folder below HOME where it looks for skills
+    tools: ClassVar[Mapping[str, tuple[str, ...]]]  # its own names of those that settings permit
+    server_tool: ClassVar[str] = "mcp__{}__{}"  # how it names a tool of a server
     of_workspace: ClassVar[tuple[str, ...]] = ()  # the folders of a workspace where it looks for skills, too
     reader: ClassVar[type[Reader]]  # of one event stream
     keys: ClassVar[tuple[str, ...]]  # the variables that hold its key
@@ -73,6 +78,17 @@ class Agent(ABC):
     @abstractmethod
     def arguments(self, ask: Ask) -> list[str]:
         """The options of its command line, the prompt included."""
+
+    def with_mocks(self, settings: AgentSettings, offer: Offer) -> AgentSettings:
+        """The servers of mocks beside those tools that no mock answers."""
+        covers = offer.mocks.covers
+        left = [tool for tool in settings.tools if not any(map(covers, (tool, *self.tools.get(tool, ()))))]
+        return replace(
+            settings,
+            tools=tuple(dict.fromkeys([*left, *(f"{MCP}{name}" for name in offer.servers)])),
+            servers={**settings.servers, **offer.servers},
+            mocked=tuple(offer.tools(self.server_tool)),
+        )
 
     def cannot(self, settings: AgentSettings) -> str | None:  # noqa: ARG002
         """Which of these permissions it cannot keep to, and what to write; None if it can."""

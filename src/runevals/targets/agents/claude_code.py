@@ -106,6 +106,7 @@ class ClaudeCode(Agent):
     skills = ".claude/skills"
     of_workspace = (".claude/skills",)
     reader = _Reader
+    tools = _TOOLS
     keys = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
     places = ("ANTHROPIC_BASE_URL",)
     our_options = (

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from runevals.targets.agents.agent import Agent, AgentSettings, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count, text_of
 
+_TOOLS = {"shell": ("shell", "exec_command"), "write": ("apply_patch",), "web": ("web_search",)}
 # Its tools besides the shell, which no setting permits.
 _OFF = ("view_image", "multi_agent", "apps", "plugins", "image_generation", "browser_use", "computer_use")
 _SHELL = ("shell_tool", "unified_exec")
@@ -85,6 +86,7 @@ class Codex(Agent):
     package = "@openai/codex"
     skills = ".codex/skills"
     reader = _Reader
+    tools = _TOOLS
     keys = ("CODEX_API_KEY", "OPENAI_API_KEY")
     places = ("OPENAI_BASE_URL",)
     our_options = (

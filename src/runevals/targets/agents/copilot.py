@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +82,8 @@ class Copilot(Agent):
     skills = ".copilot/skills"
     of_workspace = (".github/skills", ".claude/skills")
     reader = _Reader
+    tools = _TOOLS
+    server_tool = "{}-{}"
     keys = ("COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN")
     places = (
         *("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_TYPE", "COPILOT_PROVIDER_WIRE_API", "COPILOT_MODEL"),
@@ -101,11 +104,13 @@ class Copilot(Agent):
     def arguments(self, ask: Ask) -> list[str]:
         """Its built-in servers are off."""
         settings = ask.settings
-        tools = settings.names_of(_TOOLS, "skill" if ask.has_skills else None)
+        tools = [*settings.names_of(_TOOLS, "skill" if ask.has_skills else None), *settings.mocked]
+        servers = {name: {**server, "tools": ["*"]} for name, server in settings.permitted_servers.items()}
         return [
             *settings.args,
             *(f"--prompt={ask.prompt}", "--output-format", "json", "--no-auto-update", "--disable-builtin-mcps"),
             *(f"--available-tools={','.join(tools or [_NONE])}", "--allow-all-tools"),
+            f"--additional-mcp-config={json.dumps({'mcpServers': servers})}",
             *(("--allow-all-urls",) if settings.has("web") else ()),
             *(("--model", ask.model) if ask.model else ()),
             *((f"--resume={ask.session}",) if ask.session else ()),

@@ -76,6 +76,8 @@ class GeminiCli(Agent):
     skills = ".gemini/skills"
     own_environment = ".gemini/.env"  # its only file that its settings do not switch off
     reader = _Reader
+    tools = _TOOLS
+    server_tool = "mcp_{}_{}"
     keys = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
     places = ("GOOGLE_GEMINI_BASE_URL",)
     our_options = (
@@ -99,7 +101,10 @@ class GeminiCli(Agent):
         settings_file = {
             "security": {"auth": {"selectedType": "gemini-api-key"}},
             "tools": {
-                "core": settings.names_of(_TOOLS, "activate_skill" if settings.skills else None),
+                "core": [
+                    *settings.names_of(_TOOLS, "activate_skill" if settings.skills else None),
+                    *(f"mcp_{name}_*" for name in settings.permitted_servers),
+                ],
                 "discoveryCommand": "",
                 "callCommand": "",
                 "sandbox": False,

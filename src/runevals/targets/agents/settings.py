@@ -97,7 +97,9 @@ class AgentTargetSettings(ProgramSettings, frozen=True, kw_only=True):
     skills_of_suites: bool = False  # the settings name no skills: those that the suites are for are installed
 
     alone = True
-    traits = Traits(takes_files=True, works_in_folders=True, plays_workspaces=True, stays_here=True)
+    traits = Traits(
+        takes_files=True, works_in_folders=True, plays_workspaces=True, stays_here=True, answers_tool_calls=True
+    )
     refuses = dict.fromkeys(_OF_OTHERS, NOT_TAKEN)
     reaches = rules(
         "type",

@@ -21,10 +21,12 @@ from runevals.records.agent import MCP
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.repository.fresh_copy import CannotCopy, write_file
 from runevals.targets.agents.agent import Agent, AgentSettings, Ask, install
-from runevals.targets.agents.skills import installed_skills
+from runevals.targets.agents.skills import InstalledSkill, installed_skills
 from runevals.targets.agents.stream import MAX_OUTPUT_BYTES, Stream
 from runevals.targets.conversation_ids import ConversationIds
-from runevals.targets.environment import bare, is_token, job_tokens
+from runevals.targets.environment import bare, is_token, job_tokens, without_proxy
+from runevals.targets.mcp_mocks import offering
+from runevals.targets.mocks import mocks_of
 from runevals.targets.program_report import failed
 
 
@@ -63,7 +65,6 @@ class AgentTarget:
         self._program = require_agent(agent, settings, environment)
         self._version = _version(self._program, agent.package)
         self._environment = _environment_of(agent, settings, environment)
-        self._home = agent.home(settings, environment)
         self._prices, self._sessions = prices, sessions
         self._skills = installed_skills(settings.skills)
         self._running: set[Exchange] = set()
@@ -75,15 +76,17 @@ class AgentTarget:
         if work is None or home is None:
             raise TargetRefused(f"the {self._agent.name} target needs a working folder of its own")
         session = self._sessions.id_of(conversation)
-        if conversation.turn == 1:
+        if conversation.turn > 1 and session is None:
+            return failed("target_failed", "the agent did not say how its conversation goes on")
+        with offering(mocks_of(conversation)) as offer:
+            settings = self._agent.with_mocks(self._settings, offer)
             try:
                 with as_program():
-                    self._furnish(home)
+                    self._furnish(home, settings, self._skills if conversation.turn == 1 else ())
             except (OSError, CannotCopy) as error:
                 return failed("target_failed", f"its HOME cannot be made: {error}")
-        elif session is None:
-            return failed("target_failed", "the agent did not say how its conversation goes on")
-        response = self._call(conversation, str(session) if session is not None else None, work, home)
+            response = self._call(conversation, session, settings, work, home)
+            response = offer.with_answers(response, self._agent.server_tool)
         self._sessions.keep(conversation, response.session)
         if response.model is not None:
             self._reported.add(response.model)
@@ -113,19 +116,21 @@ class AgentTarget:
         for exchange in tuple(self._running):
             exchange.kill()
 
-    def _furnish(self, home: Path) -> None:
-        """Writes the agent's settings and skills into a new HOME."""
-        for path, text in self._home.items():
+    def _furnish(self, home: Path, settings: AgentSettings, skills: Sequence[InstalledSkill]) -> None:
+        """Writes the agent's settings and skills into its HOME."""
+        for path, text in self._agent.home(settings, self._environment).items():
             write_file(home, path, text)
-        for skill in self._skills:
+        for skill in skills:
             skill.install(home, self._agent.skills)
 
-    def _call(self, conversation: Conversation, session: str | None, work: Path, home: Path) -> Response:
+    def _call(
+        self, conversation: Conversation, session: object, settings: AgentSettings, work: Path, home: Path
+    ) -> Response:
         ask = Ask(
             prompt=_prompt(conversation),
             model=self._settings.model or conversation.model,
-            session=session,
-            settings=self._settings,
+            session=None if session is None else str(session),
+            settings=settings,
             environment=self._environment,
             brings_skills=any((work / place).is_dir() for place in self._agent.of_workspace),
         )
@@ -152,16 +157,8 @@ class AgentTarget:
         finally:
             self._running.discard(exchange)
         stream.end()
-        failure = _failure(exchange, stream, timeout_s, finished=finished) or self._without_a_server(stream)
+        failure = _failure(exchange, stream, timeout_s, finished=finished) or _without_a_server(stream, settings)
         return self._priced(stream.outcome(time.monotonic() - began, failure), ask)
-
-    def _without_a_server(self, stream: Stream) -> Problem | None:
-        """That the agent answered without an MCP server that it should have had."""
-        failed_servers = sorted(stream.reader.failed_servers & self._settings.permitted_servers.keys())
-        if not failed_servers:
-            return None
-        message = f"the agent could not start the MCP server {', '.join(failed_servers)} of target.mcp"
-        return Problem(code="target_failed", message=message)
 
     def _sets_environment(self, work: Path, top: Path) -> bool:
         """Whether a file of the workspace would set the agent's variables."""
@@ -196,6 +193,15 @@ def _failure(exchange: Exchange, stream: Stream, timeout_s: float, *, finished: 
     return None
 
 
+def _without_a_server(stream: Stream, settings: AgentSettings) -> Problem | None:
+    """That the agent answered without an MCP server that it should have had."""
+    failed_servers = sorted(stream.reader.failed_servers & settings.permitted_servers.keys())
+    if not failed_servers:
+        return None
+    message = f"the agent could not start the MCP server {', '.join(failed_servers)} of target.mcp"
+    return Problem(code="target_failed", message=message)
+
+
 def _prompt(conversation: Conversation) -> str:
     """The prompt; before the first one, what the suite puts before it."""
     if conversation.turn > 1 or not conversation.history:
@@ -225,7 +231,11 @@ def _environment_of(agent: Agent, settings: AgentSettings, environment: Mapping[
     tokens = job_tokens(environment)
     env = [name for name in settings.env if not is_token(environment.get(name, ""), tokens)]
     names = (*agent.keys, *agent.places, *env)
-    return {**bare(environment), **{name: environment[name] for name in names if environment.get(name)}}
+    return {
+        **bare(environment),
+        **without_proxy(environment),
+        **{name: environment[name] for name in names if environment.get(name)},
+    }
 
 
 def _located(agent: Agent, environment: Mapping[str, str]) -> str:
