@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 
 from runevals.lib.text.secret_variables import JOB_TOKENS
 from runevals.lib.text.secrets import remembered
+from runevals.programs.loopback import LOOPBACK
 
-LOOPBACK = "127.0.0.1"
 _OURS_OR_THE_RUNNERS = ("INPUT_", "ACTIONS_", "RUNEVALS_")
 _TOKENS = JOB_TOKENS | {"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
 _HELD_BACK = _TOKENS | {"GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}

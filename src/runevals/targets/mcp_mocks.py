@@ -5,19 +5,17 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-import socket
-import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import canonical
+from runevals.programs.loopback import LoopbackServer
 from runevals.records import Problem, Response, ToolCall
 from runevals.records.errors import InvalidSettings
-from runevals.targets.environment import LOOPBACK
 from runevals.targets.mocks import Mocks
 
 if TYPE_CHECKING:
@@ -67,6 +65,7 @@ class Offer:
         """The servers below a path, by streamable HTTP. Raises ImportError."""
         from mcp.server.lowlevel import Server
 
+        logging.getLogger("mcp").addHandler(logging.NullHandler())  # otherwise it would write to our stderr
         server: Server = Server(PLAIN, on_list_tools=self._list, on_call_tool=self._call)
         return server.streamable_http_app(
             streamable_http_path=f"{path}/{{server}}", stateless_http=True, json_response=True
@@ -108,21 +107,11 @@ def offering(mocks: Mocks) -> Iterator[Offer]:
     if not mocks.tools:
         yield offer
         return
+    path = f"/{secrets.token_hex(16)}"
     try:
-        import uvicorn
-
-        app = offer.app(path := f"/{secrets.token_hex(16)}")
+        server = LoopbackServer(offer.app(path))
     except ImportError:
         raise InvalidSettings("mocks of an agent need the MCP SDK: pip install 'runevals[mcp]'") from None
-    for library in ("mcp", "uvicorn"):  # otherwise they would write to stderr of runevals
-        logging.getLogger(library).addHandler(logging.NullHandler())
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
-    with socket.create_server((LOOPBACK, 0)) as port:
-        offer.address = f"http://{LOOPBACK}:{port.getsockname()[1]}{path}"
-        thread = threading.Thread(target=server.run, args=([port],), daemon=True, name=PLAIN)
-        thread.start()
-        try:
-            yield offer
-        finally:
-            server.should_exit = True
-            thread.join()
+    offer.address = f"{server.address}{path}"
+    with closing(server):
+        yield offer

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from runevals.models.chat.prices import Prices
+from runevals.programs.loopback import LOOPBACK
 from runevals.programs.otlp_receiver import TOKEN_HEADER, OtlpReceiver, Recording
 from runevals.programs.otlp_spans import require_library
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.errors import InvalidSettings
 from runevals.targets import Target
-from runevals.targets.environment import LOOPBACK, without_proxy
+from runevals.targets.environment import without_proxy
 from runevals.targets.genai_spans import evidence
 from runevals.targets.program_report import failed
 
