@@ -7,7 +7,7 @@ import pytest
 from runevals.lib.parsing import source
 from runevals.records import Conversation
 from runevals.records.errors import InvalidSuite
-from runevals.targets.recorded import RecordedTarget
+from runevals.targets.recorded import RecordedTarget, answers_in, answers_of
 from tests.reports.conclusions import regressions
 
 
@@ -20,7 +20,7 @@ def recorded(tmp_path):
     def make(text: str, **options) -> RecordedTarget:
         path = tmp_path / "answers.jsonl"
         path.write_text(text, encoding="utf-8")
-        return RecordedTarget.from_file(path, path.name, **options)
+        return RecordedTarget(answers_in(path, path.name), path.name, **options)
 
     return make
 
@@ -76,11 +76,11 @@ def test_recordings_can_name_the_suite_if_keys_are_not_unique(recorded):
 
 def test_results_of_a_run_can_be_used_as_a_recording():
     report = regressions().report
-    target = RecordedTarget.from_report(report, "results.json")
+    target = RecordedTarget(answers_of(report), "results.json", model=report.run.target.model)
     assert target.answer(asked("KB-001", attempt=3)).text == "Please ask support."
     assert target.identity().model == report.run.target.model
     assert target.answer(asked("KB-001", attempt=9)).problem is not None
-    again = RecordedTarget.from_report(report, "results.json", reuse=True).answer(asked("KB-001", attempt=9))
+    again = RecordedTarget(answers_of(report), "results.json", reuse=True).answer(asked("KB-001", attempt=9))
     assert again == target.answer(asked("KB-001"))
 
 
@@ -105,4 +105,4 @@ def test_a_file_that_is_not_a_recording_is_reported(tmp_path, text):
     if text is not None:
         path.write_bytes(text)
     with pytest.raises(InvalidSuite, match=r"answers\.jsonl: (is not|there is no such file)"):
-        RecordedTarget.from_file(path, "answers.jsonl")
+        answers_in(path, "answers.jsonl")

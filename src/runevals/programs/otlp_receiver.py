@@ -12,7 +12,6 @@ from runevals.programs.otlp_spans import MOST_SPANS, PROTOBUF, Span, read_spans
 
 TOKEN_HEADER = "x-runevals-trace"
 MOST_BYTES = 16 * 1024 * 1024  # of the exports with one token, after decompression
-_MIB = 1024**2
 
 
 class Recording:
@@ -24,27 +23,21 @@ class Recording:
         self.problem: str | None = None
         self._bytes_left = MOST_BYTES
 
-    def reserve(self, size: int) -> bool:
-        """Whether there is room for so many bytes more."""
+    def reserve(self, size: int) -> None:
+        """Takes so many of the bytes that are left. Raises ValueError if they are fewer."""
         self._bytes_left -= size
         if self._bytes_left < 0:
-            self.fail(f"is larger than {MOST_BYTES // _MIB} MiB")
-        return self._bytes_left >= 0
+            raise ValueError(f"is larger than {MOST_BYTES // 1024**2} MiB")
 
     def add(self, spans: list[Span]) -> None:
-        """Adds the spans of one export."""
+        """Adds the spans of one export. Raises ValueError for too many."""
         if len(self.spans) + len(spans) > MOST_SPANS:
-            self.fail(f"has more than {MOST_SPANS} spans")
-        else:
-            self.spans += spans
+            raise ValueError(f"has more than {MOST_SPANS} spans")
+        self.spans += spans
 
     def fail(self, problem: str) -> None:
         """Something of it is missing; the first reason counts."""
         self.problem = self.problem or problem
-
-
-class _Refused(Exception):
-    """An export that is not read: (status, why)."""
 
 
 class OtlpReceiver:
@@ -71,13 +64,8 @@ class OtlpReceiver:
         kind = headers.get("content-type", "")
         status, text = await self._take(scope["path"], headers, kind, receive)
         sent_as = kind if status == 200 else "text/plain"
-        await send(
-            {
-                "type": "http.response.start",
-                "status": status,
-                "headers": [(b"content-type", sent_as.encode("latin-1"))],
-            }
-        )
+        sent_headers = [(b"content-type", sent_as.encode("latin-1"))]
+        await send({"type": "http.response.start", "status": status, "headers": sent_headers})
         await send({"type": "http.response.body", "body": text.encode()})
 
     async def _take(self, path: str, headers: Mapping[str, str], kind: str, receive: Receive) -> tuple[int, str]:
@@ -89,10 +77,9 @@ class OtlpReceiver:
             body = await _body(receive, recording, headers)
             if path == "/v1/traces":  # metrics and logs are taken, and not looked at
                 recording.add(read_spans(body, kind))
-        except (_Refused, ValueError, zlib.error) as error:
-            status, reason = error.args if isinstance(error, _Refused) else (400, str(error))
-            recording.fail(reason)
-            return status, reason
+        except (ValueError, zlib.error) as error:
+            recording.fail(str(error))
+            return 400, str(error)
         except Exception as error:
             recording.fail(f"cannot be read: {type(error).__name__}")
             raise
@@ -101,22 +88,20 @@ class OtlpReceiver:
 
 async def _body(receive: Receive, recording: Recording, headers: Mapping[str, str]) -> bytes:
     declared = int(headers.get("content-length", "0"))
-    body, more, has_room = bytearray(), True, recording.reserve(declared)
-    while more and has_room:
+    recording.reserve(declared)
+    body, more = bytearray(), True
+    while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise _Refused(400, "ends early")
+            raise ValueError("ends early")
         body += message["body"]
         more = message["more_body"]
-        has_room = recording.reserve(0 if declared else len(message["body"]))
-    if not has_room:
-        raise _Refused(413, "is too large")
+        recording.reserve(0 if declared else len(message["body"]))
     if headers.get("content-encoding", "identity") == "identity":
         return bytes(body)
     inflater = zlib.decompressobj(wbits=47)  # gzip or deflate
     content = inflater.decompress(body, MOST_BYTES + 1)
-    if not recording.reserve(len(content)):
-        raise _Refused(413, "is too large")
+    recording.reserve(len(content))
     if not inflater.eof:
-        raise _Refused(400, "ends early")
+        raise ValueError("ends early")
     return content

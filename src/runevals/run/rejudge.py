@@ -13,7 +13,7 @@ from runevals.run.request import RunRequest
 from runevals.run.world.build import real_world, require_judge
 from runevals.suites import load as loading
 from runevals.suites.plan import make_plan
-from runevals.targets.recorded import RecordedTarget
+from runevals.targets.recorded import RecordedTarget, answers_of
 
 
 def rejudged(report: RunReport, display_name: str, request: RunRequest) -> RunReport:
@@ -37,7 +37,7 @@ def rejudged(report: RunReport, display_name: str, request: RunRequest) -> RunRe
     require_judge(plan, settings)
     numbers = {(c.suite, c.key): {attempt.attempt for attempt in c.attempts} for c in report.cases}
     trials = [trial for trial in plan.trials if trial.attempt in numbers[trial.case.suite, trial.case.key]]
-    target = RecordedTarget.from_report(report, display_name)
+    target = RecordedTarget(answers_of(report), display_name, model=report.run.target.model)
     with real_world(settings, suites, target=target, budget=request.budget) as world:
         loading.dry_run_evaluators(plan, world.sandbox)
         side = Measurement(plan, settings, world, provenance(settings, ()))

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from runevals.targets.agents import AGENTS
 from runevals.targets.agents.stream import read_whole
 from runevals.targets.environment import cleaned
 from runevals.targets.kind import Making, Section
-from runevals.targets.mocked_exchange import exchange_with
+from runevals.targets.mocked_exchange import MockedExchange
 from runevals.targets.mocks import mocks_of, with_calls
 from runevals.targets.program import ProgramSettings
 from runevals.targets.program_report import failed, is_report, response_from
@@ -47,7 +48,7 @@ class CommandTarget:
         settings, mocks = self._settings, mocks_of(conversation)
         own = {"model": settings.model, "system": settings.system_prompt}
         try:
-            talk = exchange_with(mocks)(
+            talk = (partial(MockedExchange, mocks) if mocks.declared else Exchange)(
                 settings.command if conversation.workspace is None else self._from_elsewhere(),
                 cwd=conversation.cwd or settings.base,
                 env={**self._env, **conversation.env},

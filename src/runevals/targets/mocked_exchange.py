@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import IO, Any
 
 from runevals.lib.parsing.json_forms import json_in
@@ -48,8 +47,3 @@ class MockedExchange(Exchange):
         if take == self.take:  # closed where it is written: a process that is left with the pipe delays this alone
             with suppress(OSError, AttributeError):
                 self._process.stdin.close()  # type: ignore[union-attr]
-
-
-def exchange_with(mocks: Mocks) -> Callable[..., Exchange]:
-    """What makes the exchange of a program with these mocks; without any, it reads its input to the end."""
-    return partial(MockedExchange, mocks) if mocks.declared else Exchange

@@ -53,21 +53,6 @@ class RecordedTarget:
         self._reuse = reuse
         self._deterministic = deterministic
 
-    @classmethod
-    def from_file(
-        cls, path: Path, display_path: str, *, reuse: bool = False, deterministic: bool = True
-    ) -> RecordedTarget:
-        """Reads a file of lines. Raises InvalidSuite with every invalid line."""
-        return cls(_read(path, display_path), display_path, reuse=reuse, deterministic=deterministic)
-
-    @classmethod
-    def from_report(
-        cls, report: RunReport, display_path: str, *, reuse: bool = False, deterministic: bool = True
-    ) -> RecordedTarget:
-        """Plays back the answers of a run."""
-        model = report.run.target.model
-        return cls(_answers_of(report), display_path, model=model, reuse=reuse, deterministic=deterministic)
-
     def answer(self, conversation: Conversation) -> Response:
         """The recorded answer for this case, attempt and turn."""
         attempts = (conversation.attempt, 1) if self._reuse else (conversation.attempt,)
@@ -95,7 +80,8 @@ class RecordedTarget:
         """Nothing to end."""
 
 
-def _read(path: Path, display_path: str) -> Answers:
+def answers_in(path: Path, display_path: str) -> Answers:
+    """The answers of a file of lines. Raises InvalidSuite with every invalid line."""
     answers: dict[Key, Sequence[Response]] = {}
     store = Store(Response)
     problems: list[FileProblem] = []
@@ -117,7 +103,8 @@ def _read(path: Path, display_path: str) -> Answers:
     return answers
 
 
-def _answers_of(report: RunReport) -> Answers:
+def answers_of(report: RunReport) -> Answers:
+    """The answers of a run."""
     answers: dict[Key, Sequence[Response]] = {}
     store = Store(Response)
     for case in report.cases:
@@ -235,6 +222,6 @@ class RecordedSettings(TargetSettings, frozen=True, kw_only=True):
     def answers(self, report_of: Callable[[Path], RunReport | None]) -> RecordedTarget:
         """The answers of a results document, or of a file of lines. Raises InvalidSuite, InvalidDocument."""
         report, name = report_of(self.path), self.path.name
-        if report is None:
-            return RecordedTarget.from_file(self.path, name, reuse=self.reuse, deterministic=self.deterministic)
-        return RecordedTarget.from_report(report, name, reuse=self.reuse, deterministic=self.deterministic)
+        answers = answers_in(self.path, name) if report is None else answers_of(report)
+        model = None if report is None else report.run.target.model
+        return RecordedTarget(answers, name, model=model, reuse=self.reuse, deterministic=self.deterministic)

@@ -14,19 +14,9 @@ from runevals.repository.fresh_copy import CannotCopy, content_hash, copy_folder
 from runevals.repository.git import ignored_in
 
 SKILL_FILE = "SKILL.md"
+_GRADES = ("grading.json", "benchmark.json", "eval_metadata.json")
 # Except `.git`: files with what the agent should answer.
-NOT_INSTALLED = frozenset(
-    {
-        ".git",
-        "evals",
-        ".evals",
-        SKILL_SUITE,
-        *SKILL_TRIGGERS,
-        "grading.json",
-        "benchmark.json",
-        "eval_metadata.json",
-    }
-)
+NOT_INSTALLED = frozenset({".git", "evals", ".evals", SKILL_SUITE, *SKILL_TRIGGERS, *_GRADES})
 _BLOCK = re.MULTILINE | re.DOTALL
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # as the Agent Skills specification has it
 

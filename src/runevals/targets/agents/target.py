@@ -215,16 +215,17 @@ def _line_of(message: Message) -> str:
 
 def require_agent(agent: Agent, settings: AgentSettings, environment: Mapping[str, str]) -> str:
     """The path of its program. Raises InvalidSettings for permissions that it cannot keep to, and without it."""
-    _require_possible(agent, settings)
-    return _located(agent, environment)
-
-
-def _require_possible(agent: Agent, settings: AgentSettings) -> None:
     for tool in settings.tools:
         if tool.startswith(MCP) and tool.removeprefix(MCP) not in settings.servers:
             raise InvalidSettings(f"target.tools: there is no MCP server {tool.removeprefix(MCP)} in target.mcp")
     if (reason := agent.cannot(settings)) is not None:
         raise InvalidSettings(f"target.tools: {agent.name} cannot be restricted to that: {reason}")
+    program = shutil.which(agent.program, path=environment.get("PATH", os.defpath))
+    if program is None:
+        raise InvalidSettings(
+            f"the {agent.name} target needs the program `{agent.program}`; install it with: {install(agent)}"
+        )
+    return program
 
 
 def _environment_of(agent: Agent, settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, str]:
@@ -236,16 +237,6 @@ def _environment_of(agent: Agent, settings: AgentSettings, environment: Mapping[
         **without_proxy(environment),
         **{name: environment[name] for name in names if environment.get(name)},
     }
-
-
-def _located(agent: Agent, environment: Mapping[str, str]) -> str:
-    """The command line's path. Raises InvalidSettings that says how it is installed."""
-    program = shutil.which(agent.program, path=environment.get("PATH", os.defpath))
-    if program is None:
-        raise InvalidSettings(
-            f"the {agent.name} target needs the program `{agent.program}`; install it with: {install(agent)}"
-        )
-    return program
 
 
 def installed_version(agent: Agent, environment: Mapping[str, str]) -> str | None:
