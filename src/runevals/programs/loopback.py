@@ -5,21 +5,16 @@ from __future__ import annotations
 import logging
 import socket
 import threading
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 LOOPBACK = "127.0.0.1"
 MOST_CONNECTIONS = 128
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 class LoopbackServer:
     """Answers on a free port until it is closed."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         """`app` speaks ASGI. Raises OSError, and ImportError without the library."""
         import uvicorn
 

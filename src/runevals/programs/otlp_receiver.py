@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import secrets
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
-from runevals.programs.loopback import LoopbackServer, Message, Receive, Send
+from runevals.programs.loopback import LoopbackServer
 from runevals.programs.otlp_spans import MOST_SPANS, PROTOBUF, Span, read_spans
 
 TOKEN_HEADER = "x-runevals-trace"
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 MOST_BYTES = 16 * 1024 * 1024  # of the exports with one token, after decompression
 
 
@@ -59,7 +61,9 @@ class OtlpReceiver:
         finally:
             del self._recordings[recording.token]
 
-    async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def _answer(
+        self, scope: Mapping[str, Any], receive: Receive, send: Callable[[Mapping[str, Any]], Awaitable[None]]
+    ) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         kind = headers.get("content-type", "")
         status, text = await self._take(scope["path"], headers, kind, receive)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -80,7 +79,7 @@ def _tool_call(span: Span) -> ToolCall:
     return ToolCall(
         name=_tool(span),
         input=shallow(json_in(span.attributes.get("gen_ai.tool.call.arguments")), "the input of a tool call"),
-        output=result if result is None or isinstance(result, str) else json.dumps(result),
+        output=output_text(result),
         ok=not (span.failed or "error.type" in span.attributes),
         duration_s=span.duration_s,
     )

@@ -101,7 +101,7 @@ def _tool_call(value: object) -> ToolCall:
 
 
 def output_text(output: object) -> str | None:
-    """What a tool put out, as text."""
+    """The output of a tool call as text: JSON for what is neither text nor missing."""
     return output if output is None or isinstance(output, str) else json.dumps(output)
 
 
