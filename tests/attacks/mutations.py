@@ -227,6 +227,13 @@ PROMISES = (
         "if False:",
     ),
     Promise(
+        "A mock's name permits nothing",
+        "targets/test_mcp_mocks.py::test_the_name_of_a_mock_permits_nothing",
+        "src/runevals/targets/mcp_mocks.py",
+        'name = _NOT_IN_A_NAME.sub("_", tool)',
+        "name = tool",
+    ),
+    Promise(
         "No file with a secret is sent to a Ray cluster",
         "attacks/test_ray_parcel.py::test_a_file_with_a_secret_is_sent_nowhere",
         "src/runevals/run/cluster/repository_archive.py",
@@ -343,8 +350,8 @@ PROMISES = (
         "Traces are received only with a current token",
         "programs/test_otlp_receiver.py::test_without_the_token_of_a_recording_in_progress_nothing_is_taken",
         "src/runevals/programs/otlp_receiver.py",
-        'recording = self.server.recordings.get(self.headers.get(TOKEN_HEADER, ""))',
-        "recording = next(iter(self.server.recordings.values()), None)",
+        'recording = self._recordings.get(headers.get(TOKEN_HEADER, ""))',
+        "recording = next(iter(self._recordings.values()), None)",
     ),
     Promise(
         "The checkout adds no plugin",

@@ -232,11 +232,8 @@ def _environment_of(agent: Agent, settings: AgentSettings, environment: Mapping[
     tokens = job_tokens(environment)
     env = [name for name in settings.env if not is_token(environment.get(name, ""), tokens)]
     names = (*agent.keys, *agent.places, *env)
-    return {
-        **bare(environment),
-        **without_proxy(environment),
-        **{name: environment[name] for name in names if environment.get(name)},
-    }
+    own = {name: environment[name] for name in names if environment.get(name)}
+    return {**bare(environment), **without_proxy(environment), **own}
 
 
 def installed_version(agent: Agent, environment: Mapping[str, str]) -> str | None:
