@@ -32,7 +32,7 @@ LOOKS: dict[str, str] = {
     "model": r"(?<![\w.-])(?:openai/)?"
     r"(?:gpt-\d|claude-(?:opus|sonnet|haiku|fable)-\d|gemini-\d|qwen\d)(?:[\w.:-]*\w)?",
     "action": r"(?<=uses: )[\w./-]+@(?:[0-9a-f]{40} # v[\d.]+|v\d+)",
-    "image": r"python:3\.\d+(?:-[a-z]+)*",
+    "image": r"python:3\.[\d.]*\d(?:-[a-z]+)*(?:@sha256:[0-9a-f]{64})?",
     "api": r"20\d\d-\d\d-\d\d-preview",
     "python": r"(?<=Language :: Python :: )3\.\d+",
     "peer": r"omk \(oh-my-knowledge\) [\d.]+\d",

@@ -323,7 +323,8 @@ def created_once(factory: pytest.TempPathFactory, name: str, create: Callable[[P
 @pytest.fixture(scope="session")
 def image() -> str:
     """The name of the image, built from this checkout."""
-    built = docker("build", "--quiet", "--tag", "runevals-under-test", str(Path(__file__).parents[1]))
+    words = ("--quiet", "--build-arg", "BASE_IMAGE", "--tag", "runevals-under-test")
+    built = docker("build", *words, str(Path(__file__).parents[1]))
     assert built.returncode == 0, built.stderr
     return "runevals-under-test"
 

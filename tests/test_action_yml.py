@@ -44,6 +44,8 @@ def test_what_they_use_is_pinned_and_no_tag():
     assert re.fullmatch(
         r"docker://ghcr\.io/runevals/runevals@sha256:[0-9a-f]{64}", CONTAINER["runs"]["steps"][0]["uses"]
     )
+    base = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()[0]
+    assert re.fullmatch(r"ARG BASE_IMAGE=python:[\d.]+-slim-\w+@sha256:[0-9a-f]{64}", base)
     for upload in ACTION["runs"]["steps"][1:]:
         assert re.fullmatch(r"actions/upload-artifact@[0-9a-f]{40}", upload["uses"])
 

@@ -120,7 +120,7 @@ PROMISES = (
         "if elsewhere:",
     ),
     Promise(
-        "The image is pinned by digest, other actions by commit",
+        "Image, base image and other actions are pinned by digest",
         "test_action_yml.py::test_what_they_use_is_pinned_and_no_tag",
         "container/action.yml",
         "docker://ghcr.io/runevals/runevals@sha256:",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,8 @@ pytestmark = pytest.mark.needs("container")
 
 ROOT = Path(__file__).parents[2]
 RUNNER_UID = 1001
-BASE = "python:3.12-slim-bookworm"
+[NAMED] = re.findall("^ARG BASE_IMAGE=(.*)$", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
+BASE = os.environ.get("BASE_IMAGE", NAMED)
 
 
 @pytest.fixture
