@@ -14,6 +14,7 @@ import pytest
 import yaml
 from junitparser import JUnitXml
 
+from runevals.version import ACTION_REF
 from tests.docs.pages import ROOT
 from tests.sample_suites import AGENT, WORSE
 
@@ -211,22 +212,30 @@ def test_files_are_valid_by_the_schemas_of_their_systems(name, schema, more):
     assert done.returncode == 0, done.stdout
 
 
-def test_all_install_what_one_line_says_and_nothing_by_a_name_that_is_not_ours_yet():
+def test_all_install_and_use_what_one_line_says():
+    """Nothing by a name that is not ours yet."""
     script = install()
-    texts = {path.name: path.read_text(encoding="utf-8") for path in script.files()}
-    assert {name for name, text in texts.items() if script.written(text) != text} == set()
-    assert {name for name in texts if script.requirement() in texts[name]} >= {"gitlab-ci.yml", "change-model.yml"}
+    assert script.changed() == {}
+    for name, line in (
+        ("docs/ci/gitlab-ci.yml", f"'runevals[gitlab] @ git+https://github.com/runevals/runevals@{ACTION_REF}'"),
+        ("docs/workflows/change-model.yml", f"pip install git+https://github.com/runevals/runevals@{ACTION_REF}"),
+        ("docs/workflows/pull-request.yml", f"uses: runevals/runevals@{ACTION_REF} # zizmor"),
+        ("README.md", f"uses: runevals/runevals@{ACTION_REF}\n"),
+    ):
+        assert line in (ROOT / name).read_text(encoding="utf-8"), name
 
 
-@pytest.mark.parametrize("source", ["", "git+https://example.com/o/runevals@0123abc"])
-def test_another_source_changes_every_form(source, monkeypatch):
+def test_another_ref_changes_every_form():
     script = install()
-    forms = ["pip install runevals", "pip install 'runevals[gitlab]'", "pip install -q other"]
-    monkeypatch.setattr(script, "SOURCE", source)
-    once = [script.written(form) for form in forms]
-    assert once == (
-        forms if not source else [f"pip install {source}", f"pip install 'runevals[gitlab] @ {source}'", forms[2]]
-    )
-    assert [script.written(form) for form in once] == once
-    monkeypatch.setattr(script, "SOURCE", "")
-    assert [script.written(form) for form in once] == forms
+    forms = [
+        *("pip install runevals", "pip install 'runevals[gitlab]'", "pip install -q other"),
+        *("uses: runevals/runevals@v0 # one", "uses: runevals/runevals/container@v0"),
+    ]
+    source = "git+https://github.com/runevals/runevals@0123abc"
+    once = [script.written(form, "0123abc") for form in forms]
+    assert once == [
+        *(f"pip install {source}", f"pip install 'runevals[gitlab] @ {source}'", "pip install -q other"),
+        *("uses: runevals/runevals@0123abc # one", "uses: runevals/runevals/container@0123abc"),
+    ]
+    assert [script.written(form, "0123abc") for form in once] == once
+    assert [script.written(form, "v0") for form in once] == forms

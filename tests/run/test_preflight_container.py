@@ -10,7 +10,7 @@ from runevals.run.preflight_container import require_reachable
 from runevals.settings.resolve import RawSettings, resolve
 from tests.json_server import json_server
 
-INSTEAD = "; use runevals/runevals@v0, which runs on the runner, instead of runevals/runevals/container@v0"
+INSTEAD = "; use runevals/runevals, which runs on the runner, instead of runevals/runevals/container"
 
 
 def settled(folder, target, **environment):

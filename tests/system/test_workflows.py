@@ -28,6 +28,7 @@ from typing import Any
 
 import pytest
 
+from runevals.version import ACTION_REF
 from tests.conftest import docker
 from tests.github.emulator import FORK_ID, REPOSITORY_ID, TOKEN, Fault
 from tests.sample_suites import AGENT, WORSE
@@ -72,7 +73,7 @@ def actions(image, tmp_path_factory):
     for name in ("container", "runner"):
         shutil.copytree(ROOT / name, folder / name)
     dist = tmp_path_factory.mktemp("dist")
-    built = docker("build", "--target", "wheel", "--output", str(dist), str(ROOT))
+    built = docker("build", "--build-arg", "BASE_IMAGE", "--target", "wheel", "--output", str(dist), str(ROOT))
     assert built.returncode == 0, built.stderr
     [wheel] = dist.glob("*.whl")
     command = [sys.executable, ROOT / ".ci" / "release_files.py", f"{image}:latest", wheel]
@@ -81,7 +82,7 @@ def actions(image, tmp_path_factory):
     [download] = re.findall(r"actions/download-artifact@\w+", (WORKFLOWS / "sharded.yml").read_text("utf-8"))
     stand_ins = Path(__file__).parent / "actions"
     return {
-        "runevals/runevals@v0": folder,
+        f"runevals/runevals@{ACTION_REF}": folder,
         upload: stand_ins / "upload-artifact",
         download: stand_ins / "download-artifact",
     }
@@ -388,7 +389,7 @@ def test_a_change_that_brings_its_own_shard_is_red_where_the_plan_fails(sharded,
 def form(name: str, uses: str, settings: str, *more: str) -> str:
     """A step of the action, in one of its forms. act tells its steps apart by nothing, GitHub by GITHUB_ACTION."""
     given = f"{{config: {settings}.yaml, comment_id: {name}}}"
-    lines = [f"- uses: runevals/runevals{uses}@v0", *more, f"  with: {given}"]
+    lines = [f"- uses: runevals/runevals{uses}@{ACTION_REF}", *more, f"  with: {given}"]
     return "".join(f"      {line}\n" for line in lines)
 
 
@@ -465,7 +466,7 @@ def test_the_runner_has_all_that_the_job_has_and_the_container_says_what_it_lack
     assert all(given == ["passed", "failed"] for given in answers)
     both = (json.dumps(documents[name]).replace(name, "a form") for name in ("runner-plain", "container-plain"))
     assert set(differences(*map(json.loads, both))) <= TIMES | WHERE_THEY_RAN
-    instead = "; use runevals/runevals@v0, which runs on the runner, instead of runevals/runevals/container@v0"
+    instead = "; use runevals/runevals, which runs on the runner, instead of runevals/runevals/container"
     for lacks in (
         "No module named 'tabulate' (with_tabulate.py:1)",
         "localhost:9/ within the container",

@@ -11,4 +11,4 @@ def what_to_use() -> str:
     """The end of a message about what the container lacks; elsewhere nothing."""
     if not os.environ.get(VARIABLE):
         return ""
-    return "; use runevals/runevals@v0, which runs on the runner, instead of runevals/runevals/container@v0"
+    return "; use runevals/runevals, which runs on the runner, instead of runevals/runevals/container"

@@ -14,6 +14,7 @@ from runevals.models.facts import model, with_models
 from runevals.settings.words import target_words
 from runevals.suites.dialects import eval_document
 from runevals.suites.load import PLACEHOLDER
+from runevals.version import ACTION_REF
 
 SUITE = Path("evals", "evals.json")
 SETTINGS = Path("runevals.yaml")
@@ -73,7 +74,7 @@ jobs:
         with:
           persist-credentials: false
           fetch-depth: 0
-{install}      - uses: runevals/runevals@v0 # zizmor: ignore[unpinned-uses]
+{install}      - uses: runevals/runevals@{ref} # zizmor: ignore[unpinned-uses]
 {step}"""
 
 
@@ -231,6 +232,7 @@ def workflow(*, branch: str | None, config: str, variables: Sequence[str], insta
         place = "secrets" if is_secret(name) else "vars"
         step.append(f"        {mark}  {name}: ${{{{ {place}.{name} }}}}")
     return _WORKFLOW.format(
+        ref=ACTION_REF,
         branch=_plain(branch),
         install="".join(f"      - run: {line}\n" for line in installs),
         step="".join(f"{line}\n" for line in step),
@@ -242,7 +244,7 @@ def gate_workflow(tool: str, *, branch: str | None, commands: Sequence[str]) -> 
     runs = "".join(f"      - run: {line}\n" for line in commands)
     keys = "        # env:\n        #   OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"
     step = f"        with: {{mode: gate, results: {GATED[tool][1]}}}\n"
-    return _WORKFLOW.format(branch=_plain(branch), install=runs + keys, step=step)
+    return _WORKFLOW.format(ref=ACTION_REF, branch=_plain(branch), install=runs + keys, step=step)
 
 
 def _plain(branch: str | None) -> str:
