@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 
 from runevals.lib.text.escape import one_line
@@ -245,7 +245,21 @@ def _is_nowhere(repository: Path) -> bool:
 
 def commit_of(repository: Path, ref: str) -> str | None:
     """The commit of `ref`, or None."""
-    return git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}") or None
+    try:
+        return (_commit_of_sha if _SHA.fullmatch(ref) else _commit_of)(repository, ref)
+    except LookupError:
+        return None
+
+
+def _commit_of(repository: Path, ref: str) -> str:
+    """Raises LookupError if there is none."""
+    commit = git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    if not commit:
+        raise LookupError(ref)
+    return commit
+
+
+_commit_of_sha = lru_cache(4096)(_commit_of)  # a commit that is here stays here
 
 
 def tree_of(repository: Path, commit: str) -> str | None:
@@ -281,10 +295,11 @@ def default_branch(repository: Path) -> str | None:
 
 def head_and_parents(repository: Path) -> tuple[str | None, tuple[str, ...]]:
     """(HEAD's commit, its parents, even if a shallow clone lacks them); (None, ()) without a commit."""
-    commit = commit_of(repository, "HEAD")
-    content = None if commit is None else git(repository, "cat-file", "-p", commit)
-    header = (content or "").partition("\n\n")[0].splitlines()
-    return commit, tuple(line.split()[1] for line in header if line.startswith("parent "))
+    output = git_output(repository, ("cat-file", "--batch"), stdin=b"HEAD^{commit}\n") or b""
+    name, *header = output.partition(b"\n\n")[0].decode("utf-8", "replace").splitlines() or [""]
+    if not name.partition(" ")[2].startswith("commit "):
+        return None, ()
+    return name.partition(" ")[0], tuple(line.split()[1] for line in header if line.startswith("parent "))
 
 
 def commits_before(repository: Path, commit: str, most: int) -> tuple[str, ...]:
@@ -299,18 +314,26 @@ def file_at(repository: Path, commit: str, path: str) -> bytes | None:
     Links are followed within the commit, never through the work tree. Raises ExternalError if
     the checkout lacks parts of the commit, or the path leads into a submodule.
     """
-    kind, _, content = _object_at(repository, commit, path)
+    kind, _, content = _read_at(repository, commit, path)
     return content if kind == b"blob" else None
 
 
 def files_in(repository: Path, commit: str, folder: str) -> list[str]:
     """The names in a folder of a commit, empty if it is absent. Otherwise like `file_at`."""
-    kind, name, _ = _object_at(repository, commit, folder)
+    kind, name, _ = _read_at(repository, commit, folder)
     return (names(repository, "ls-tree", "-z", "--name-only", name.decode()) or []) if kind == b"tree" else []
 
 
-def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, bytes]:
+def _read_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, bytes]:
     """(blob, tree or nothing, its name, its content) at a path of a commit. Raises as `file_at`."""
+    try:
+        return (_object_of_sha if _SHA.fullmatch(commit) else _object_at)(repository, commit, path)
+    except LookupError:
+        return b"", b"", b""
+
+
+def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, bytes]:
+    """Raises LookupError if there is none, and as `file_at`."""
     object_name = f"{commit}:{path}"
     output = None
     if "\n" not in path:
@@ -328,7 +351,10 @@ def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, 
         raise ExternalError(
             f"{path} of {commit[:7]} is in the submodule {submodule}, whose files are not part of that commit"
         )
-    return b"", b"", b""
+    raise LookupError(object_name)
+
+
+_object_of_sha = lru_cache(64)(_object_at)  # what is at a path of a commit stays there
 
 
 def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
