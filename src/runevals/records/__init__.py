@@ -1,217 +1,28 @@
 """The nouns of runevals: frozen records that every stage takes and returns."""
 
+# ruff: noqa: F403 - a record is named once, where it is defined
+
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from runevals.records.acceptance import REMOVED, Acceptance, AcceptedLoss
-    from runevals.records.blame import Blame, BlamedCase, Hunk, HunkCoverage, HunkKind
-    from runevals.records.causes import CaseName, CauseGroup, CauseKind, CauseRow, Causes
-    from runevals.records.comparison import (
-        AgainstComparison,
-        Arm,
-        CategoryChange,
-        Change,
-        ChangeKind,
-        ChangeLabel,
-        Comparison,
-        Family,
-        Finding,
-        FlakyCase,
-        Flips,
-        MarkComparison,
-        MarkRun,
-        MetricChange,
-        MetricName,
-        MetricUnit,
-        Reason,
-        State,
-        ToolPaths,
-        Weakening,
-    )
-    from runevals.records.conclusion import Conclusion, FinalVerdict, GateResult, GateState, TextChange
-    from runevals.records.links import Links
-    from runevals.records.nothing import NOTHING
-    from runevals.records.outcome import Layer, Outcome, Scale, Verdict
-    from runevals.records.problem import (
-        ERROR_CODES,
-        NEVER_SENT_CODES,
-        NO_JSON,
-        RULES,
-        STOPPED_CODES,
-        WORKSPACE_BROKEN,
-        FileProblem,
-        Location,
-        Problem,
-    )
-    from runevals.records.prompt import PromptTemplate
-    from runevals.records.report import (
-        AND,
-        NO_CHECKS,
-        OF_TOOL,
-        AttemptReport,
-        BaseResult,
-        CaseReport,
-        CheckResult,
-        Coverage,
-        Layers,
-        ModelIdentity,
-        Provenance,
-        RunInfo,
-        RunReport,
-        ShardInfo,
-        SuiteInfo,
-        Totals,
-        TurnReport,
-        VoteAgreement,
-    )
-    from runevals.records.rules import Gate, GateRules, Mark, RegressionRule, Scope
-    from runevals.records.suite import (
-        LABELS,
-        LONGEST_NAME,
-        Case,
-        EvaluatorSpec,
-        Requires,
-        Suite,
-        Turn,
-        cut_name,
-        one_line,
-    )
-    from runevals.records.trace import (
-        Citation,
-        Conversation,
-        Delivery,
-        Message,
-        Response,
-        SimulatedConversation,
-        SimulatedUser,
-        ToolCall,
-        Trace,
-        TurnTrace,
-    )
-    from runevals.records.workspace import (
-        Argv,
-        FileChange,
-        FileFound,
-        FileProbe,
-        Keep,
-        Probe,
-        ProgramEnded,
-        ProgramProbe,
-        Workspace,
-        WorkspaceChanges,
-    )
-
-__all__ = [
-    "AND",
-    "ERROR_CODES",
-    "LABELS",
-    "LONGEST_NAME",
-    "NEVER_SENT_CODES",
-    "NOTHING",
-    "NO_CHECKS",
-    "NO_JSON",
-    "OF_TOOL",
-    "REMOVED",
-    "RULES",
-    "STOPPED_CODES",
-    "WORKSPACE_BROKEN",
-    "Acceptance",
-    "AcceptedLoss",
-    "AgainstComparison",
-    "Argv",
-    "Arm",
-    "AttemptReport",
-    "BaseResult",
-    "Blame",
-    "BlamedCase",
-    "Case",
-    "CaseName",
-    "CaseReport",
-    "CategoryChange",
-    "CauseGroup",
-    "CauseKind",
-    "CauseRow",
-    "Causes",
-    "Change",
-    "ChangeKind",
-    "ChangeLabel",
-    "CheckResult",
-    "Citation",
-    "Comparison",
-    "Conclusion",
-    "Conversation",
-    "Coverage",
-    "Delivery",
-    "EvaluatorSpec",
-    "Family",
-    "FileChange",
-    "FileFound",
-    "FileProbe",
-    "FileProblem",
-    "FinalVerdict",
-    "Finding",
-    "FlakyCase",
-    "Flips",
-    "Gate",
-    "GateResult",
-    "GateRules",
-    "GateState",
-    "Hunk",
-    "HunkCoverage",
-    "HunkKind",
-    "Keep",
-    "Layer",
-    "Layers",
-    "Links",
-    "Location",
-    "Mark",
-    "MarkComparison",
-    "MarkRun",
-    "Message",
-    "MetricChange",
-    "MetricName",
-    "MetricUnit",
-    "ModelIdentity",
-    "Outcome",
-    "Probe",
-    "Problem",
-    "ProgramEnded",
-    "ProgramProbe",
-    "PromptTemplate",
-    "Provenance",
-    "Reason",
-    "RegressionRule",
-    "Requires",
-    "Response",
-    "RunInfo",
-    "RunReport",
-    "Scale",
-    "Scope",
-    "ShardInfo",
-    "SimulatedConversation",
-    "SimulatedUser",
-    "State",
-    "Suite",
-    "SuiteInfo",
-    "TextChange",
-    "ToolCall",
-    "ToolPaths",
-    "Totals",
-    "Trace",
-    "Turn",
-    "TurnReport",
-    "TurnTrace",
-    "Verdict",
-    "VoteAgreement",
-    "Weakening",
-    "Workspace",
-    "WorkspaceChanges",
-    "cut_name",
-    "one_line",
-]
+    from runevals.records.acceptance import *
+    from runevals.records.blame import *
+    from runevals.records.causes import *
+    from runevals.records.comparison import *
+    from runevals.records.conclusion import *
+    from runevals.records.links import *
+    from runevals.records.nothing import *
+    from runevals.records.outcome import *
+    from runevals.records.problem import *
+    from runevals.records.prompt import *
+    from runevals.records.report import *
+    from runevals.records.rules import *
+    from runevals.records.suite import *
+    from runevals.records.trace import *
+    from runevals.records.workspace import *
 
 # Each after those that it imports: what a name's module needs is loaded, and little else.
 _MODULES = (
@@ -235,9 +46,8 @@ _MODULES = (
 
 def __getattr__(name: str) -> object:
     """A record, loaded when it is used: defining all of them takes a fifth of a short command."""
-    if name in __all__:
-        for module in _MODULES:
-            records = vars(import_module(f"runevals.records.{module}"))
-            if name in records:
-                return globals().setdefault(name, records[name])
+    for module in _MODULES:
+        records = vars(import_module(f"runevals.records.{module}"))
+        if name in records:
+            return globals().setdefault(name, records[name])
     raise AttributeError(f"module 'runevals.records' has no attribute '{name}'")

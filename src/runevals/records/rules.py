@@ -114,7 +114,7 @@ class Selection(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def has_filters(self) -> bool:
         """Whether it leaves cases out by what they are."""
-        return bool(self.category or self.tag or self.filter)
+        return any((self.category, self.tag, self.filter))
 
 
 class SuiteEntry(Struct, frozen=True, kw_only=True, gc=False):

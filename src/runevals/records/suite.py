@@ -130,16 +130,14 @@ class Suite(Struct, frozen=True, kw_only=True, gc=False):
 
 def labels_of(case: Case) -> Mapping[str, tuple[str, ...]]:
     """What a case declares to cover: label → texts, for the labels that it has."""
-    if not case.metadata:
-        return NOTHING
-    labels: dict[str, tuple[str, ...]] = {}
-    for label in LABELS:
-        text = case.metadata.get(label)
-        values = text if isinstance(text, list | tuple) else [text]
-        texts = tuple(dict.fromkeys(value for value in values if isinstance(value, str) and value))
-        if texts:
-            labels[label] = texts
-    return labels or NOTHING
+    labels = {label: _texts(case.metadata[label]) for label in LABELS if label in case.metadata}
+    return {label: texts for label, texts in labels.items() if texts}
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """The texts of a label, each once."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return tuple(dict.fromkeys(text for text in filter(None, values) if isinstance(text, str)))
 
 
 def notes_of(case: Case) -> str | None:

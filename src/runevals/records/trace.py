@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
@@ -154,13 +155,15 @@ def same_tool(name: str, tool: str) -> bool:
     `mcp__docs__fetch` and `docs.fetch` match those names and `fetch`.
     """
     name, tool = name.casefold(), tool.casefold()
-    return name == tool or any(name.rpartition(mark)[2] == tool for mark in ("__", ".", "/"))
+    return tool in (name, *(name.rpartition(mark)[2] for mark in ("__", ".", "/")))
 
 
 def leaves(value: object) -> Iterator[object]:
     """The scalars in a JSON value at any depth, without the names of fields."""
-    if isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from leaves(item)
-    else:
-        yield value
+    match value:
+        case dict():
+            yield from chain.from_iterable(map(leaves, value.values()))
+        case list():
+            yield from chain.from_iterable(map(leaves, value))
+        case _:
+            yield value
