@@ -60,6 +60,28 @@ def test_weights():
     assert (verdict.passed, verdict.score) == (True, 0.75)
 
 
+@pytest.mark.parametrize(("threshold", "passed"), [(0.75, True), (0.76, False), (None, True)])
+def test_a_weighted_average_passes_from_its_threshold(threshold, passed):
+    children = (EvaluatorSpec(name="contains", id="a"), EvaluatorSpec(name="contains", id="b"))
+    options = {"aggregation": "weighted_average", "weights": [3.0, 1.0]}
+    spec = EvaluatorSpec(name="composite", options=options, children=children, threshold=threshold)
+    found = catalogue.build(spec).evaluator.combine(parts((P, 1.0), (F, 0.0)))
+    assert (found.passed, found.score) == (passed, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "threshold", "message"),
+    [("and", 0.7, "threshold is of a weighted_average"), ("weighted_average", 0.0, "must be above 0")],
+)
+def test_a_threshold_that_cannot_be_used_is_refused(aggregation, threshold, message):
+    child = EvaluatorSpec(name="contains")
+    spec = EvaluatorSpec(
+        name="composite", options={"aggregation": aggregation}, children=(child,), threshold=threshold
+    )
+    with pytest.raises(InvalidOptions, match=message):
+        catalogue.build(spec)
+
+
 @pytest.mark.parametrize("aggregation", ["and", "or", "weighted_average"])
 def test_an_error_that_could_change_the_outcome_is_an_error(aggregation):
     other = (P, 1.0) if aggregation == "and" else (F, 0.0)

@@ -21,13 +21,14 @@ class CompositeEvaluator(Composite):
     """Combines the evaluators that the settings name in `evaluatorIds`. It is declared there, under an id.
 
     `and` passes when all pass, with the least score; `or` when any does, with the greatest; `weighted_average`
-    when Σ weight · score / Σ weight reaches 0.6. A part without a score counts 1 or 0 by its passing; skipped
-    parts are left out. An errored part leaves it errored, unless the others settle it.
+    when Σ weight · score / Σ weight reaches 0.6 or `threshold`. A part without a score counts 1 or 0 by its
+    passing; skipped parts are left out. An errored part leaves it errored, unless the others settle it.
 
     Options:
         aggregation: how the parts become one.
         mode: `parallel` asks all of them; `serial` stops, with `and`, at the first that fails.
         weights: for `weighted_average`, one for each part; 1 each without it.
+        pass_from: the weighted average, 0–1, that passes; `threshold` in the settings.
 
     Example:
         evaluators:
@@ -38,11 +39,18 @@ class CompositeEvaluator(Composite):
         fails: The order of 2026-11-20 is late.
     """
 
+    threshold_option = "pass_from"
+
     aggregation: Literal["and", "or", "weighted_average"] = "and"
     mode: Literal["parallel", "serial"] = "parallel"
     weights: tuple[float, ...] | None = None
+    pass_from: float = PASS_FROM
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
+        if not 0 < self.pass_from <= 1:
+            yield "threshold", f"threshold is {self.pass_from:g}, but must be above 0 and at most 1"
+        if self.aggregation != "weighted_average" and self.pass_from != PASS_FROM:
+            yield "threshold", f"threshold is of a weighted_average; '{self.aggregation}' has none"
         if not self.members:
             yield "evaluatorIds", "evaluatorIds is empty"
         if self.weights is not None and len(self.weights) != len(self.members):
@@ -65,13 +73,13 @@ class CompositeEvaluator(Composite):
         scores = [_score(part) for part in parts if part.outcome.measured]
         if self.aggregation == "weighted_average":
             return self._average(parts)
-        passed = all_of(parts) if self.aggregation == "and" else any_of(parts)
+        fold, extreme = (all_of, min) if self.aggregation == "and" else (any_of, max)
+        passed = fold(parts)
         if isinstance(passed, Problem):
             return passed
         if passed is None:
             return Verdict.skipped("every part was skipped")
-        score = min(scores) if self.aggregation == "and" else max(scores)
-        return Verdict(score, in_words(parts), details(parts, not_run), passed=passed)
+        return Verdict(extreme(scores), in_words(parts), details(parts, not_run), passed=passed)
 
     def _average(self, parts: Sequence[Part]) -> Verdict | Problem:
         problem = error_of(parts)
@@ -87,7 +95,9 @@ class CompositeEvaluator(Composite):
         if not total:
             return Verdict.skipped("every part was skipped")
         score = fsum(weight * share for weight, share in scored) / total
-        return Verdict(score, f"weighted average {score:.2f}", details(parts), passed=score >= PASS_FROM - 1e-12)
+        return Verdict(
+            score, f"weighted average {score:.2f}", details(parts), passed=score >= self.pass_from - 1e-12
+        )
 
 
 def _score(part: Part) -> float:
