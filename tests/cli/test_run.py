@@ -57,12 +57,6 @@ def test_all_runs_every_suite_and_passes_over_what_is_none(project, runevals):
     ]
 
 
-def test_in_a_project_of_vally_the_way_to_a_verdict_is_named(project, runevals):
-    project.write(".vally.yaml", "paths: {evals: [evals]}\n")
-    code, _, err = runevals()
-    ended(code, 2, err, "Its evals are Vally's (.vally.yaml)", "runevals gate FOLDER")
-
-
 def test_without_a_suite_it_ends_at_once_and_creates_nothing(project, runevals):
     code, _, err = runevals()
     assert code == 2

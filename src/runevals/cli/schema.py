@@ -26,6 +26,7 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     "skill-cases": ("runevals.suites.dialects", "skill-cases"),
     "rows": ("runevals.suites.dialects", "rows"),
     "prompt-yml": ("runevals.suites.dialects", "prompt-yml"),
+    "vally": ("runevals.suites.dialects", "vally"),
     "gold": ("runevals.suites.dialects", "gold"),
     "settings": ("runevals.settings", "settings-1"),
     "prompt-file": ("runevals.settings", "prompt-file"),

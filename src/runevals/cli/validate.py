@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from runevals.suites.load import LoadedSuites
     from runevals.suites.problem_formats import ValidationResult
 
+_LOST = {"lost-check": ("check", "lost"), "unknown-key": ("key", "not read")}  # by rules of warnings
 MOST_RESULTS = 20  # of a folder, the newest
 
 
@@ -191,9 +193,9 @@ def _suite_line(suite: Suite) -> str:
     from runevals.suites.problem_formats import checks_of
 
     counted = f"{plural(len(suite.cases), 'case')}, {plural(checks_of(suite), 'check')}"
-    unread = sum(problem.rule == "unknown-key" and problem.level == "warning" for problem in suite.problems)
-    mark, lost = ("⚠", f"; {plural(unread, 'key')} not read") if unread else ("✓", "")
-    return terminal_text(f"{mark} {suite.path}: {counted} ({suite.dialect}){lost}")
+    rules = Counter(problem.rule for problem in suite.problems if problem.level == "warning")
+    lost = [f"; {plural(rules[rule], noun)} {what}" for rule, (noun, what) in _LOST.items() if rules[rule]]
+    return terminal_text(f"{'⚠' if lost else '✓'} {suite.path}: {counted} ({suite.dialect}){''.join(lost)}")
 
 
 def _finding_lines(findings: Sequence[Hint]) -> list[str]:

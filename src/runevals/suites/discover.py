@@ -18,7 +18,8 @@ _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
 _CATEGORIES = ("replay", "regression", "redteam")
 _SKILL_FOLDERS = ("data/eval", "eval", "evals")
-VALLY = ".vally.yaml"  # the settings of Vally and of GitHub's Copilot Evals
+_VALLY = ".vally.yaml"  # the settings of Vally and of GitHub's Copilot Evals
+_OF_VALLY = {"evals": ["evals"], "evalFilenames": ["eval.yaml", "eval.yml"]}  # where its evals lie without them
 SUFFIXES = frozenset({".json", ".yaml", ".yml", ".jsonl", ".csv", ".tsv"})
 MOST_PLACES = 1_000_000  # that a pattern leads to
 
@@ -48,22 +49,19 @@ def discover(root: Path, suite_path: str | None, *, everything: bool = False) ->
         folder / name for names in (_NAMES, _SAMPLE_NAMES) for folder in (root, root / "evals") for name in names
     ]
     standard = tuple(path for path in places if path.is_file())
-    skills = skill_suites(root)
+    evals = [path for pattern in _evals_of_vally(root) for path in _matches(root, pattern)]
+    skills = tuple(dict.fromkeys((*skill_suites(root), *evals)))
+    optional = frozenset((*filter(is_trigger_file, skills), *evals))
     others = tuple(path for path in suite_files(root / "evals") if path not in (*standard, *skills))
     folders = [root / name for name in _SKILL_FOLDERS if _category_files(root / name)]
-    if everything and (standard or others or folders or skills):
+    if everything and any((standard, others, folders, skills)):
         cases = [path for folder in folders for path in _category_files(folder)]
-        triggers = filter(is_trigger_file, skills)
-        optional = frozenset((*others, *triggers)) - frozenset(cases)  # a file that lies with the cases is one
+        optional = (optional | set(others)) - set(cases)  # a file that lies with the cases is one
         return Discovery(files=tuple(dict.fromkeys((*standard, *others, *cases, *skills))), optional=optional)
-    if not standard and not folders and not skills:
+    if not any((standard, folders, skills)):
         raise NoSuiteFound(_nothing_found(root, others))
     files, left = _first(root, standard, folders, skills)
-    return Discovery(
-        files=files,
-        ignored=tuple(dict.fromkeys((*left, *others))),
-        optional=frozenset(filter(is_trigger_file, files)),
-    )
+    return Discovery(files=files, ignored=tuple(dict.fromkeys((*left, *others))), optional=optional)
 
 
 def _first(
@@ -81,12 +79,10 @@ def _first(
 
 
 def _nothing_found(root: Path, others: Sequence[Path]) -> str:
-    looked = f"{', '.join(_NAMES)} and eval-samples.json/.yaml/.yml, here and in ./evals/, and skills with evals"
+    looked = (
+        f"{', '.join(_NAMES)}, eval-samples.json/.yaml/.yml, here and in ./evals/, evals of skills and {_VALLY}"
+    )
     lines = [f"no suite found in {root} (looked for {looked})"]
-    if (root / VALLY).is_file():
-        lines.append(
-            f"Its evals are Vally's ({VALLY}): run `vally eval --output-dir FOLDER`, then runevals gate FOLDER"
-        )
     if others:
         names = ", ".join(str(path.relative_to(root)) for path in others)
         lines.append(f"Seen in ./evals/: {names}. Run them all with --all, or name one with --prompts-file")
@@ -99,6 +95,23 @@ def _nothing_found(root: Path, others: Sequence[Path]) -> str:
         '"items": [{"prompt": "…", "expected_response": "…"}]}'
     )
     return "\n".join(lines)
+
+
+def _evals_of_vally(root: Path) -> list[str]:
+    """The patterns of the evals that the settings of Vally name. Raises InvalidSuite."""
+    if not (root / _VALLY).is_file():
+        return []
+    settings = read(root / _VALLY, _VALLY).value
+    paths = settings.get("paths") if isinstance(settings, dict) else None
+    fields = _OF_VALLY | (paths if isinstance(paths, dict) else {})
+    folders, names = (_relative(fields[key]) for key in _OF_VALLY)
+    return [f"{folder}/**/{name}" for folder in folders for name in names]
+
+
+def _relative(value: object) -> list[str]:
+    """The paths of a setting that lead to no other place."""
+    texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+    return [text for text in texts if not {"..", "/"} & {*Path(text).parts}]
 
 
 def _by_name(root: Path, name: str) -> Discovery:
@@ -126,8 +139,7 @@ def _by_name(root: Path, name: str) -> Discovery:
 
 def _matches(root: Path, pattern: str) -> list[Path]:
     """The paths that a pattern matches, in order. Raises InvalidSettings if there are too many."""
-    start = Path(Path(pattern).anchor) if Path(pattern).is_absolute() else root
-    relative = pattern.removeprefix(start.anchor) if Path(pattern).is_absolute() else pattern
+    start, relative = root / Path(pattern).anchor, pattern.removeprefix(Path(pattern).anchor)
     try:
         paths = sorted(path for path, _ in matching(FolderTree(start), relative, hidden=False, most=MOST_PLACES))
     except CannotFollow as why:
@@ -140,7 +152,8 @@ def looked_at(root: Path, suite_path: str | None) -> list[Path]:
     if suite_path is None:
         names = [folder / name for folder in (root, root / "evals") for name in (*_NAMES, *_SAMPLE_NAMES)]
         cases = [path for folder in _SKILL_FOLDERS for path in _in_categories(root / folder)]
-        return [*names, *_in_folder(root / "evals"), *cases, *skill_patterns(root)]
+        evals = [root / path for path in (_VALLY, *_evals_of_vally(root))]
+        return [*names, *_in_folder(root / "evals"), *cases, *skill_patterns(root), *evals]
     path = root / suite_path
     return [*_in_folder(path), *_in_categories(path), *skill_patterns(path)] if path.is_dir() else [path]
 

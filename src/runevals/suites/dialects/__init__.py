@@ -17,7 +17,15 @@ from runevals.lib.parsing.xml import read_xml
 from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import FileProblem, Location, Suite
 from runevals.records.errors import OtherFormat, UnrecognisedSuite
-from runevals.suites.dialects import agent_skills, eval_document, eval_samples, prompt_yml, rows, skill_cases
+from runevals.suites.dialects import (
+    agent_skills,
+    eval_document,
+    eval_samples,
+    prompt_yml,
+    rows,
+    skill_cases,
+    vally,
+)
 from runevals.suites.dialects.checking import without_checks
 from runevals.suites.dialects.conservation import conserved
 from runevals.suites.dialects.options import LoadOptions
@@ -39,7 +47,7 @@ class Dialect(Protocol):
 
 
 PLUGINS = "runevals.dialects"  # their entry points
-DIALECTS: tuple[Dialect, ...] = (skill_cases, agent_skills, eval_samples, eval_document, prompt_yml, rows)
+DIALECTS: tuple[Dialect, ...] = (vally, skill_cases, agent_skills, eval_samples, eval_document, prompt_yml, rows)
 _COMMENTS = re.compile(r"(?:\s*//[^\n]*)*")  # lines, before the document
 TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv, ".tsv": rows.read_csv}
 
@@ -82,8 +90,9 @@ def _load(path: Path, source: Source, options: LoadOptions) -> Suite:
             return dialect.load(source, options)
     message = (
         "is not in a known suite format; expected an object with 'items' (eval document), a list of "
-        "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', rows with 'input', or "
-        "'evals' of {prompt, expected_output, assertions} (Agent Skills)"
+        "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', rows with 'input', "
+        "'evals' of {prompt, expected_output, assertions} (Agent Skills), or 'stimuli' of {name, prompt, graders} "
+        "(Vally)"
     )
     location = Location(file=source.path, line=1)
     raise UnrecognisedSuite([FileProblem(location=location, pointer="", message=message, rule="unknown-format")])

@@ -23,6 +23,7 @@ from runevals.records.errors import InvalidOptions, UnknownEvaluator
 
 _NO_OPTIONS = ("threshold", "weight")
 _KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}")
+LOST_CHECK = "lost-check"  # the rule of what names a check that has no equal here
 MOST_LINES = 5  # shown of many with the same problem
 
 Definitions = Mapping[str, EvaluatorSpec]

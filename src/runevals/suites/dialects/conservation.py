@@ -138,5 +138,6 @@ _READ: Mapping[str, tuple[str | tuple[str, ...], str | tuple[str, ...], tuple[st
     "eval-samples": ("file", "sample", ("samples",)),
     "rows": ("file", "row", ("rows", "data")),
     "skill-cases": ((), "case", ()),
+    "vally": ("", "stimulus", ("stimuli",)),
     "prompt-yml": ("", (EXPECTED,), ("testData",)),
 }

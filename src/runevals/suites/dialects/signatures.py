@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import islice
 
 from msgspec import Struct
 
@@ -17,8 +18,8 @@ _COLUMNS = "write its rows with the columns 'input' and 'expected'"
 class Signature(Struct, frozen=True, kw_only=True):
     """One kind of document; it has all `keys`, each a path or several with `|` between them.
 
-    `[]` in a path is any entry of a list, and `!` before a key stands for one that it has not. `next` says what to
-    do with a file that is not a suite of ours; it is empty for those that are.
+    `[]` in a path is any entry of a list, `*` any value of an object, and `!` before a key stands for one that it
+    has not. `next` says what to do with a file that is not a suite of ours; it is empty for those that are.
     """
 
     name: str
@@ -50,6 +51,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(name="a prompt file", keys=("messages.[].role", "testData", "evaluators")),
     Signature(name="the evals of a skill", keys=("skill_name", "evals.[].prompt|evals.[].query")),
     Signature(name="the evals of a skill", keys=("skill_name|skill", "tests.[]|cases.[]|evals.[]|test_cases.[]")),
+    Signature(name="an eval of Vally", keys=("stimuli.[].name", "stimuli.[].graders|stimuli.[].prompt|name")),
     Signature(name="a case of a skill", keys=("skill", "input", "expected.type")),
     Signature(name="cases of a skill", keys=("[].skill", "[].input", "[].expected.type")),
     *_other(
@@ -80,8 +82,26 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     *_other("an eval of waza", _GATE, ("tasks.[]", "graders|metrics"), ("tasks.[]", "skill", "config|graders")),
     *_other("a task of waza", _GATE, ("inputs.prompt", "expected|graders")),
-    *_other("an eval of Vally", _GATE, ("stimuli.[]", "graders|executor|config|name|stimuli.[].prompt")),
-    *_other("settings of Vally", _GATE, ("paths.evals", "suites|evalFilenames|version")),
+    *_other(
+        "an eval of skillgrade",
+        "make a case of each task in `evals/evals.json`, with its rubrics as assertions",
+        ("tasks.[].instruction", "tasks.[].graders|defaults"),
+    ),
+    *_other(
+        "an eval of skill-validator",
+        "run `skill-validator --reporter junit`, and `runevals gate` its results",
+        ("scenarios.[].prompt", "scenarios.[].assertions|scenarios.[].rubric"),
+    ),
+    *_other(
+        "a registry of OpenAI Evals",
+        "run its `samples_jsonl`, rows of input and ideal: `runevals FILE --evaluators ExactMatch`",
+        ("*.class", "*.args"),
+    ),
+    *_other(
+        "settings of Vally",
+        "run them by `runevals`, in their folder",
+        ("paths.evals", "suites|evalFilenames|version"),
+    ),
     *_other(
         "a dataset of pydantic-evals",
         f"its inputs may be any object: {_COLUMNS}",
@@ -184,6 +204,7 @@ def _has(value: object, path: list[str]) -> bool:
     if not path:
         return True
     name, *rest = path
-    if name == "[]":
-        return any(_has(entry, rest) for entry in list_in(value)[:MOST_ENTRIES])
+    if name in ("[]", "*"):
+        entries = list_in(value) if name == "[]" else object_in(value).values()
+        return any(_has(entry, rest) for entry in islice(entries, MOST_ENTRIES))
     return name in (fields := object_in(value)) and _has(fields[name], rest)
