@@ -8,8 +8,10 @@ import json
 from html import unescape
 
 import pytest
+from msgspec.structs import replace
 
-from runevals.reports import console, junit, summary, table
+from runevals.records import ModelIdentity
+from runevals.reports import console, coverage, junit, summary, table
 from runevals.reports import results_document as document
 from tests.reports.conclusions import HOSTILE, conclusion
 from tests.sample_reports import case, report
@@ -121,6 +123,23 @@ def test_what_labels_hold_is_inert():
 def test_many_groups_are_cut_with_their_number():
     cases = [case(f"k{n}", "p", labels={"capability": (f"c{n}",)}) for n in range(25)]
     assert "c19 1/1, … and 5 more\n" in console.render(conclusion(report(cases), None))
+
+
+def test_a_skill_without_a_case_of_a_category_that_has_a_gate_is_named():
+    """Of skills alone: the categories of other suites are their own."""
+    cases = [
+        *(case(name, "p", category=name, group="text_echo") for name in ("replay", "regression")),
+        *(
+            case(f"whole {name}", "p", category=name, group="whole")
+            for name in ("replay", "regression", "redteam")
+        ),
+    ]
+    of_models = report(cases)
+    of_skills = replace(of_models, run=replace(of_models.run, target=ModelIdentity(type="skill")))
+    assert [dict(coverage.parts(one))["Coverage (cases passed)"][1:] for one in (of_models, of_skills)] == [
+        [],
+        ["text_echo has no redteam case"],
+    ]
 
 
 def test_a_skipped_case_is_not_counted_as_one_that_should_have_passed():

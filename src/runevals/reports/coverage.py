@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import and_more, plural
 from runevals.records import CaseReport, Coverage, RunReport, Totals
+from runevals.verdict.totals import groups_without_cases
 
 MOST_GROUPS = 20
 MOST_TRIPWIRES = 20
@@ -15,7 +16,9 @@ MOST_TRIPWIRES = 20
 def parts(report: RunReport) -> Iterator[tuple[str, list[str]]]:
     """A title with its lines for the labels of the cases, and for tripwires; nothing if there are none."""
     if report.coverage:
-        yield "Coverage (cases passed)", [_of_label(coverage) for coverage in report.coverage]
+        missing = groups_without_cases(report)
+        lines = [*map(one_line, missing[:MOST_GROUPS]), *and_more(missing, MOST_GROUPS)]
+        yield "Coverage (cases passed)", [*(_of_label(coverage) for coverage in report.coverage), *lines]
     wires = [case for case in report.cases if case.tripwire]
     if wires:
         lines = [f"{case.key}: {tripwire(case) or 'not measured'}" for case in wires[:MOST_TRIPWIRES]]

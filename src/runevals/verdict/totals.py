@@ -10,8 +10,11 @@ from math import ceil
 from msgspec import Struct
 
 from runevals.lib.nullable import mean, total
-from runevals.records import LABELS, CaseReport, Coverage, Outcome, Totals, TurnReport, VoteAgreement
+from runevals.records import LABELS, CaseReport, Coverage, Outcome, RunReport, Totals, TurnReport, VoteAgreement
+from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.vote_agreement import Votes
+
+SKILL = "skill"  # the type of the target whose cases are of one skill each
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -61,6 +64,21 @@ def summary_of(cases: Iterable[CaseReport]) -> Summary:
         ),
         agreement=votes.agreement(),
     )
+
+
+def groups_without_cases(report: RunReport) -> list[str]:
+    """ "text_echo has no redteam case": the skills under test without a case in a category that has a gate."""
+    if report.run.target.type != SKILL:
+        return []
+    categories: dict[str, set[str | None]] = defaultdict(set)
+    for case in report.cases:
+        categories[case.group or case.suite].add(case.category)
+    return [
+        f"{name} has no {category} case"
+        for name, has in categories.items()
+        for category, _ in CATEGORY_GATES
+        if category not in has
+    ]
 
 
 def totals(cases: Iterable[CaseReport]) -> Totals:
