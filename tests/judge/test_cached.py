@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 
@@ -46,6 +47,33 @@ def test_the_same_question_to_a_judge_is_paid_for_once(judge_of, server):
     assert (first.cached, second.cached) == (False, True)
     assert (second.cost_usd, second.input_tokens) == (0.0, 0)
     assert second.model == first.model
+
+
+@pytest.mark.parametrize(
+    ("more", "kept"),
+    [
+        ({}, {}),
+        ({"accuracy": 4, "clarity": "2"}, {"accuracy": 4.0, "clarity": 2.0}),
+        ({"accuracy": 9, "clarity": True}, {}),
+    ],
+)
+def test_dimensions_are_asked_for_and_a_reply_without_them_is_valid(open_cache, more, kept):
+    question = replace(QUESTION, dimensions=("accuracy", "clarity"))
+
+    def reply(body, _):
+        return Reply(json.dumps({**json.loads(verdict(body, 3)), **more}))
+
+    with chat_server(reply) as server:
+        endpoint = Endpoint(model="big", api_key="k", base_url=server.base_url)
+        judge = ModelJudge(Chat(endpoint, Throttle()), {})
+        cached = CachedJudge(judge, open_cache(), vote=1, redact=str)
+        answers = [ask(cached, question), ask(cached, question)]
+    assert [(one.score, dict(one.dimensions), one.cached) for one in answers] == [
+        (3.0, kept, False),
+        (3.0, kept, True),
+    ]
+    sent = json.dumps(server.requests[0])
+    assert all(name in sent for name in question.dimensions)
 
 
 def test_the_identity_names_the_model_of_cached_answers(judge_of):

@@ -116,6 +116,36 @@ def test_what_a_judge_says_is_about_one_answer_so_the_check_alone_is_the_kind():
     assert [row.cases for group in one.groups for row in group.rows] == [2]
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "ends"),
+    [
+        ({"accuracy": 9.0, "clarity": 8.0}, {"accuracy": 3.0, "clarity": 7.0}, "; accuracy 9 → 3"),
+        ({"accuracy": 3.0}, {"accuracy": 9.0, "clarity": 1.0}, ""),
+        (None, {"accuracy": 3.0}, ""),
+        ("of another tool", {"accuracy": "low"}, ""),
+    ],
+)
+def test_the_dimension_that_fell_most_is_named_with_both_scores(before, now, ends):
+    """Judgements without dimensions are compared as before."""
+
+    def judged(one, dimensions):
+        details = {} if dimensions is None else {"dimensions": dimensions}
+        runs = [
+            replace(
+                run, turns=tuple(replace(t, results=(replace(t.results[0], details=details),)) for t in run.turns)
+            )
+            for run in one.attempts
+        ]
+        return replace(one, attempts=tuple(runs))
+
+    base, head = (
+        report([judged(case("a", letter), scores)], deterministic=True)
+        for letter, scores in (("p", before), ("f", now))
+    )
+    [group] = next(each for each in causes(head, compare(head, base, "base")) if each.kind == "lost").groups
+    assert group.rows[0].reason == f"not found: 30 days{ends}"
+
+
 def test_the_example_is_the_clearest_short_answers_first():
     some = [failed(f"k{n}", output="x" * (40 - n)) for n in range(8)]
     [group] = lost(*some).groups

@@ -36,7 +36,9 @@ class CachedJudge:
             return cached
         judgement = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
         if judgement.problem is None:
-            self._cache.put(key, json.dumps([judgement.score, self._redact(judgement.reason), judgement.model]))
+            reason, dimensions = self._redact(judgement.reason), dict(judgement.dimensions)
+            row = [judgement.score, reason, judgement.model, dimensions]
+            self._cache.put(key, json.dumps(row))
         return judgement
 
     def identity(self) -> ModelIdentity:
@@ -48,11 +50,18 @@ class CachedJudge:
         text = self._cache.get(key)
         if text is None:
             return None
-        score, reason, model = json.loads(text)
+        score, reason, model, dimensions = json.loads(text)
         if not question.scale.holds(score):
             return None
         if model is not None:
             self._models.add(model)
         return Judgement(
-            score=score, reason=reason, model=model, cost_usd=0.0, input_tokens=0, output_tokens=0, cached=True
+            score=score,
+            reason=reason,
+            model=model,
+            cost_usd=0.0,
+            input_tokens=0,
+            output_tokens=0,
+            dimensions=dimensions,
+            cached=True,
         )

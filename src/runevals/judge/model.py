@@ -7,9 +7,10 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
@@ -111,7 +112,8 @@ class ModelJudge:
             replies.append(reply)
             outcome = read_reply(reply, question, nonce)
             if isinstance(outcome, tuple):
-                return self._judgement(replies, score=outcome[0], reason=outcome[1])
+                judgement = self._judgement(replies, score=outcome[0], reason=outcome[1])
+                return replace(judgement, dimensions=_dimensions(reply, question, nonce))
             complaint = outcome
             repair = f"That cannot be used: {complaint}. Reply again, with the JSON object only."
             messages = [*messages, {"role": "assistant", "content": reply.text or ""}]
@@ -247,7 +249,7 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
     reason = ""
     for candidate in objects_with(nonce, reply.text):
         score = _number(candidate.get(question.score_key))
-        if isinstance(score, bool) or not isinstance(score, int | float):
+        if not _is_number(score):
             return f"'{question.score_key}' is missing or not a number"
         if not question.scale.holds(score):
             return f"the score {score} is outside {question.scale}"
@@ -264,12 +266,24 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
     return scores.pop(), beginning(reason, _MOST_REASON)
 
 
+def _dimensions(reply: ChatReply, question: Question, nonce: str) -> dict[str, float]:
+    """The scores of the question's dimensions that a usable reply has."""
+    values = {name: _number(objects_with(nonce, reply.text or "")[-1].get(name)) for name in question.dimensions}
+    return {
+        name: float(value) for name, value in values.items() if _is_number(value) and question.scale.holds(value)
+    }
+
+
 def objects_with(nonce: str, text: str) -> list[dict[str, Any]]:
     """The JSON objects in `text` that carry the nonce of the call: after its thinking, else in all of it."""
     for spoken in dict.fromkeys((_THINKING.sub("", text, count=1), text)):
         if objects := [candidate for candidate in _objects(spoken) if candidate.get("nonce") == nonce]:
             return objects
     return []
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _number(value: object) -> object:
@@ -318,13 +332,15 @@ def _objects(text: str) -> list[dict[str, Any]]:
 
 def _messages(question: Question, nonce: str) -> list[dict[str, str]]:
     high = question.scale.maximum
+    number = "whole number" if _is_integer_range(question) else "number"
+    low, top = f"{question.scale.minimum:g}", "upwards" if high is None else f"{high:g}"
     system = SYSTEM_PROMPT.format(
         nonce=nonce,
-        key=question.score_key,
-        number="whole number" if _is_integer_range(question) else "number",
+        key="".join(f'{name}": <{number} {low} to {top}>, "' for name in question.dimensions) + question.score_key,
+        number=number,
         instructions=question.instructions,
-        low=f"{question.scale.minimum:g}",
-        high=f"{high:g}" if high is not None else "upwards",
+        low=low,
+        high=top,
     )
     return [
         {"role": "system", "content": system},
@@ -340,7 +356,8 @@ def _response_format(output_format: str, question: Question, nonce: str) -> dict
     low, high = int(question.scale.minimum), int(question.scale.maximum or 10)
     few = _is_integer_range(question) and high - low <= MOST_ENUMERATED
     number = {"type": "integer", "enum": list(range(low, high + 1))} if few else {"type": "number"}
-    return schema_format("verdict", {"reasoning": {"type": "string"}, question.score_key: number}, nonce)
+    scores = dict.fromkeys((*question.dimensions, question.score_key), number)
+    return schema_format("verdict", {"reasoning": {"type": "string"}, **scores}, nonce)
 
 
 def _is_integer_range(question: Question) -> bool:
@@ -360,7 +377,7 @@ def _recorded(line: str) -> tuple[tuple[str, str, int], Judgement]:
     if not isinstance(row, dict) or not {"case", "evaluator", "score"} <= row.keys():
         raise ValueError("is not a recorded judgement: needs case, evaluator and score")
     score, turn = row["score"], row.get("turn", 1)
-    if isinstance(score, bool) or not isinstance(score, int | float):
+    if not _is_number(score):
         raise ValueError("'score' must be a number")
     if isinstance(turn, bool) or not isinstance(turn, int):
         raise ValueError("'turn' must be a whole number")

@@ -50,6 +50,7 @@ class Panel:
             spent,
             score=middle,
             reason=nearest.reason,
+            dimensions=nearest.dimensions,
             votes=tuple(
                 Vote(judge=name, score=vote.score) for name, vote in zip(self._names, judgements, strict=True)
             ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from runevals.records import Problem, Scale
@@ -16,6 +18,7 @@ class Question(Struct, frozen=True, kw_only=True, gc=False):
     parts: tuple[tuple[str, str], ...]
     scale: Scale = ONE_TO_FIVE
     score_key: str = "score"  # what the reply calls it
+    dimensions: tuple[str, ...] = ()  # scores of parts, beside it
     model: str | None = None  # to ask instead of the judge's own
 
 
@@ -36,5 +39,6 @@ class Judgement(Struct, frozen=True, kw_only=True, gc=False):
     input_tokens: int | None = None
     output_tokens: int | None = None
     problem: Problem | None = None
+    dimensions: Mapping[str, float] = {}  # those that the reply has
     votes: tuple[Vote, ...] = ()  # if it is the median of several
     cached: bool = False  # from the cache, and free

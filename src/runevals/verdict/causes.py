@@ -17,6 +17,7 @@ from runevals.records import (
     CauseRow,
     Causes,
     Change,
+    CheckResult,
     Comparison,
     Layer,
     Outcome,
@@ -172,10 +173,28 @@ def _case(kind: CauseKind, place: int, case: CaseReport, change: Change | None) 
     if failure is None:
         return _Case(place, case, change, "", LOWER, LOWER)
     turn, result = failure
-    reason = because(result)
+    base = None if change is None else change.base
+    reason = because(result) + _fall(result, base)
     # A reason names the case's own values after a colon; that of a judge is about this answer only.
     general = "" if result.layer is Layer.JUDGE else reason.replace(turn.expected or "\0", "…").partition(": ")[0]
     return _Case(place, case, change, result.evaluator, reason, _VALUE.sub("…", general))
+
+
+def _fall(result: CheckResult, base: CaseReport | None) -> str:
+    """ "; accuracy 9 → 3": the dimension of a judge's score that fell most from the base's first run."""
+    turns = [] if base is None else [turn for attempt in base.attempts[:1] for turn in attempt.turns]
+    results = [each for turn in turns for each in turn.results]
+    before = next((_dimensions(each) for each in results if each.id == result.id), {})
+    falls = [(now - before[name], name, now) for name, now in _dimensions(result).items() if name in before]
+    change, name, now = min(falls, default=(0.0, "", 0.0))
+    return f"; {name} {before[name]:g} → {now:g}" if change < 0 else ""
+
+
+def _dimensions(result: CheckResult) -> Mapping[str, float]:
+    """The scores of the dimensions, which another tool may have written."""
+    scores = result.details.get("dimensions")
+    known = scores.items() if isinstance(scores, Mapping) else ()
+    return {str(name): score for name, score in known if isinstance(score, int | float)}
 
 
 def labels(case: CaseReport) -> Iterator[Label]:

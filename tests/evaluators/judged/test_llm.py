@@ -22,6 +22,14 @@ def test_the_documented_template_omits_a_missing_reference():
     assert "reference" not in Llm().question(replace(SUBJECT, expected="")).instructions  # empty is false
 
 
+def test_the_documented_template_asks_for_each_dimension_and_keeps_those_of_the_reply():
+    assert Llm().question(SUBJECT).dimensions == ("accuracy", "completeness", "clarity")
+    assert Llm(prompt="Judge {{output}}").question(SUBJECT).dimensions == ()
+    scores = {"clarity": 2.0}
+    assert Llm().verdict(Judgement(score=6, dimensions=scores)).details == {"dimensions": scores}
+    assert Llm().verdict(Judgement(score=6)).details == {}
+
+
 def test_template_markup_in_a_response_is_not_expanded():
     question = Llm(prompt="Judge {{output}}").question(replace(SUBJECT, expected="secret"))
     assert question.instructions == "Judge (the text marked OUTPUT)"

@@ -31,7 +31,8 @@ Look at these:
 2. completeness: does it answer the whole question?
 3. clarity: is it easy to understand?
 
-Give one overall score."""
+Give each a score, and one overall."""
+_DIMENSIONS = {DEFAULT_PROMPT: ("accuracy", "completeness", "clarity")}
 
 
 @evaluator("llm")
@@ -44,7 +45,7 @@ class Llm(Judged):
     otherwise.
 
     Options:
-        prompt: the template; without it, one score for accuracy, completeness and clarity together is asked for.
+        prompt: the template; without it, accuracy, completeness, clarity and the whole are asked for.
         model: the model to ask instead of the configured judge's; `modelId` in the settings.
         minimum: the least score; `scoreRange.min` in the settings.
         maximum: the greatest score; `scoreRange.max` in the settings.
@@ -89,6 +90,7 @@ class Llm(Judged):
             parts=tuple((label_of(name), values.get(name) or "") for name in used),
             scale=self.scale,
             score_key="overall",
+            dimensions=_DIMENSIONS.get(self.prompt, ()),
             model=self.model,
         )
 
@@ -96,7 +98,8 @@ class Llm(Judged):
         if answer.score is None:
             return Verdict(None, answer.reason)
         share = self.scale.share(answer.score) or 0.0
-        return Verdict(answer.score, answer.reason, passed=share >= self.pass_from - 1e-12)
+        details = {"dimensions": dict(answer.dimensions)} if answer.dimensions else {}
+        return Verdict(answer.score, answer.reason, details, passed=share >= self.pass_from - 1e-12)
 
 
 def template_values(subject: Subject) -> dict[str, str | None]:
