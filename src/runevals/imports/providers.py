@@ -14,10 +14,14 @@ from runevals.imports.remarks import Remarks
 from runevals.lib.parsing.shapes import entries_of, list_in, object_in, objects_in
 from runevals.records.errors import UsageError
 
+_WIRE = re.compile(r"^(?:chat:|responses:|messages:|converse:)+")  # before the name of a model
 _CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 # promptfoo's names of providers that we ask by the same API → ours
 _PROVIDERS = {
-    **{name: name for name in ("anthropic", "openrouter", "groq", "mistral", "deepseek", "ollama", "bedrock")},
+    **{
+        name: name
+        for name in ("openai", "anthropic", "openrouter", "groq", "mistral", "deepseek", "ollama", "bedrock")
+    },
     "google": "gemini",
 }
 # promptfoo's names of coding agents → ours
@@ -172,13 +176,8 @@ def with_files(config: Mapping[str, Any], location: str, files: Files, remarks: 
 
 def _target(name: str) -> dict[str, Any] | None:
     kind, _, rest = name.partition(":")
-    model = rest.removeprefix("chat:").removeprefix("responses:").removeprefix("messages:")
-    model = model.removeprefix("converse:") if kind == "bedrock" else model
-    if not model or rest.startswith(_NO_CHAT):
-        return None
-    if kind == "openai":
-        return {"type": kind, "model": model}
-    return {"type": _PROVIDERS[kind], "model": model} if kind in _PROVIDERS else None
+    type_, model = _PROVIDERS.get(kind), _WIRE.sub("", rest)
+    return {"type": type_, "model": model} if type_ and model and not rest.startswith(_NO_CHAT) else None
 
 
 _ADVICE = {
