@@ -135,7 +135,7 @@ def test_three_arms_stand_in_one_table(skill, runevals):
     for text in (out, (skill.path / "out.md").read_text(encoding="utf-8"), runevals("report", "out.json")[1]):
         assert "The cases that all three arms measured" in text
         assert re.search(r"without.*skill[ |]+16\.7 % .*\n.*base[ |]+16\.7 % .*\n.*now[ |]+100\.0 % ", text), text
-    assert "Three arms" in (skill.path / "out.html").read_text(encoding="utf-8")
+    assert "three arms" in (skill.path / "out.html").read_text(encoding="utf-8")
 
 
 def gated(skill, limit: float, **settings):

@@ -113,7 +113,7 @@ def grouped(
             groups=tuple(
                 _groups(
                     cases[kind],
-                    {} if broken and kind == "unmeasured" else tallies[kind in _OF_BOTH],
+                    {None: tallies[False][None]} if broken and kind == "unmeasured" else tallies[kind in _OF_BOTH],
                     of_both=kind in _OF_BOTH,
                 )
             ),
