@@ -47,17 +47,26 @@ FIND = {"tool": "mcp__docs__find", "match": {"input": {"q": "refund"}}, "return"
 READ = {"tool": "Read", "return_seq": ["one", "two"]}
 
 
-def test_an_agent_calls_the_tools_of_mocks_and_the_trace_names_them_as_the_case_does(tmp_path):
-    agent = target(installed(tmp_path, CALLS), tools=("shell", "read"))
-    answer = agent.answer(ask(tmp_path, metadata={"mocks": [FIND, READ], "mocksStrict": False}))
-    assert answer.problem is None
-    assert [(call.name, call.output, call.ok, call.mock) for call in answer.tool_calls] == [
+def test_an_agent_calls_the_tools_of_mocks_and_the_trace_names_them_as_the_case_does(
+    project, runevals, tmp_path, monkeypatch
+):
+    hit = {"type": "mock_hit", "value": "Read:1"}
+    project.write(
+        "eval-samples.json", [{"sample_id": "a", "prompt": "?", "mocks": [FIND, READ], "assertions": [hit]}]
+    )
+    project.write("runevals.yaml", {"target": {"type": "claude-code", "tools": ["shell", "read"]}})
+    for name, value in installed(tmp_path / "agent", CALLS).items():
+        monkeypatch.setenv(name, value)
+    code, out, err = runevals("--no-judge", "-q", "-o", "out.json")
+    assert code == 0, out + err
+    [turn] = project.document("out.json")["cases"][0]["attempts"][0]["turns"]
+    assert [tuple(map(call.get, ("name", "output", "ok", "mock"))) for call in turn["tool_calls"]] == [
         ("mcp__docs__find", "30 days", True, "mcp__docs__find:1"),
         ("Bash", None, None, None),
         ("Read", "one", True, "Read:1"),
         ("mcp__docs__find", NO_TOOL, False, None),
     ]
-    words, said = json.loads(answer.text)
+    words, said = json.loads(turn["output"])
     assert said == [[["find"], "30 days"], [["Read"], "one"], [["find"], NO_TOOL]]
     assert "--tools=Bash" in words  # `Read` is mocked, and so all that reads
 
