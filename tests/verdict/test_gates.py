@@ -124,7 +124,9 @@ def test_a_case_lost_of_many_is_named_though_one_run_a_side_proves_nothing(rules
     base = {f"k{n}": "p" for n in range(40)}
     found = decided(rules, {**base, "k0": "f"}, base).verdict
     assert (found.exit_code, found.warns) == (0, True)
-    assert found.headline.startswith("No loss proven – k0 failed that passed on the base: with 1 run a side, about 1.")
+    assert found.headline.startswith(
+        "No loss proven – k0 failed that passed on the base: with 1 run a side, about 1."
+    )
 
 
 def test_an_errored_case_is_unmeasured_never_green_and_never_red(rules):
