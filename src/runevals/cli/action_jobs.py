@@ -158,6 +158,7 @@ def _of_job(request: RunRequest, step: Step) -> RunRequest:
     request = replace(
         request,
         find_mark=partial(stored_mark, settings, here),
+        has_page=settings.selection.shard is None,
         finds_lines=here.job.has_secrets and not request.name,  # not for a fork
     )
     if settings.selection.shard is not None:

@@ -230,7 +230,9 @@ def _run(request: RunRequest, options: Mapping[str, Any], journal_for: Callable[
     run = journal_for(*of_each)
     warn(loaded.problems)
     with nullcontext() if run is None else run.journal(*of_each) as journal:
-        measured = pipeline.run_each([replace(one, journal=journal) for one in requests], settings)
+        has_page = options["opened"] or any(path.suffix == ".html" for path in files.outputs)
+        requests = [replace(one, journal=journal, has_page=has_page) for one in requests]
+        measured = pipeline.run_each(requests, settings)
     conclusions = [with_waiting(conclusion, settings) for conclusion in measured]
     if several:
         done = run_targets.reported(dict(zip(settings.targets, conclusions, strict=True)), files, options)

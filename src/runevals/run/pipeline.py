@@ -28,7 +28,6 @@ from runevals.run.prepare_request import prepared, prepared_merge, prepared_resu
 from runevals.run.request import RunRequest
 from runevals.run.shards.verdict import base_of_shards, conclude_shards, with_filters_of
 from runevals.run.sides import HEAD, open_side
-from runevals.run.strength.suite import with_strength
 from runevals.run.targets import Job, against_each, each, measure_together, reused_by_all
 from runevals.run.tool_results import in_suites_of, not_measured_here, with_declared_determinism, with_lost_scores
 from runevals.run.tool_runner import concluded
@@ -126,7 +125,11 @@ def _concluded(job: Job, against: AgainstComparison | None) -> Conclusion:
         return ended_by(job.error, settings, COULD_NOT_MEASURE)
     mark = since_mark(report, request.mark, settings.rules.regression)
     conclusion = conclusion_of(report, job.comparison, settings.rules, mark, against)
-    conclusion = with_strength(_with_blame(remarked(conclusion, job.base, request), request), request)
+    conclusion = _with_blame(remarked(conclusion, job.base, request), request)
+    if request.has_page:
+        from runevals.run.strength.suite import with_strength
+
+        conclusion = with_strength(conclusion, request)
     return _cut_short(conclusion, request, job.refusal)
 
 

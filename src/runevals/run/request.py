@@ -37,6 +37,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     base: str | None = None  # the ref whose commit is run first
     stored: StoredBase | None = None  # of an earlier run; taken if the settings name no base
     earlier: Conclusion | None = None  # of the same commit, by an earlier attempt of this job
+    has_page: bool = False  # a page shows its results, and how many wrong answers its suites notice
     finds_lines: bool = False  # searches the lines that lost cases, if the settings allow it
     journal: Journal | None = None  # answers of an unfinished run
     find_mark: FindMark | None = None  # finds the run of a mark; None: among the results in this folder
