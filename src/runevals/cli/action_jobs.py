@@ -171,8 +171,8 @@ def _stored(request: RunRequest, here: JobContext) -> StoredBase:
     """The stored result of the base; one that had a single target has none of this name, and is run instead."""
     side = request.raw.base_side
     stored = stored_base(request.settings, request.raw, here, notice)
-    had_one = request.name and side is not None and side.file is not None and "target" in side.file.values
-    if had_one and stored.baseline is None and stored.unreadable is None:
+    had_one = request.name and side is not None and "target" in side.values
+    if had_one and not stored.is_known:
         return replace(stored, unreadable="", notices=(), later=None)
     return stored
 

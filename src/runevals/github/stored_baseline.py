@@ -67,8 +67,8 @@ def stored_base(
     if commit is not None:
         query = replace(query, before=git.commits_before(settings.repository, commit, MOST_COMMITS))
     base = _Search(here.api, query, settings, of_base, notify).result()
-    nothing = base.baseline is None and base.unreadable is None
-    if nothing and not here.workflow and settings.compare.verify != "off":  # no job here will ever store one
+    # Without a workflow, no job here will ever store one.
+    if not base.is_known and not here.workflow and settings.compare.verify != "off":
         return replace(base, unreadable="", notices=(), later=None)
     return base
 

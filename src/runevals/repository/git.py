@@ -243,8 +243,10 @@ def _is_nowhere(repository: Path) -> bool:
     return trouble is not None and not isinstance(trouble, UnreadableRepository)
 
 
-def commit_of(repository: Path, ref: str) -> str | None:
+def commit_of(repository: Path, ref: str | None) -> str | None:
     """The commit of `ref`, or None."""
+    if ref is None:
+        return None
     try:
         return (_commit_of_sha if _SHA.fullmatch(ref) else _commit_of)(repository, ref)
     except LookupError:

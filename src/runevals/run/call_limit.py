@@ -76,7 +76,7 @@ def calls_of_attempt(settings: Settings, loaded: LoadedSuites) -> int:
 def _calls_of_base(requests: Sequence[RunRequest]) -> int:
     """The calls of one of the base's targets, of which a change has one at least, for all that the base has."""
     side = requests[0].raw.base_side
-    targets = 1 if side is None or side.file is None else max(1, len(side.file.values.get("targets", ())))
+    targets = 1 if side is None else max(1, len(side.values.get("targets", ())))
     for request in requests:
         assert request.settings.base_side is not None  # noqa: S101 - asked only of a change
         commit = request.settings.base_side.commit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -80,8 +80,7 @@ def _of_calls(report: RunReport, settings: Settings, calls: int) -> float | None
         cost = _price(settings, sent, received)
         if cost is not None:
             return cost
-    cost = mean(turn.cost_usd for turn in turns)
-    return None if cost is None else calls * cost
+    return _of_each(calls, (turn.cost_usd for turn in turns))
 
 
 def _of_judge(report: RunReport, settings: Settings, calls: int) -> float | None:
@@ -89,7 +88,12 @@ def _of_judge(report: RunReport, settings: Settings, calls: int) -> float | None
     if not calls or judge is None or used is None or judge.model != used.model:
         return None
     results = [result for turn in _turns(report) for result in turn.results if result.judge_model is not None]
-    cost = mean(result.cost_usd for result in results)
+    return _of_each(calls, (result.cost_usd for result in results))
+
+
+def _of_each(calls: int, costs: Iterable[float | None]) -> float | None:
+    """The cost of calls by the mean of costs that are known."""
+    cost = mean(costs)
     return None if cost is None else calls * cost
 
 

@@ -78,8 +78,7 @@ def _opened_base(
     then fresh runs of it say nothing about the base.
     """
     known, settings = baseline.report, request.settings
-    stored = known.run.commit
-    its_own = stored is not None and git.commit_of(settings.repository, stored) == commit
+    its_own = git.commit_of(settings.repository, known.run.commit) == commit
     with open_base(request, commit, settings.compare.verify_repeats) as base:
         now = head.run.target if isinstance(head, RunReport) else head.target
         replaced = same_model(base.target, now) and not same_model(now, known.run.target)

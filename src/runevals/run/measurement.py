@@ -159,7 +159,7 @@ class Measurement:
             started_at=self._started_at,
             duration_s=time.monotonic() - self._started,
             target=target,
-            judge=None if world.judge is None else world.judge.identity(),
+            judge=world.judge_identity,
             repeat=plan.repeat,
             suites=tuple(
                 SuiteInfo(name=suite.name, path=suite.path, dialect=suite.dialect, fingerprint=suite.fingerprint)

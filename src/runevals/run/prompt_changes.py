@@ -83,7 +83,7 @@ def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
     paths = [] if target is None else [*target.files]
     prompts = (*PROMPTS, SKILL) if target is not None and target.reads_other_files else PROMPTS
     paths += [path for path in loaded.files if path.name.endswith(prompts)]
-    paths += [] if settings.file_path is None else [settings.file_path]
+    paths += filter(None, [settings.file_path])
     files = [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
     root = settings.repository.resolve()
     for path in dict.fromkeys(path.resolve() for path in files[:MOST_READ]):

@@ -74,7 +74,7 @@ def _in_words(whys: Mapping[Key, str | None]) -> str:
 
 def _commit_of(base: RunReport, settings: Settings) -> str:
     """The commit of the base's result. Raises CannotFollow if nothing that is known can stand for this run."""
-    commit = None if base.run.commit is None else commit_of(settings.repository, base.run.commit)
+    commit = commit_of(settings.repository, base.run.commit)
     if commit is None or base.run.uncommitted:
         raise CannotFollow("the base's result does not say of which commit here it is")
     if why := unknown_files(settings) or asked_otherwise(settings, base):

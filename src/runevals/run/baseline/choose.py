@@ -130,7 +130,7 @@ def chosen(stored: StoredBase, settings: Settings, raw: RawSettings, run: RunBas
     stored = _of_base(stored, settings, raw)
     if not stored.is_settled and stored.later is not None:
         stored = _of_base(_without_patterns(stored.later(), settings), settings, raw)
-    if stored.is_settled or (stored.baseline is None and stored.unreadable is None):
+    if stored.is_settled or not stored.is_known:
         return stored
     if settings.compare.verify == "off" and not _is_to_be_run(settings):
         return _not_run(stored, "it is not run again (verify: off)")

@@ -41,7 +41,7 @@ def _reused(request: RunRequest, base: StoredBase) -> Conclusion:
         except _MustRun:
             if base.baseline.older is None:
                 raise
-    if base.commit is None or (base.baseline is None and base.unreadable is None):
+    if base.commit is None or not base.is_known:
         raise _MustRun
     return _passed_without_run(request, base.commit)
 
@@ -54,7 +54,7 @@ def _require_none(why: str | None) -> None:
 def _stored(request: RunRequest, baseline: Baseline) -> Conclusion:
     """The stored result of the base as this run's, if it is complete and passes today's gates. Raises _MustRun."""
     known, settings = baseline.report, request.settings
-    commit = None if known.run.commit is None else git.commit_of(settings.repository, known.run.commit)
+    commit = git.commit_of(settings.repository, known.run.commit)
     if known.run.uncommitted:
         raise _MustRun(MEANINGS[Reason.BASE_EDITS].sentence)
     if commit is None or not known.complete:

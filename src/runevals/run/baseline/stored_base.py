@@ -25,6 +25,11 @@ class StoredBase(Struct, frozen=True, kw_only=True):
     later: Callable[[], StoredBase] | None = None  # waits for a run of the commit, if one is in progress
 
     @property
+    def is_known(self) -> bool:
+        """Whether a result is stored, or may be."""
+        return self.baseline is not None or self.unreadable is not None
+
+    @property
     def is_settled(self) -> bool:
         """Whether the result is of the base, or of any commit if nothing says which commit is the base."""
         return self.baseline is not None and (self.baseline.older is None or self.commit is None)

@@ -158,7 +158,7 @@ def _otherwise_than(report: RunReport, request: RunRequest) -> str | None:
     settings, suites = request.settings, request.suites.suites
     selection = resolve(request.raw).selection
     with real_world(settings, suites) as world:
-        target, judge = world.target.identity(), None if world.judge is None else world.judge.identity()
+        target, judge = world.target.identity(), world.judge_identity
     run = report.run
     differ = {
         "commits": run.commit != commit_here(settings),

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from runevals.judge.model import Judge
 from runevals.models.http.throttle import Throttles
+from runevals.records import ModelIdentity
 from runevals.records.script import ScriptRunner
 from runevals.run.workspaces.folders import Workspaces
 from runevals.run.world.budget import Stop
@@ -27,3 +28,8 @@ class World(Struct, frozen=True, kw_only=True):
     throttles: Throttles = field(default_factory=Throttles)
     now: Callable[[], datetime] = partial(datetime.now, UTC)
     workspaces: Workspaces | None = None  # of a target that works in folders
+
+    @property
+    def judge_identity(self) -> ModelIdentity | None:
+        """What is known of the judge so far."""
+        return None if self.judge is None else self.judge.identity()
