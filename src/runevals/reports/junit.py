@@ -47,9 +47,10 @@ def render(conclusion: Conclusion) -> str:
 
 def stream(conclusion: Conclusion) -> Iterator[str]:
     """Yields the XML piece by piece. The tests are buffered in a file, as their totals come first."""
+    causes = _causes(conclusion)
     suites = [
         *_suites(conclusion),
-        _Suite(name=GATES, tests=partial(_gates, conclusion), properties=partial(_causes, conclusion)),
+        _Suite(name=GATES, tests=partial(_gates, conclusion, causes), properties=lambda: causes),
     ]
     with _spool() as file:
         counts = [_write_tests(suite.tests(), file) for suite in suites]
@@ -258,11 +259,11 @@ def _causes(conclusion: Conclusion) -> dict[str, str]:
     return {f"{kind}.{number}": xml_text(line) for number, (kind, line) in enumerate(lines, start=1)}
 
 
-def _gates(conclusion: Conclusion) -> Iterator[Any]:
+def _gates(conclusion: Conclusion, causes: Mapping[str, str]) -> Iterator[Any]:
     """One test a gate; the first that fails says what the cases have in common."""
     from junit_xml import TestCase
 
-    lost = "\n".join(_causes(conclusion).values()) or None
+    lost = "\n".join(causes.values()) or None
     for gate in conclusion.gates:
         test = TestCase(xml_text(gate.name), classname=GATES, elapsed_sec=0)
         limit = "" if gate.limit is None or gate.name == "measured" else f", needs {percent(gate.limit)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 
 from msgspec import Struct
 
@@ -68,26 +67,8 @@ class _Tally(Struct):
 
 def causes(report: RunReport, comparison: Comparison | None) -> tuple[Causes, ...]:
     """Every kind of cases that a reader should look at, the most important kind first."""
-    return _causes(_Run(report, comparison))
-
-
-class _Run:
-    """A run and its comparison, the same to a cache only if they are these very records."""
-
-    def __init__(self, report: RunReport, comparison: Comparison | None) -> None:
-        self.report, self.comparison = report, comparison
-
-    def __hash__(self) -> int:
-        return hash((id(self.report), id(self.comparison)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Run) and self.report is other.report and self.comparison is other.comparison
-
-
-@lru_cache(1)  # the headline and every report of a run ask for them
-def _causes(run: _Run) -> tuple[Causes, ...]:
-    changed = () if run.comparison is None else run.comparison.changes
-    return grouped(run.report, {(each.suite, each.key): each for each in changed}, _Kinds(run.comparison))
+    changed = () if comparison is None else comparison.changes
+    return grouped(report, {(each.suite, each.key): each for each in changed}, _Kinds(comparison))
 
 
 def grouped(
@@ -101,22 +82,18 @@ def grouped(
         change = changes.get((case.suite, case.key))
         for kind in kind_of(case, change):
             cases.setdefault(kind, []).append(_case(kind, place, case, change))
-    tallies = {
+    both_or_one = {
         of_both: _tallies(report.cases, changes, compared=of_both)
         for of_both in {kind in _OF_BOTH for kind in cases}
     }
-    broken = len(cases.get("unmeasured", ())) >= SHARE * len(report.cases)  # what they share is the run, no label
+    tallies = {kind: both_or_one[kind in _OF_BOTH] for kind in cases}
+    if len(cases.get("unmeasured", ())) >= max(1, SHARE * len(report.cases)):  # they share the run, no label
+        tallies["unmeasured"] = {None: tallies["unmeasured"][None]}
     return tuple(
         Causes(
             kind=kind,
             cases=len(cases[kind]),
-            groups=tuple(
-                _groups(
-                    cases[kind],
-                    {None: tallies[False][None]} if broken and kind == "unmeasured" else tallies[kind in _OF_BOTH],
-                    of_both=kind in _OF_BOTH,
-                )
-            ),
+            groups=tuple(_groups(cases[kind], tallies[kind], of_both=kind in _OF_BOTH)),
         )
         for kind in KINDS
         if kind in cases
