@@ -13,23 +13,23 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parents[1] / "src" / "runevals"
-MOST_LINES = 75_052
+MOST_LINES = 75_047
 MOST = {
-    "cli": 136,
+    "cli": 135,
     "evaluators": 98,
-    "github": 166,
-    "judge": 137,
+    "github": 165,
+    "judge": 135,
     "imports": 182,
     "lib": 115,
     "models": 136,
-    "programs": 95,
-    "repository": 180,
+    "programs": 92,
+    "repository": 179,
     "sandbox": 132,
     "records": 42,
-    "reports": 154,
+    "reports": 153,
     "run": 158,
     "settings": 177,
-    "suites": 171,
+    "suites": 168,
     "targets": 127,
     "verdict": 194,
 }

@@ -148,7 +148,7 @@ def test_a_leak_in_an_errors_message_is_told(project, runevals):
 @pytest.mark.parametrize(
     ("files", "told"),
     [
-        ({}, "there is no skills/s/skill.py"),
+        ({"skills/t/skill.py": "def action(): pass"}, "there is no skills/s/skill.py"),
         ({"skills/s/skill.py": "def run(): pass"}, "it defines no function action"),
         ({"skills/s/skill.py": "def action(:"}, "syntax error (line 1)"),
         ({"skills/s/skill.py": "import no_such_module"}, "ModuleNotFoundError"),
@@ -164,6 +164,14 @@ def test_a_skill_that_cannot_be_called_is_an_error_not_a_failure(project, runeva
     code, out, _ = runevals("-q", "-o", "out.json")
     assert (code, statuses(project)) == (3, {"a": "errored"})
     assert told in out
+
+
+def test_skills_without_their_folder_are_a_usage_error(project, runevals):
+    project.write(
+        "eval/replay/a.json", {"id": "a", "skill": "s", "input": {}, "expected": {"type": "timeout_or_error"}}
+    )
+    code, _, err = runevals("-q")
+    ended(code, 2, err, f"target: there is no folder {project.path / 'skills'}")
 
 
 def test_a_skill_that_is_a_link_out_of_its_folder_is_an_error_of_its_cases_alone(project, runevals):

@@ -470,7 +470,7 @@ def test_the_runner_has_all_that_the_job_has_and_the_container_says_what_it_lack
     for lacks in (
         "No module named 'tabulate' (with_tabulate.py:1)",
         "localhost:9/ within the container",
-        "cannot be started: node: No such file or directory",
+        "target: there is no program node",
     ):
         assert f"{lacks}{instead}" in log
     assert len(workflow.pages) == len(set(workflow.pages)) == len(hub.artifacts)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from runevals.evaluators import catalogue
 from runevals.lib.text.suggest import MISSPELT, nearest
+from runevals.programs.container import what_to_use
 from runevals.records import Requires, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import GateRules
@@ -90,4 +91,4 @@ def require_present(settings: Settings) -> None:
         return  # a program with a path is looked for in each case's own folder
     problem = target.absent(settings.environment)
     if problem is not None:
-        raise InvalidSettings(f"target: {problem}\nrunevals doctor checks all that a run needs")
+        raise InvalidSettings(f"target: {problem}{what_to_use()}\nrunevals doctor checks all that a run needs")

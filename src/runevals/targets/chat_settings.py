@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
 from runevals.lib.ci import in_ci
-from runevals.models.chat.chat import Chat, Endpoint
 from runevals.models.chat.providers import PROVIDERS, Api, address, azure_address
-from runevals.models.chat.wire import WIRES, api_of
 from runevals.models.http.exchanges import EXCHANGES
 from runevals.models.http.identity import job_identity
 from runevals.models.http.key import Key
 from runevals.models.http.origin import OPENAI_URL, origin_of
 from runevals.models.http.reachable import unreachable
-from runevals.models.http.throttle import Throttles
 from runevals.records.diagnosis import Diagnosis, good, missing
 from runevals.records.errors import COULD_NOT_MEASURE, USAGE_ERROR, InvalidSettings
+
+if TYPE_CHECKING:
+    from runevals.models.chat.chat import Chat
+    from runevals.models.http.throttle import Throttles
 
 DEFAULT_TIMEOUT_S = 120.0
 
@@ -40,6 +41,8 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
     @property
     def spoken_api(self) -> Api:
         """What it is asked by."""
+        from runevals.models.chat.wire import api_of  # only what calls a model needs it
+
         return self.api or api_of(self.type, self.base_url, self.parameters)
 
     @property
@@ -118,6 +121,9 @@ def chat_of(
     at_once: int | None = None,
 ) -> Chat:
     """A chat model. Raises InvalidSettings without a key that it needs, or the SDK that speaks its API."""
+    from runevals.models.chat.chat import Chat, Endpoint
+    from runevals.models.chat.wire import WIRES
+
     api = settings.spoken_api
     sdk = WIRES[api].sdk
     if find_spec(sdk) is None:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec import Struct
 
 from runevals.lib.parsing.source import path_inside
-from runevals.models.chat.prices import Prices
-from runevals.models.http.throttle import Throttles
 from runevals.records import PromptTemplate
 from runevals.records.agent import AGENTS
 from runevals.records.diagnosis import Diagnosis, good, missing
@@ -19,11 +17,13 @@ from runevals.records.script import ScriptRunner
 from runevals.records.traits import Traits
 from runevals.targets import Target
 from runevals.targets.chat_settings import ModelSettings
-from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.reach import OF_ALL, Rule
 
 if TYPE_CHECKING:
+    from runevals.models.chat.prices import Prices
+    from runevals.models.http.throttle import Throttles
     from runevals.records import ModelIdentity, RunReport
+    from runevals.targets.conversation_ids import ConversationIds
 
 NOT_TAKEN = "the {} target does not take it; leave it out"
 NOT_SENT = dict.fromkeys(("system_prompt", "system_prompt_file"), "the {} target is not sent one; remove it")

@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.records.agent import MCP
 from runevals.targets.agents.stream import Reader
-from runevals.targets.mcp_mocks import Offer
+
+if TYPE_CHECKING:
+    from runevals.targets.mcp_mocks import Offer
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, gc=False):
