@@ -316,26 +316,18 @@ def file_at(repository: Path, commit: str, path: str) -> bytes | None:
     Links are followed within the commit, never through the work tree. Raises ExternalError if
     the checkout lacks parts of the commit, or the path leads into a submodule.
     """
-    kind, _, content = _read_at(repository, commit, path)
+    kind, _, content = _object_at(repository, commit, path)
     return content if kind == b"blob" else None
 
 
 def files_in(repository: Path, commit: str, folder: str) -> list[str]:
     """The names in a folder of a commit, empty if it is absent. Otherwise like `file_at`."""
-    kind, name, _ = _read_at(repository, commit, folder)
+    kind, name, _ = _object_at(repository, commit, folder)
     return (names(repository, "ls-tree", "-z", "--name-only", name.decode()) or []) if kind == b"tree" else []
 
 
-def _read_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, bytes]:
-    """(blob, tree or nothing, its name, its content) at a path of a commit. Raises as `file_at`."""
-    try:
-        return (_object_of_sha if _SHA.fullmatch(commit) else _object_at)(repository, commit, path)
-    except LookupError:
-        return b"", b"", b""
-
-
 def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, bytes]:
-    """Raises LookupError if there is none, and as `file_at`."""
+    """(blob, tree or nothing, its name, its content) at a path of a commit. Raises as `file_at`."""
     object_name = f"{commit}:{path}"
     output = None
     if "\n" not in path:
@@ -353,10 +345,7 @@ def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, 
         raise ExternalError(
             f"{path} of {commit[:7]} is in the submodule {submodule}, whose files are not part of that commit"
         )
-    raise LookupError(object_name)
-
-
-_object_of_sha = lru_cache(64)(_object_at)  # what is at a path of a commit stays there
+    return b"", b"", b""
 
 
 def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
