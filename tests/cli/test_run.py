@@ -244,6 +244,7 @@ def test_filters_choose_cases(project, runevals):
         (["--category", "eu"], ["a"]),
         (["--tag", "south"], ["b"]),
         (["--filter", "?"], ["a", "b"]),
+        (["--filter", "b", "--filter", "a"], ["a", "b"]),
     ):
         runevals("--target", "recorded:answers.jsonl", "-o", "out.json", *words)
         assert [case["key"] for case in project.document()["cases"]] == keys
@@ -902,3 +903,24 @@ def test_a_gate_about_the_mark_needs_one(project, runevals):
     project.write("runevals.yaml", "gates: [{metric: mark_drop, op: '<=', limit: 0.1}]\n")
     code, _, err = runevals()
     assert (code, "mark_drop needs a `mark`" in err) == (2, True)
+
+
+def test_a_suite_named_on_the_command_line_has_the_options_of_its_entry(project, runevals):
+    project.write("evals/qa.csv", "question,answer\nA?,yes\n")
+    entry = {"path": "evals/qa.csv", "evaluators": ["preset-contains"]}
+    target = {"type": "command", "command": "echo yes"}
+    project.write("runevals.yaml", {"version": 1, "suites": [entry], "target": target})
+    code, out, err = runevals("run", "./evals/qa.csv", "-q")
+    ended(code, 0, out + err, "1 of 1 case passes")
+
+
+def test_columns_of_rows_are_named_one_by_one_or_in_the_settings(project, runevals):
+    """Each score counts: one that is left out could fall unseen."""
+    rows = "".join(f"c{number},0.9,0.1\n" for number in range(20))
+    project.write("main.csv", f"case,f1,wer\n{rows}")
+    project.write("now.csv", f"case,f1,wer\n{rows.replace('0.9', '0.2')}")
+    gate = ("gate", "now.csv", "--baseline", "main.csv", "--deterministic")
+    words = ("--columns", "id=case", "--columns", "score=f1", "--columns", "score=wer<=0.2")
+    assert runevals(*gate, *words)[0] == 1
+    project.write("runevals.yaml", {"version": 1, "columns": ["id=case", "score=f1", "score=wer<=0.2"]})
+    assert runevals(*gate)[0] == 1

@@ -37,8 +37,6 @@ CALLS = (
     *("max_cost", "max_tokens", "max_calls", "max_duration"),
 )
 JOB_IDENTITY = "ACTIONS_ID_TOKEN_REQUEST_URL"
-_ONCE = frozenset({"judge_model"})  # a run has one
-_SEVERAL = frozenset({"model"})  # two are measured side by side
 _METAVARS = {"text": "TEXT", "texts": "TEXT", "whole": "N", "number": "SHARE"}
 
 
@@ -138,18 +136,19 @@ def _option(setting: Setting) -> Callable[[F], F]:
     choices = "|".join(setting.choices)
     if setting.kind == "yes_no":
         return click.option(flag, setting.name, is_flag=True, default=None, help=setting.help)
+    read = _joined if setting.kind == "texts" else _REPEATED.get(setting.name)
     return click.option(
         flag,
         setting.name,
         type=_TYPES[setting.kind],
         default=None,
-        multiple=setting.name in _ONCE | _SEVERAL,
-        callback=_only if setting.name in _ONCE else _one_or_several if setting.name in _SEVERAL else None,
+        multiple=read is not None,
+        callback=read,
         metavar=setting.metavar or (f"[{choices}]" if choices else _METAVARS[setting.kind]),
         shell_complete=completing(of_setting(setting.name, setting.choices)),
         help=setting.help
-        + (" Several: separate by commas." if setting.kind == "texts" else "")
-        + (" Given twice, both are measured side by side." if setting.name in _SEVERAL else "")
+        + (" Several: repeat it, or separate by commas." if setting.kind == "texts" else "")
+        + (" Given twice, both are measured side by side." if setting.name == "model" else "")
         + default,
     )
 
@@ -168,6 +167,13 @@ def _one_or_several(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> str | tuple[str, ...] | None:
     return values if len(values) > 1 else values[0] if values else None
+
+
+def _joined(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str | None:
+    return ",".join(values) or None
+
+
+_REPEATED = {"judge_model": _only, "model": _one_or_several}
 
 
 def kept_folder() -> Path:

@@ -487,16 +487,19 @@ def input_of(setting: Setting, inputs: Mapping[str, str]) -> object:
 def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: Path) -> tuple[SuiteEntry, ...]:
     inside = file.base.resolve().is_relative_to(repository.resolve())  # otherwise a flag names a file of the user
     from_file = file.exists and origin == file.display_name
-    entries: Iterator[Any] = ({"path": entry} if isinstance(entry, str) else entry for entry in value)
+    base = file.base if from_file else cwd
+    of_file = [entry for entry in file.values.get("suites", ()) if isinstance(entry, dict)]
+    options = {(file.base / entry["path"]).resolve(): entry for entry in of_file}  # of a file named otherwise, too
+    paths = [entry if isinstance(entry, str) else entry["path"] for entry in value]
     return tuple(
         SuiteEntry(
-            path=entry["path"],
-            base=file.base if from_file else cwd,
-            evaluators=tuple(entry.get("evaluators", ())),
-            columns=entry.get("columns", {}),
+            path=path,
+            base=base,
+            evaluators=tuple(options.get((base / path).resolve(), {}).get("evaluators", ())),
+            columns=options.get((base / path).resolve(), {}).get("columns", {}),
             from_file=from_file and inside,
         )
-        for entry in entries
+        for path in paths
     )
 
 
