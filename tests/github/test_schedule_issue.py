@@ -16,9 +16,15 @@ SCHEDULE = {"schedule": "17 4 * * *", "repository": {"default_branch": "main"}}
 GOOD, BAD = "Paris", "Rome"
 BY_CHANCE = """
 import random
+from collections import Counter
+
+asked = Counter()
 
 def answer(prompt):
-    return "right" if random.random() < float(open({world!r}).read()) else "wrong"
+    asked[prompt] += 1
+    share = open({world!r}).read()
+    chance = random.Random(f"{{share}} {{prompt}} {{asked[prompt]}}").random()
+    return "right" if chance < float(share) else "wrong"
 """
 
 
@@ -82,7 +88,7 @@ def test_a_model_that_answers_worse_by_chance_opens_the_issue_too(scheduled, job
     job.repository.git("commit", "-qm", "an agent by chance")
     hub.history = [job.repository.git("rev-parse", "HEAD")]
     scheduled("0.95")
-    scheduled("0.95")
+    scheduled("0.950")  # with the luck of another day
     assert hub.issues == []
     scheduled("0.5")
     assert "**The provider changed, your code did not**" in hub.issues[-1]["body"]
