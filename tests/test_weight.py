@@ -23,7 +23,7 @@ MOST = {
     "lib": 115,
     "models": 136,
     "programs": 92,
-    "repository": 179,
+    "repository": 180,
     "sandbox": 132,
     "records": 42,
     "reports": 153,
