@@ -491,12 +491,13 @@ def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: 
     of_file = [entry for entry in file.values.get("suites", ()) if isinstance(entry, dict)]
     options = {(file.base / entry["path"]).resolve(): entry for entry in of_file}  # of a file named otherwise, too
     paths = [entry if isinstance(entry, str) else entry["path"] for entry in value]
+    entries = {path: options.get((base / path).resolve(), {}) for path in paths}
     return tuple(
         SuiteEntry(
             path=path,
             base=base,
-            evaluators=tuple(options.get((base / path).resolve(), {}).get("evaluators", ())),
-            columns=options.get((base / path).resolve(), {}).get("columns", {}),
+            evaluators=tuple(entries[path].get("evaluators", ())),
+            columns=entries[path].get("columns", {}),
             from_file=from_file and inside,
         )
         for path in paths
