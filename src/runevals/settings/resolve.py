@@ -489,9 +489,9 @@ def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: 
     from_file = file.exists and origin == file.display_name
     base = file.base if from_file else cwd
     of_file = [entry for entry in file.values.get("suites", ()) if isinstance(entry, dict)]
-    options = {(file.base / entry["path"]).resolve(): entry for entry in of_file}  # of a file named otherwise, too
+    options = {os.path.realpath(file.base / entry["path"]): entry for entry in of_file}  # named otherwise, too
     paths = [entry if isinstance(entry, str) else entry["path"] for entry in value]
-    entries = {path: options.get((base / path).resolve(), {}) for path in paths}
+    entries = {path: options.get(os.path.realpath(base / path), {}) for path in paths}
     return tuple(
         SuiteEntry(
             path=path,

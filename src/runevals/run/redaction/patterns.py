@@ -18,8 +18,7 @@ from runevals.records.script import Call, ScriptRunner
 T = TypeVar("T")
 
 AT_ONCE = 256 * 1024  # characters of text in one call
-LIMIT_S = 3.0  # of such a call: ordinary patterns take some milliseconds
-ALONE_S = 1.0  # of a single text
+LIMIT_S = 3.0  # of such a call, of one text or many: ordinary patterns take some milliseconds
 MARK = "[redacted]"
 _spent_s = defaultdict[tuple[str, ...], float](float)  # on texts on which these patterns did not come to an end
 
@@ -115,16 +114,15 @@ class PatternRedactor:
 
     def _replace(self, texts: Sequence[str]) -> list[str | None] | None:
         """The replacement of each text, None if it is unchanged; None for all if the patterns take too long."""
-        limit_s = ALONE_S if len(texts) == 1 and len(texts[0]) <= AT_ONCE else LIMIT_S
         if _spent_s[self._patterns] >= LIMITS.patterns_s:
             return None
         code = json.dumps(self._patterns)
-        answer = self._sandbox.run(Call(kind="redact", code=code, arguments={"texts": texts}, timeout_s=limit_s))
+        answer = self._sandbox.run(Call(kind="redact", code=code, arguments={"texts": texts}, timeout_s=LIMIT_S))
         if answer.error == "evaluator_syntax":
             raise InvalidSettings(f"redact.patterns: {answer.reason}")
         if answer.error is None and isinstance(answer.value, list):
             return answer.value
-        _spent_s[self._patterns] += limit_s
+        _spent_s[self._patterns] += LIMIT_S
         return None
 
     def _notice(self) -> str:
