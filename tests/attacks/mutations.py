@@ -401,7 +401,7 @@ PROMISES = (
         "run/redaction/test_patterns.py::"
         "test_patterns_that_come_to_no_end_again_and_again_are_given_up_and_no_text_stays",
         "src/runevals/run/redaction/patterns.py",
-        "_spent_s[self._patterns] += limit_s",
+        "_spent_s[self._patterns] += LIMIT_S",
         "pass",
     ),
     Promise(
