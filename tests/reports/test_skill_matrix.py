@@ -22,13 +22,13 @@ def matrix(*uses: tuple[str, str, int | None, int]) -> SkillMatrix:
     )
 
 
-def test_none_and_several_have_a_row_and_a_column():
+def test_none_and_several_have_a_row_and_a_column_and_what_is_confused_more_a_mark():
     made = matrix(("a", "a", 2, 1), ("a", "a+b", 0, 1), ("b", "b", 2, 2), ("", "", 3, 2), ("", "b", 0, 1))
     assert table(made) == (
         ("", "a", "a + b", "b", "none"),
-        ("a", "2/2 → 1/2", "0/2 → 1/2", "", ""),
+        ("a", "2/2 → 1/2", "⚠ 0/2 → 1/2", "", ""),
         ("b", "", "", "2/2 → 2/2", ""),
-        ("none", "", "", "0/3 → 1/3", "3/3 → 2/3"),
+        ("none", "", "", "⚠ 0/3 → 1/3", "3/3 → 2/3"),
     )
     assert list(lines(made)) == [
         "asked for a, loaded a + b: 0.0 % → 50.0 % of the runs",

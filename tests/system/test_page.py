@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from runevals.cli import call
 from runevals.records import Blame, BlamedCase, GateRules, Hunk, HunkCoverage, TextChange
+from runevals.records.skill_matrix import SkillMatrix, SkillUse
 from runevals.reports import history, html, results_document
 from runevals.reports.history import PastRun
 from runevals.verdict.against import against_target
@@ -414,6 +415,31 @@ def test_distributions_show_the_base_where_all_of_it_is_known(opened, tmp_path):
         assert page.locator(".histogram .before").count() == of_base
     title = page.locator(".histogram title").first
     assert title.text_content() == "1–1.5: 7 cases"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_matrix_of_skills_marks_what_was_asked_for_and_what_is_confused_more(opened, tmp_path, scheme):
+    uses = [("pdf", "pdf", 2, 1), ("pdf", "docx", 0, 1), ("docx", "docx", 1, 1), ("docx", "pdf", 1, 1)]
+    matrix = SkillMatrix(
+        cases=4,
+        uses=tuple(
+            SkillUse(asks_for=(skill,), loads=(loaded,), base_runs=base, head_runs=head)
+            for skill, loaded, base, head in uses
+        ),
+    )
+    path = tmp_path / "skills.html"
+    path.write_text(html.render(replace(regressions(), skill_matrix=matrix)), encoding="utf-8")
+    page = opened(path, color_scheme=scheme)
+    page.click("nav a:has-text('Statistics')")
+    page.wait_for_selector(".is-own:visible")
+    assert page.locator(".is-own").all_inner_texts() == ["2/2 → 1/2", "1/2 → 1/2"]
+    [confused] = page.locator(".is-doubtful").all()
+    assert confused.inner_text() == "⚠ 0/2 → 1/2"
+    colours = {
+        page.locator(cell).first.evaluate("cell => getComputedStyle(cell).backgroundColor")
+        for cell in (".is-own", ".is-doubtful", ".plain-table td:nth-child(2):not([class])")
+    }
+    assert len(colours) == 3
 
 
 def test_runs_of_a_case_are_tabs(opened, tmp_path):

@@ -33,7 +33,6 @@ from runevals.records import (
     RunReport,
     TextChange,
 )
-from runevals.records.skill_matrix import SkillMatrix
 from runevals.reports import blame, coverage, skill_matrix
 from runevals.reports.block import Block, block_of
 from runevals.reports.identity import endings, suite_names, target_name
@@ -124,8 +123,9 @@ def _parts(conclusion: Conclusion, block: Block, links: Links, where: Where | No
     comparison = conclusion.comparison
     yield from _in_short(conclusion)
     yield from _cases(conclusion, block, where)
-    if conclusion.skill_matrix is not None:
-        yield _skills(conclusion.skill_matrix)
+    if (matrix := conclusion.skill_matrix) is not None:
+        pairs, table = _marked(PLAIN, [*skill_matrix.lines(matrix)]), skill_matrix.table(matrix)
+        yield Part(title=skill_matrix.TITLE, lines=pairs, table=table, name="the skills", rank=3)
     gates = tuple(_of_gate(gate) for gate in _failed_first(conclusion.gates))
     if comparison is not None and conclusion.verdict.outcome != "unmeasured":
         yield from _certainty(comparison, links)
@@ -249,11 +249,6 @@ def arms(of_each: Sequence[Arm]) -> Table:
     """A row for each arm, of the cases that all of them measured."""
     rows = ((arm.name, percent(arm.pass_rate), percent(arm.share), money(arm.cost_usd)) for arm in of_each)
     return (("", "pass rate", "score", "cost a run"), *rows)
-
-
-def _skills(matrix: SkillMatrix) -> Part:
-    lines = _marked(PLAIN, list(skill_matrix.lines(matrix)))
-    return Part(title=skill_matrix.TITLE, lines=lines, table=skill_matrix.table(matrix), name="the skills", rank=3)
 
 
 def _numbers(comparison: Comparison, links: Links) -> Table:

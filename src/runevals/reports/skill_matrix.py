@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import and_more, percent, plural
@@ -15,13 +16,16 @@ MOST_PAIRS = 8
 
 
 def table(matrix: SkillMatrix) -> tuple[tuple[str, ...], ...]:
-    """Runs of all of the row, on the base → now or now alone; the first row is its head. Empty if too wide."""
-    columns = dict.fromkeys(sorted((use.loads for use in matrix.uses), key=lambda names: (not names, names)))
-    rows = {use.asks_for: [one for one in matrix.uses if one.asks_for == use.asks_for] for use in matrix.uses}
-    cells = {(use.asks_for, use.loads): _runs(use, rows[use.asks_for]) for use in matrix.uses}
+    """Runs of all of the row, base → now, with a mark on what `lines` names, below a head. Empty if too wide."""
+    columns = sorted({use.loads for use in matrix.uses}, key=lambda names: (not names, names))
     if len(columns) > MOST_COLUMNS:
         return ()
-    body = [(_names(row), *(cells.get((row, column), "") for column in columns)) for row in rows]
+    marks = {(pair.asks_for, pair.loads): "⚠ " for pair in confusions(matrix)}
+    body = []
+    for row, group in groupby(matrix.uses, key=lambda use: use.asks_for):
+        uses = [*group]
+        cells = {use.loads: marks.get((row, use.loads), "") + _runs(use, uses) for use in uses}
+        body.append((_names(row), *(cells.get(column, "") for column in columns)))
     return (("", *map(_names, columns)), *body)
 
 

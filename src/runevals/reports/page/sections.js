@@ -146,12 +146,18 @@ function table({ title, columns, rows }) {
           el(
             "tr",
             {},
-            cells.map((cell) => el("td", {}, cell)),
+            cells.map((cell, i) => el("td", { class: toneOf(cell, columns[i] && cells[0] === columns[i]) }, cell)),
           ),
         ),
       ),
     ),
   );
+}
+
+/** In a table whose rows are its columns, what is on its diagonal and what has a mark. */
+function toneOf(cell, isOwn) {
+  if (isOwn) return "is-own";
+  return String(cell).startsWith("⚠") ? "is-doubtful" : null;
 }
 
 const MOST_PRINTED = 200;
