@@ -14,15 +14,15 @@ class Quiet(Struct, frozen=True, eq=False):
     ignored: ClassVar[frozenset[str]] = frozenset()  # by equality: where something was read
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is self.__class__ and _compared(self) == _compared(other)
+        return other.__class__ is self.__class__ and all(
+            getattr(self, name) == getattr(other, name)
+            for name in self.__struct_fields__
+            if name not in self.ignored
+        )
 
     def __hash__(self) -> int:
-        return hash(_compared(self))
+        return hash(tuple(getattr(self, name) for name in self.__struct_fields__ if name not in self.ignored))
 
     def __repr__(self) -> str:
         names = (name for name in self.__struct_fields__ if name not in self.hidden)
         return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
-
-
-def _compared(record: Quiet) -> tuple[object, ...]:
-    return tuple([getattr(record, name) for name in record.__struct_fields__ if name not in record.ignored])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import unicodedata
 
 _HIDDEN = ("Zs", "Cf", "Mn", "Cc")  # kinds of characters that are not seen, or are a part of another
@@ -11,7 +12,8 @@ MOST_NAMED = 3
 def look_alike(expected: str, text: str, *, whole: bool = False) -> str:
     """A hint if `text` has `expected`, or is it, but for characters that are not seen or written otherwise."""
     plain, plain_text = _plain(expected), _plain(text)
-    if not plain or plain not in plain_text or (whole and plain != plain_text):
+    fits = operator.eq if whole else operator.contains
+    if not plain or not fits(plain_text, plain):
         return ""
     odd = {char: None for one in (text, expected) for char in one if not char.isascii() and _is_odd(char)}
     names = [f"U+{ord(char):04X} {unicodedata.name(char, '')}".strip() for char in odd][:MOST_NAMED]
@@ -23,5 +25,6 @@ def _is_odd(char: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    composed = unicodedata.normalize("NFKC", text)
-    return " ".join("".join(char for char in composed if unicodedata.category(char) != "Cf").split())
+    if not text.isascii():
+        text = "".join(char for char in unicodedata.normalize("NFKC", text) if unicodedata.category(char) != "Cf")
+    return " ".join(text.split())

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache, cached_property
 from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.evaluators.catalogue import BuiltCheck
-from runevals.evaluators.kinds import Subject, leaves
+from runevals.evaluators.kinds import Evaluator, Subject, leaves
 from runevals.records import (
     Case,
     Conversation,
@@ -38,13 +39,14 @@ _TEXTS = {UNKNOWN: "I don't know.", UNRELATED: "Lorem ipsum dolor sit amet, cons
 Key = tuple[str, str, int]  # suite, case, turn from 1
 
 
-class TurnOf(Struct, frozen=True, kw_only=True):
+class TurnOf(Struct, frozen=True, kw_only=True, dict=True):
     """One turn of a case with its checks, and the right answer if one is known."""
 
     case: Case
     number: int  # from 1
     turn: Turn
     checks: tuple[BuiltCheck, ...]
+    silent: frozenset[int] = frozenset()  # which of them are not asked
     right: Response | None = None
     untouched: WorkspaceChanges | None = None
 
@@ -59,15 +61,27 @@ class TurnOf(Struct, frozen=True, kw_only=True):
             metadata=self.case.metadata,
         )
 
-    @property
+    @cached_property
     def families(self) -> frozenset[str]:
         """The families of the evaluators of its checks."""
         return frozenset(family for check in self.checks for family in families_of(check))
 
-    @property
+    @cached_property
     def asks_judge(self) -> bool:
         """Whether one of its checks needs a judge."""
         return any(asks_judge(check.evaluator) for check in self.checks)
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """The right answer and the expected text, without what does not count."""
+        known = (None if self.right is None else self.right.text, self.turn.expected)
+        return frozenset(" ".join(text.casefold().split()).strip(" .!") for text in known if text)
+
+    @cached_property
+    def contents(self) -> list[EvaluatorSpec]:
+        """The checks that look for something of their own, so that who shares one wants the same."""
+        checks = zip(self.checks, self.turn.checks, strict=True)
+        return [spec for check, spec in checks if not spec.negated and not check.evaluator.idle_without_expected()]
 
     @property
     def looks_at_text(self) -> bool:
@@ -85,7 +99,12 @@ class TurnOf(Struct, frozen=True, kw_only=True):
 
 def families_of(check: BuiltCheck) -> Iterator[str]:
     """The families of the evaluators in it."""
-    return (type(leaf).__module__.rpartition(".")[0].rpartition(".")[2] for leaf in leaves(check.evaluator))
+    return (_family_of(type(leaf)) for leaf in leaves(check.evaluator))
+
+
+@cache
+def _family_of(kind: type[Evaluator]) -> str:
+    return kind.__module__.rpartition(".")[0].rpartition(".")[2]
 
 
 def known_answers(
@@ -180,19 +199,5 @@ def _differs(of: TurnOf, other: TurnOf) -> bool:
     """Whether the answer to the other is wrong here, as far as one can know."""
     if other.right is None or other.case is of.case or other.turn.prompt == of.turn.prompt:
         return False
-    texts = {_plain(one) for one in (of.right and of.right.text, of.turn.expected) if one}
-    if {_plain(other.right.text), _plain(other.turn.expected or "\0")} & texts:
-        return False
-    return not any(
-        _is_content(check, spec) and spec in other.turn.checks
-        for check, spec in zip(of.checks, of.turn.checks, strict=True)
-    )
-
-
-def _is_content(check: BuiltCheck, spec: EvaluatorSpec) -> bool:
-    """Whether it looks for something of its own, so that who shares it wants the same."""
-    return not spec.negated and not check.evaluator.idle_without_expected()
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(" .!")
+    shares = any(spec in other.turn.checks for spec in of.contents)
+    return not shares and of.texts.isdisjoint(other.texts)

@@ -16,7 +16,7 @@ from runevals.evaluators.workspace.evidence import PathsCheck
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.statistics.proportion import share_of_groups
 from runevals.lib.text.escape import one_line
-from runevals.records import EvaluatorSpec, Location, Outcome, Problem, Response, WorkspaceChanges
+from runevals.records import Case, Location, Outcome, Problem, Response, WorkspaceChanges
 from runevals.records.script import ScriptRunner
 from runevals.run.check_result import outcome_of
 from runevals.run.evaluate import Place, find_safely
@@ -38,7 +38,7 @@ from runevals.run.strength.answers import (
 from runevals.run.strength.edits import harmful, harmless
 from runevals.run.strength.idle import NeverFails
 from runevals.run.world import World
-from runevals.suites.health.hint import Hint, case_label
+from runevals.suites.health.hint import Hint, Kind, case_label
 from runevals.suites.plan import RunPlan, asks_judge, checks_of
 from runevals.targets.recorded import RecordedTarget
 
@@ -137,12 +137,9 @@ class _Asking:
         self, plan: RunPlan, known: Mapping[Key, Sequence[Response]], untouched: Mapping[int, WorkspaceChanges]
     ) -> Strength:
         turns = [
-            self._with_right(of, known)
+            self._turn(case, number, known, untouched.get(index))
             for index, case in enumerate(plan.cases)
-            for of in (
-                TurnOf(case=case, number=n, turn=turn, checks=checks_of(turn), untouched=untouched.get(index))
-                for n, turn in enumerate(case.turns, 1)
-            )
+            for number in range(1, len(case.turns) + 1)
         ]
         quiet = 0
         for place, of in enumerate(turns):
@@ -172,12 +169,10 @@ class _Asking:
             return False
         if of.looks_at_text or any(not _is_guard(check) and _family(check) == "workspace" for check in of.checks):
             return True
-        return False in self._all(of, nothing(of))
+        return False in self._each(of, nothing(of))
 
     def _passes(self, check: BuiltCheck, of: TurnOf, response: Response) -> bool | None:
-        """What the check says; None if it needs a judge, or evidence that the answer does not have."""
-        if asks_judge(check.evaluator) or not self._unasked.isdisjoint(families_of(check)):
-            return None
+        """What the check says; None without the evidence for it in the answer."""
         place = Place(of.case.key, of.number, 1)
         result = find_safely(check.evaluator, of.subject(response), place, self._world).result
         if isinstance(result, Problem):
@@ -185,32 +180,45 @@ class _Asking:
         outcome = outcome_of(result, check.evaluator, check.threshold, negated=check.negated)
         return outcome is Outcome.PASSED if outcome.measured else None
 
-    def _all(self, of: TurnOf, response: Response) -> list[bool | None]:
-        return [self._passes(check, of, response) for check in of.checks]
+    def _each(self, of: TurnOf, response: Response) -> Iterator[bool | None]:
+        """What each check says, one after the other; None of what is not asked."""
+        for place, check in enumerate(of.checks):
+            yield None if place in of.silent else self._passes(check, of, response)
 
     def _lets_through(self, of: TurnOf, response: Response) -> bool | None:
         """Whether no check fails it; None if none says anything."""
         outcomes: set[bool | None] = set()
-        for check in of.checks:
-            outcomes.add(self._passes(check, of, response))
-            if False in outcomes:
+        for outcome in self._each(of, response):
+            if outcome is False:
                 return False
+            outcomes.add(outcome)
         return True if True in outcomes or of.asks_judge else None
 
-    def _with_right(self, of: TurnOf, known: Mapping[Key, Sequence[Response]]) -> TurnOf:
-        right = (each for each in candidates(of.case, of.number, known) if self._lets_through(of, each))
+    def _turn(
+        self, case: Case, number: int, known: Mapping[Key, Sequence[Response]], untouched: WorkspaceChanges | None
+    ) -> TurnOf:
+        """A turn with its right answer; judges are not asked, nor is code that is not to be run."""
+        turn = case.turns[number - 1]
+        checks = checks_of(turn)
+        silent = frozenset(
+            place
+            for place, check in enumerate(checks)
+            if asks_judge(check.evaluator) or not self._unasked.isdisjoint(families_of(check))
+        )
+        of = TurnOf(case=case, number=number, turn=turn, checks=checks, silent=silent, untouched=untouched)
+        right = (each for each in candidates(case, number, known) if self._lets_through(of, each))
         return replace(of, right=next(right, None))
 
     def _ask(self, of: TurnOf, others: Sequence[TurnOf], idle: Collection[int]) -> None:
         passed: dict[str, list[Sequence[bool | None]]] = defaultdict(list)
         for kind, response in always_wrong(of, others):
-            outcomes = self._all(of, response)
+            outcomes = [*self._each(of, response)]
             passed[kind].append(outcomes)
             if of.asks_judge or any(outcome is not None for outcome in outcomes):
                 self._count(of, kind, "", response, noticed=False in outcomes)
-        for index, (check, spec) in enumerate(zip(of.checks, of.turn.checks, strict=True)):
-            if index not in idle:
-                self._name(of, check, spec, passed, index)
+        for place in range(len(of.checks)):
+            if place not in idle:
+                self._name(of, place, passed)
         if of.right is None:
             return
         edits = harmful(of.right, text=of.looks_at_text, tools="tools" in of.families)
@@ -232,45 +240,38 @@ class _Asking:
     def _try_harmless(self, of: TurnOf, right: Response) -> None:
         ignoring = [_ignores_case(check) for check in of.checks]
         for edit in harmless(right, case=any(ignoring)):
-            looking = [
-                (check, spec)
-                for check, spec, ignores in zip(of.checks, of.turn.checks, ignoring, strict=True)
-                if edit.before != "capitals" or ignores
+            failing = [
+                place
+                for place, passes in enumerate(self._each(of, edit.response))
+                if passes is False and (ignoring[place] or edit.before != "capitals")
             ]
-            failing = [(check, spec) for check, spec in looking if self._passes(check, of, edit.response) is False]
             self._harmless[0] += bool(failing)
             self._harmless[1] += 1
-            for check, spec in failing:
+            for place in failing:
                 change = f"'{edit.before}' written '{edit.after}'" if edit.after else f"other {edit.before}"
-                message = f"{check.id}: it fails a right answer with {change}; allow that, or say why it matters"
-                self._report(self._strict, "too strict", of, spec, check, message)
+                message = f"it fails a right answer with {change}; allow that, or say why it matters"
+                self._report("too strict", of, place, message)
 
     def _find_idle(self, of: TurnOf) -> Collection[int]:
         """Names the checks that no answer can fail; their indices."""
         idle = []
-        for index, (check, spec) in enumerate(zip(of.checks, of.turn.checks, strict=True)):
-            location = spec.location or of.case.location
+        for place, check in enumerate(of.checks):
+            location = of.turn.checks[place].location or of.case.location
             reason = self._never_fails.reason(check.evaluator, check.threshold, None)
             if reason is None and of.turn.expected is not None:
                 reason = self._never_fails.reason(check.evaluator, check.threshold, of.turn.expected)
                 location = of.turn.location or of.case.location
             if reason is not None:
-                idle.append(index)
+                idle.append(place)
                 word = "it never passes" if check.negated else "it always passes"
-                message = f"{check.id}: {word}: {reason}; say more precisely what must hold, or remove it"
-                self._report(self._weak, "cannot fail", of, spec, check, message, location=location)
+                message = f"{word}: {reason}; say more precisely what must hold, or remove it"
+                self._report("cannot fail", of, place, message, location)
         return idle
 
-    def _name(
-        self,
-        of: TurnOf,
-        check: BuiltCheck,
-        spec: EvaluatorSpec,
-        passed: Mapping[str, Sequence[Sequence[bool | None]]],
-        index: int,
-    ) -> None:
+    def _name(self, of: TurnOf, place: int, passed: Mapping[str, Sequence[Sequence[bool | None]]]) -> None:
         """Names a check that passes a wrong answer, unless it says what must not be there."""
-        answers = {kind: [outcomes[index] for outcomes in rows] for kind, rows in passed.items()}
+        check = of.checks[place]
+        answers = {kind: [outcomes[place] for outcomes in rows] for kind, rows in passed.items()}
         family = _family(check)
         if _is_guard(check) or (family != "workspace" and answers[EMPTY] != [False]):
             return
@@ -280,29 +281,19 @@ class _Asking:
             through = any(False not in row for row in rows)
             if _is_passed(kind, answers) and (through or not form):
                 why, advice = FORM if form else ADVICE[kind]
-                message = f"{check.id}: it passes {kind}: {why}; {advice}"
-                self._report(self._weak, "weak check", of, spec, check, message)
+                self._report("weak check", of, place, f"it passes {kind}: {why}; {advice}")
                 return
 
-    def _report(  # noqa: PLR0913 - of one call each
-        self,
-        hints: list[Hint],
-        kind: str,
-        of: TurnOf,
-        spec: EvaluatorSpec,
-        check: BuiltCheck,
-        message: str,
-        *,
-        location: Location | None = None,
-    ) -> None:
+    def _report(self, kind: Kind, of: TurnOf, place: int, message: str, location: Location | None = None) -> None:
         """A default check that many cases share is reported once."""
-        location = location or spec.location or of.turn.location or of.case.location
-        place = "" if kind == "too strict" else str(location)
-        key = (of.case.suite, place, check.id, kind)
+        name = of.checks[place].id
+        location = location or of.turn.checks[place].location or of.turn.location or of.case.location
+        key = (of.case.suite, "" if kind == "too strict" else str(location), name, kind)
         if key not in self._reported:
             self._reported.add(key)
             label = "" if kind == "cannot fail" else f"{case_label(of.case)}: "
-            hints.append(Hint(kind=kind, location=location, message=label + message))  # type: ignore[arg-type]
+            hints = self._strict if kind == "too strict" else self._weak
+            hints.append(Hint(kind=kind, location=location, message=f"{label}{name}: {message}"))
 
 
 def _others(turns: Sequence[TurnOf], place: int) -> list[TurnOf]:
