@@ -17,7 +17,7 @@ from tests.against_base import on_main
 from tests.ending import ended
 from tests.reports.conclusions import HOSTILE, conclusion
 from tests.sample_reports import case, report
-from tests.sample_suites import WORSE
+from tests.sample_suites import AGENT, ANSWERS, SUITE, WORSE
 
 
 def printed(text):
@@ -69,6 +69,68 @@ def test_what_the_screen_says_runs_in_a_folder_below_also_if_the_results_went_el
     run_all(runevals, printed(out))
 
 
+OTHERWISE = """\
+suites: [two.json]
+target: {type: python, function: 'agent.py:answer', deterministic: true}
+"""
+
+
+@pytest.mark.parametrize("folder", [".", "docs"])
+@pytest.mark.parametrize("options", [(), ("--evaluators", "exact_match"), ("--no-judge",)], ids=str)
+def test_the_options_of_a_run_are_repeated_and_looking_at_a_case_is_no_run_of_the_change(
+    repository, runevals, folder, options
+):
+    two = {**SUITE, "items": [{**item, "expected_response": "Quito"} for item in SUITE["items"]]}
+    repository.write("two.json", two)
+    repository.write("other/agent.py", "def answer(prompt): return 'Quito'\n")
+    repository.write("docs/notes.txt", "x")
+    on_main(repository, "other/runevals.yaml", OTHERWISE.replace("two.json", "../two.json"))
+    repository.write("other/agent.py", "def answer(prompt): return 'Rome'\n")
+    repository.write(".gitignore", ".evals/\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "change")
+    os.chdir(repository.path / folder)
+    config = os.path.relpath(repository.path / "other/runevals.yaml")
+    _, out, err = runevals("--base", "main", "-q", f"--config={config}", *options)
+    assert "2 of 2 cases regressed" in out, out + err
+    commands = printed(out)
+    code, out, err = typed(runevals, commands["see one"])
+    ended(code, 1, out + err, "1 of 1 case regressed")
+    code, out, err = typed(runevals, commands["which line"])
+    ended(code, 0, out + err, "agent.py:")
+    code, out, err = typed(runevals, commands["wanted?"])
+    ended(code, 0, out + err, "Written: ", "2 cases")
+
+
+@pytest.mark.parametrize("against", ["", "against: steady\n"], ids=["alone", "against"])
+def test_of_several_targets_the_commands_are_of_the_one_that_failed(repository, runevals, against):
+    one = "{type: python, function: 'agent.py:answer', deterministic: true}"
+    other = one.replace("agent.py", "other.py")
+    repository.write("other.py", AGENT)
+    on_main(
+        repository,
+        "runevals.yaml",
+        f"suites: [evals.json]\ntargets:\n  mini: {one}\n  steady: {other}\n{against}",
+    )
+    repository.write("agent.py", WORSE)
+    repository.write(".gitignore", ".evals/\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "change")
+    _, out, _ = runevals("--base", "main", "-q")
+    run_all(runevals, printed(out))
+    code, out, err = runevals("blame", "--code")
+    ended(code, 0, out + err, "agent.py:")
+
+
+def test_a_case_of_recorded_answers_is_seen_with_these_answers(repository, runevals):
+    repository.write("answers.jsonl", ANSWERS)
+    runevals("--target", "recorded:answers.jsonl", "-q", "-o", "base.json")
+    repository.write("answers.jsonl", ANSWERS.replace("Paris", "Rome"))
+    _, out, _ = runevals("--target", "recorded:answers.jsonl", "--baseline", "base.json", "-q")
+    code, out, err = typed(runevals, printed(out)["see one"])
+    ended(code, 0, out + err, "0 of 1 case passes", "Rome")
+
+
 def test_a_comment_says_what_runs_in_a_clone_that_has_the_results_of_the_job(lost, runevals):
     runevals("--base", "main", "-q", "-o", "results.json")
     for path in (lost.path / ".evals" / "results").iterdir():
@@ -80,12 +142,13 @@ def test_a_comment_says_what_runs_in_a_clone_that_has_the_results_of_the_job(los
     run_all(runevals, commands)
 
 
-def test_results_of_another_tool_can_only_be_accepted(lost, runevals):
+@pytest.mark.parametrize("outputs", [(), ("-o", "out.json"), ("-o", "out.md")], ids=str)
+def test_results_of_another_tool_can_only_be_accepted(lost, runevals, outputs):
     cases = "".join(f'<testcase classname="k" name="t{n}">{{}}</testcase>' for n in range(4))
     fails = '<failure message="no"/>'
     lost.write("base.xml", f"<testsuite>{cases.replace('{}', '')}</testsuite>")
     lost.write("head.xml", f"<testsuite>{cases.replace('{}', fails, 1).replace('{}', '')}</testsuite>")
-    _, out, _ = runevals("gate", "head.xml", "--baseline", "base.xml", "--deterministic", "-o", "out.json")
+    _, out, _ = runevals("gate", "head.xml", "--baseline", "base.xml", "--deterministic", *outputs)
     commands = printed(out)
     assert [*commands] == ["wanted?"]
     code, out, err = typed(runevals, commands["wanted?"])

@@ -78,6 +78,8 @@ def command(
     losses = (
         lost if everything else [one for key in dict.fromkeys(keys) for one in _of(key, lost, conclusion, path)]
     )
+    if not losses:
+        raise InvalidSettings(f"no case was lost in {path}; there is nothing to accept")
     chosen = [replace(loss, reason=reason) for loss in losses]
     _write(file, chosen, lost, settings.cwd)
 

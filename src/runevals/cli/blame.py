@@ -38,7 +38,7 @@ from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest
 from runevals.run.trust import require_trusted
 from runevals.run.world.budget import Budget, Stop
-from runevals.settings.resolve import resolve
+from runevals.settings.resolve import of_target, resolve
 
 if TYPE_CHECKING:
     from runevals.records import Blame, Conclusion
@@ -86,7 +86,7 @@ def command(
     require_local(words, "blame", ", with the results of the job: runevals blame results.json")
     path, conclusion = newest_comparison(results)
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
-    request = _request(words, base, quiet=quiet)
+    request = _request(words, base, conclusion.report.run.settings.get("target"), quiet=quiet)
     require_of_head(conclusion.report.run, path, request.settings.repository, is_named=results is not None)
     if not lost_cases(conclusion.comparison) and not coverage:
         lower = [case.key for case in lower_scores(conclusion.comparison)]
@@ -127,9 +127,10 @@ def require_local(words: RawSettings, command: str, how: str = "") -> None:
         )
 
 
-def _request(words: RawSettings, base: str | None, *, quiet: bool) -> RunRequest:
+def _request(words: RawSettings, base: str | None, target: object, *, quiet: bool) -> RunRequest:
     side = protected_side(words, change_event(words), base)
-    settings = resolve(replace(words, base_side=side))
+    words = of_target(replace(words, base_side=side), target)
+    settings = resolve(words)
     require_usable_plugins()
     require_trusted(settings)
     return RunRequest(

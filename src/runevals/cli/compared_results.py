@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,14 +23,19 @@ LAST = 50  # results that are searched for a comparison
 
 
 def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Conclusion]:
-    """The newest results that were compared with a base, or this document.
+    """The newest results that were compared with a base, or this document; of several targets those that failed.
 
-    `option` is how the command takes a document. Raises InvalidSettings, or InvalidDocument.
+    A look at single cases is no run of the change, if there is one. `option` is how the command takes a document.
+    Raises InvalidSettings, or InvalidDocument.
     """
-    latest = newest_results(kept_folder(), LAST)
-    for path, conclusion in latest if results is None else [(results, read_conclusion(results))]:
-        if conclusion.comparison is not None:
-            return path, conclusion
+    latest = newest_results(kept_folder(), LAST) if results is None else [(results, read_conclusion(results))]
+    compared = ((path, one) for path, one in latest if one.comparison is not None)
+    if (newest := next(compared, None)) is not None:
+        commit = newest[1].report.run.commit
+        of_commit = takewhile(lambda each: each[1].report.run.commit == commit, chain([newest], compared))
+        whole = next((each for each in of_commit if "filter" not in each[1].report.run.settings), newest)
+        of_run = takewhile(lambda each: each[0].name.split(".")[0] == whole[0].name.split(".")[0], of_commit)
+        return next((each for each in chain([whole], of_run) if each[1].verdict.outcome == "failed"), whole)
     where = kept_folder().as_posix() if results is None else str(results)
     makes = base_command(Path.cwd()) or "runevals --base origin/main"
     elsewhere = f"\nif it ran elsewhere, name its document: {option}results.json" if results is None else ""

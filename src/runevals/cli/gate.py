@@ -87,4 +87,4 @@ def command(
         and failing_now(comparison)
     ):
         notice("If nothing in these cases is random, --deterministic makes every newly failing case a loss")
-    finish_with(conclusion, outputs, form)
+    finish_with(conclusion, outputs, form, kept=not settings.in_ci)

@@ -23,7 +23,7 @@ from runevals.run.pipeline import merge
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
 from runevals.run.shards.verdict import with_rules_of_base
-from runevals.settings.resolve import each_target, resolve
+from runevals.settings.resolve import of_target, resolve
 
 
 @click.command("merge", cls=GroupedCommand)
@@ -65,8 +65,7 @@ def command(
         report = merged((name, read_conclusion(path, name).report) for name, path in files)
     event = change_event(words)
     words = replace(words, base_side=protected_side(words, event, base))
-    several = each_target(resolve(words), words)
-    words = several.get(str(report.run.settings.get("target")), words)
+    words = of_target(words, report.run.settings.get("target"))
     settings = resolve(words)
     request = RunRequest(
         settings=settings,
@@ -76,7 +75,7 @@ def command(
     )
     if base is not None and not event.untrusted:  # else the event named the base to the shards
         report = with_rules_of_base(report, resolve(replace(words, base_side=None)), settings)
-    finish_with(merge(report, request), outputs, form)
+    finish_with(merge(report, request), outputs, form, kept=not settings.in_ci)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from datetime import datetime
 from functools import partial
 from itertools import count
@@ -138,15 +138,23 @@ def document_of(outputs: Sequence[Path], form: str = "results") -> str | None:
     return next((str(path) for path in outputs if reporter_for(path.name, form) is results), None)
 
 
-def finish_with(conclusion: Conclusion, outputs: Sequence[Path], form: str) -> NoReturn:
-    """Writes reports of results that were read, tells the verdict, and ends with its exit code."""
+def finish_with(conclusion: Conclusion, outputs: Sequence[Path], form: str, *, kept: bool = False) -> NoReturn:
+    """Writes reports of results that were read, tells the verdict, and ends with its exit code.
+
+    `kept`: they are a run's, and stay in .evals/results.
+    """
+    document = kept_results(datetime.now().astimezone())[:1]
 
     def write() -> Sequence[Path]:
         publish(conclusion, outputs, was_read=True)
+        if kept and not outputs:
+            return keep(conclusion, document)
+        if kept:
+            keep_beside(conclusion, document, outputs)
         return outputs
 
-    document = document_of(outputs)
-    where = None if document is None else Where(document=document)
+    named = "" if kept else document_of(outputs)
+    where = None if named is None else Where(document=named)
     finish(reported(conclusion, write, where, form=form).exit_code)
 
 
@@ -173,6 +181,14 @@ def keep(conclusion: Conclusion, files: Sequence[Path]) -> list[Path]:
         keep_out_of_git(kept_folder().parent)
         publish(conclusion, free)
     return free
+
+
+def keep_beside(conclusion: Conclusion, files: Sequence[Path], outputs: Sequence[Path]) -> None:
+    """Keeps the results if it is possible, unless the user named files of that folder."""
+    if files[0].parent.resolve() not in {path.resolve().parent for path in outputs}:
+        with suppress(CannotWrite, InvalidSettings):
+            require_kept_results()
+            keep(conclusion, files)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from runevals.cli.output import (
     RunFiles,
     document_of,
     keep,
+    keep_beside,
     kept_results,
     reported,
     require_kept_results,
@@ -41,7 +42,7 @@ from runevals.lib.storage.bucket import copy_to_bucket, is_in_bucket, require_bu
 from runevals.lib.storage.files import STANDARD_STREAM, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.numbers import plural
-from runevals.records.errors import CannotWrite, InvalidSettings, InvalidSuite, NoSuiteFound
+from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.reports.next_steps import Where
 from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
@@ -235,7 +236,9 @@ def _run(request: RunRequest, options: Mapping[str, Any], journal_for: Callable[
         measured = pipeline.run_each(requests, settings)
     conclusions = [with_waiting(conclusion, settings) for conclusion in measured]
     if several:
-        done = run_targets.reported(dict(zip(settings.targets, conclusions, strict=True)), files, options)
+        where = _where(settings, options, files.outputs or files.default)
+        of_targets = dict(zip(settings.targets, conclusions, strict=True))
+        done = run_targets.reported(of_targets, files, options, where)
     else:
         done = _reported(conclusions[0], files, options, request)
     if run is not None and (way := run.end(*conclusions, written=done.failure is None)):
@@ -256,11 +259,8 @@ def _reported(
             return []
         if not outputs:
             return keep(conclusion, files.default)
-        folders = {path.resolve().parent for path in outputs}
-        if not settings.in_ci and files.default[0].parent.resolve() not in folders:
-            with suppress(CannotWrite, InvalidSettings):  # the user named other files
-                require_kept_results()
-                keep(conclusion, files.default[:1])
+        if not settings.in_ci:
+            keep_beside(conclusion, files.default[:1], outputs)
         publish(conclusion, files.reports, form=form)
         for path in files.documents:
             suites = exportable(request.suites.suites)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from runevals.cli.answers import show_answers
-from runevals.cli.output import OutputResult, RunFiles, free_names, written
+from runevals.cli.output import OutputResult, RunFiles, document_of, free_names, written
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import STANDARD_STREAM, write_whole
 from runevals.lib.terminal import say, terminal_text
@@ -22,6 +22,7 @@ from runevals.run.targets import of_target
 
 if TYPE_CHECKING:
     from runevals.records import Conclusion
+    from runevals.reports.next_steps import Where
 
 
 def require_possible(files: RunFiles, options: Mapping[str, Any]) -> None:
@@ -37,14 +38,19 @@ def require_possible(files: RunFiles, options: Mapping[str, Any]) -> None:
             raise InvalidSettings(f"{option} is of one target; choose one with --target or --model")
 
 
-def reported(conclusions: Mapping[str, Conclusion], files: RunFiles, options: Mapping[str, Any]) -> OutputResult:
+def reported(
+    conclusions: Mapping[str, Conclusion], files: RunFiles, options: Mapping[str, Any], where: Where | None
+) -> OutputResult:
     """Shows each and the table, and writes the files; without a verdict if all that was asked for are answers."""
     checked: dict[str, Conclusion] = {}
+    document = document_of(files.outputs or files.default)
     for name, conclusion in conclusions.items():
         say(f"\n== {terminal_text(name)}")
         if not (options["prompts"] and show_answers(conclusion)):
             checked[name] = conclusion
-            tell(replace(conclusion, against=None))  # it stands below the table
+            own = None if document is None else str(of_target(Path(document), name))
+            of_each = None if where is None or own is None else replace(where, document=own)
+            tell(replace(conclusion, against=None), of_each)  # the comparison stands below the table
     if not checked and not files.outputs:
         return OutputResult(files=(), failure=None, exit_code=0)
     say("\n" + terminal_text("\n".join(side_by_side.lines(conclusions))))

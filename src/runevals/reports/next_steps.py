@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import phrase
 from runevals.records import CaseReport, Causes, Conclusion
 
-RUN_SETTINGS = ("config", "target")  # settings that a run of one case needs as well
+RUN_SETTINGS = ("config", "target", "evaluators", "no_judge")  # that a run of one case needs as well
 _PLAIN = re.compile(r"[\w./][\w ./@+=:#-]{0,119}")
 Step = tuple[str, str]  # what for, and the command
 
@@ -38,7 +39,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     run, comparison = conclusion.report.run, conclusion.comparison
     looked_at = [one for one in causes if one.kind not in ("unmeasured", "better")]
     lost = [one for one in looked_at if one.kind == "lost"]
-    base = None if comparison is None else comparison.base.run.commit
+    base = None if comparison is None or run.target.type == "recorded" else comparison.base.run.commit
     if looked_at and not run.of_tool:
         names = _names(looked_at[0])
         cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
@@ -51,12 +52,13 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     if not lost or conclusion.verdict.outcome != "failed":
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
-    if base is not None and not lines_known and not run.of_tool and run.target.type != "recorded":
-        document = f" {shlex.quote(where.document)}" if where.document else ""
+    document = where.document and f" {shlex.quote(where.document)}"
+    if base is not None and not lines_known and not run.of_tool:
         code = "" if conclusion.prompt_changes else " --code"
-        yield "which line", f"blame{document}{code}"
-    document = f" --results {shlex.quote(where.document)}" if where.document else ""
-    yield "wanted?", f'accept {_accepted(lost[0])}{document} --reason "…"'
+        options = _options(run.settings, RUN_SETTINGS, where.folder)
+        yield "which line", f"blame{document}{code}{options}"
+    options = _options(run.settings, ("config",), where.folder)
+    yield "wanted?", f'accept {_accepted(lost[0])}{phrase(document, " --results{}")}{options} --reason "…"'
 
 
 def _names(one: Causes) -> list[tuple[str, str]]:
@@ -92,7 +94,21 @@ def case_words(case: CaseReport, settings: Mapping[str, object], folder: str = "
     file = os.path.relpath(one_line(case.file, 500), folder)
     file = f"./{file}" if file.startswith("-") else file
     pattern = glob.escape(one_line(case.key, 500)).replace(",", "?")  # a comma would separate two patterns
-    options = [
-        f" --{name}={shlex.quote(one_line(str(settings[name]), 500))}" for name in RUN_SETTINGS if name in settings
-    ]
-    return f"run {shlex.quote(file)}", f" --filter={shlex.quote(pattern)}{''.join(options)}"
+    return (
+        f"run {shlex.quote(file)}",
+        f" --filter={shlex.quote(pattern)}{_options(settings, RUN_SETTINGS, folder)}",
+    )
+
+
+def _options(settings: Mapping[str, object], names: Sequence[str], folder: str) -> str:
+    """These of the settings as flags, for a reader in `folder`."""
+    given = {name: settings[name] for name in names if settings.get(name)}
+    if "config" in given:
+        given["config"] = os.path.relpath(str(given["config"]), folder)
+    return "".join(f" --{name.replace('_', '-')}{_value(value)}" for name, value in given.items())
+
+
+def _value(value: object) -> str:
+    """What stands behind a flag; nothing if it has no value."""
+    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return "" if value is True else f"={shlex.quote(one_line(text, 500))}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -170,12 +171,17 @@ def _chosen(settings: Settings) -> dict[str, object]:
     chosen: dict[str, object] = {}
     path = settings.file_path
     root = settings.repository.resolve()
-    if path is not None and settings.origins["config"].startswith("--") and path.resolve().is_relative_to(root):
+    if (
+        path is not None
+        and settings.origins["config"].startswith(("--", "input "))
+        and path.resolve().is_relative_to(root)
+    ):
         chosen["config"] = path.resolve().relative_to(root).as_posix()
     target = settings.target
     if settings.target_name is not None:
         chosen["target"] = settings.target_name
     if target is not None and settings.origins["target"].startswith("--"):
-        name = target.program if target.traits.is_program else target.model
+        of_kind = target.program if target.traits.is_program else target.model
+        name = os.path.relpath(target.program, target.base) if target.word == "path" else of_kind
         chosen |= {"target": f"{target.type}:{name}"} if name else {}
     return chosen

@@ -307,6 +307,11 @@ def each_target(settings: Settings, raw: RawSettings) -> Mapping[str, RawSetting
     return {name: replace(raw, flags={**raw.flags, option: name, "against": "none"}) for name in settings.targets}
 
 
+def of_target(raw: RawSettings, name: object) -> RawSettings:
+    """As written, but for the one of several targets with this name."""
+    return each_target(resolve(raw), raw).get(str(name), raw)
+
+
 def ignored_changes(raw: RawSettings, file: SettingsFile | None = None) -> tuple[Weakening, ...]:
     """The protected settings that a change alters; the base's values are used instead. Raises as `resolve`."""
     if raw.base_side is None:
