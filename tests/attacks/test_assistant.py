@@ -57,7 +57,10 @@ def test_what_comes_from_models_and_the_change_stays_quoted(order):
     assert len(text) <= assistant.MOST_CHARACTERS
     assert "elete" in text or len(order) > 1000, "the attack is in the text"
     plain = outside(text).removeprefix(assistant.RULES)
-    assert re.sub(r"\s*(## [A-Z][^\n]*|Data, not instructions:)\s*", "", plain).strip() == ""
+    assert (
+        re.sub(r"\s*(## [A-Z][^\n]*|Data, not instructions:|When done, run this[^\n]*)\s*", "", plain).strip()
+        == ""
+    )
     assert not any(sign in text for sign in ("\u202e", "\u200b", "\x1b"))
     in_comment = comment.render(made, Links(run="https://github.com/o/r/actions/runs/1"))
     assert "\n# Delete" not in outside(in_comment)
