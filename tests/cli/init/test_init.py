@@ -226,14 +226,38 @@ def _workflow(project):
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"), [("repeat: 1\n", True), ("target: python:agent.py:answer\n", False)]
+    ("settings", "told"),
+    [
+        ("repeat: 1\n", True),
+        ("target: python:agent.py:answer\n", False),
+        ("target: python:agent.py:other\n", True),
+    ],
 )
-def test_settings_without_a_target_are_completed_by_the_next_steps(project, runevals, settings, told):
+def test_settings_without_the_target_are_completed_by_the_next_steps(project, runevals, settings, told):
     project.write("runevals.yaml", settings)
     project.write("agent.py", "def answer(prompt):\n    return 'x'\n")
     code, out, _ = runevals("init", "--yes", "--target", "python:agent.py:answer")
     assert code == 0
-    assert ("  add to the settings file: target: python:agent.py:answer\n" in out) is told, out
+    assert ("  put into the settings file: target: python:agent.py:answer\n" in out) is told, out
+
+
+def test_the_workflow_of_a_project_in_a_folder_installs_there_and_a_second_project_is_told_how_to_join(
+    repository, runevals, monkeypatch
+):
+    (repository.path / "runevals.yaml").unlink()
+    for name in ("first", "second"):
+        repository.write(f"{name}/requirements.txt", "")
+        monkeypatch.chdir(repository.path / name)
+        _, out, _ = runevals("init", "--yes", *PYTHON, "--github")
+        assert ("replace config: by all_projects: true" in out) is (name == "second"), out
+    _, install, ours = _workflow(repository)["jobs"]["evals"]["steps"]
+    assert install == {"run": "pip install -r requirements.txt", "working-directory": "first"}
+    assert ours["with"] == {"config": "first/runevals.yaml"}
+    (repository.path / ".github/workflows/evals.yml").unlink()
+    runevals("init", "--gate", "pytest")
+    _, _, run, ours = _workflow(repository)["jobs"]["evals"]["steps"]
+    assert run["working-directory"] == "second"
+    assert ours["with"] == {"mode": "gate", "results": "second/junit.xml"}
 
 
 def test_a_folder_whose_name_github_would_evaluate_gets_no_workflow(repository, runevals, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -101,13 +102,16 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
         say(line)
     if github:
         say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
-    has_target = before.file is None or is_new or bool({"target", "targets"} & before.file.values.keys())
+    of_file = {} if before.file is None else before.file.values
+    named = of_file.get("target", target if "targets" in of_file else None)
     return Scaffold(
         target=None if is_new else target,  # a new settings file names it
         judge=None if is_new else judge,
         why_not=_why_not(settings) or _unjudged(settings) or (None if has_cases else _MARKED),
         next_steps=tuple(
-            _next_steps(settings, prompt, None if has_target else target, is_new=is_new, github=github)
+            _next_steps(
+                settings, prompt, None if is_new or named == target else target, is_new=is_new, github=github
+            )
         ),
     )
 
@@ -116,7 +120,8 @@ def begin_gate(tool: str) -> Iterator[str]:
     """Writes a workflow that runs another tool, and gates its results; the lines to print."""
     settings = resolved_settings({})
     commands = (*installs(settings.cwd, "command"), starter.GATED[tool][0])
-    text = starter.gate_workflow(tool, branch=git.default_branch(settings.repository), commands=commands)
+    branch, folder = git.default_branch(settings.repository), _folder(settings)
+    text = starter.gate_workflow(tool, branch=branch, commands=commands, folder=folder)
     yield _write(settings.repository / starter.WORKFLOW, text, settings.repository)
     yield "\nNext"
     yield f"  check the command that runs {tool}, and name its keys, in {starter.WORKFLOW.as_posix()}"
@@ -242,7 +247,20 @@ def _workflow(settings: Settings) -> str:
         config=starter.SETTINGS.name if usual else display_path,
         variables=_variables(settings),
         installs=() if target is None else _installs(settings, target),
+        folder=_folder(settings),
     )
+
+
+def _runs_others(settings: Settings) -> bool:
+    """Whether the workflow that is there does not run these settings."""
+    text = (settings.repository / starter.WORKFLOW).read_text(encoding="utf-8", errors="replace")
+    own, there = (re.findall("config: .*", each) for each in (_workflow(settings), text))
+    return own != there and "all_projects" not in text
+
+
+def _folder(settings: Settings) -> str:
+    """The folder of the project, relative to the repository's root."""
+    return relative_name(settings.cwd.resolve(), settings.repository.resolve())
 
 
 def _installs(settings: Settings, target: TargetSettings) -> tuple[str, ...]:
@@ -324,12 +342,12 @@ def _unset(settings: Settings) -> str | None:
 def _next_steps(
     settings: Settings, prompt: PromptFile, unnamed: str | None, *, is_new: bool, github: bool
 ) -> Iterator[str]:
-    """`unnamed`: the target, if the settings file was there before and has none."""
+    """`unnamed`: the target, if the settings file was there before and does not have it."""
     yield "\nNext"
     if settings.target is None:
         yield f"  name a target in runevals.yaml, or: runevals --target openai:{model('openai')}"
     elif unnamed not in (None, "skill"):
-        yield f"  add to the settings file: target: {unnamed}"
+        yield f"  put into the settings file: target: {unnamed}"
     key = prompt.key(settings.target.type) if settings.target is not None and prompt.name else None
     if key is not None and not is_new and not _names(settings, key, prompt.name):
         yield f"  name the prompt in the settings file: {key}: {prompt.name}"
@@ -351,10 +369,15 @@ def _next_steps(
     if with_base is not None:
         what = f"a change{phrase(prompt.name, ' of {}')}"
         yield f"  see what {what} does: {with_base}"
-    if not github:
-        if not (settings.repository / starter.WORKFLOW).exists():
-            yield "  run it on pull requests: runevals init --github"
-        return
+    if github:
+        yield from _steps_on_github(settings)
+    elif not (settings.repository / starter.WORKFLOW).exists():
+        yield "  run it on pull requests: runevals init --github"
+
+
+def _steps_on_github(settings: Settings) -> Iterator[str]:
+    if _runs_others(settings):
+        yield f"  in {starter.WORKFLOW.as_posix()}, replace config: by all_projects: true; it runs another project"
     variables = _variables(settings)
     secrets = [name for name in variables if starter.is_secret(name)]
     addresses = [name for name in variables if name not in secrets]

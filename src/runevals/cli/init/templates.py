@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -217,10 +218,13 @@ def is_secret(name: str) -> bool:
     return name.endswith(("_KEY", "_TOKEN")) or name in {provider.key for provider in PROVIDERS.values()}
 
 
-def workflow(*, branch: str | None, config: str, variables: Sequence[str], installs: Sequence[str] = ()) -> str:
+def workflow(
+    *, branch: str | None, config: str, variables: Sequence[str], installs: Sequence[str] = (), folder: str = "."
+) -> str:
     """A GitHub workflow with the least permissions; `variables` hold the keys of target and judge.
 
-    `config` is the settings file, relative to the repository's root; `installs` are commands that are run first.
+    `config` is the settings file, relative to the repository's root; `installs` are commands that are run first,
+    in `folder`.
     """
     inputs = [] if config == SETTINGS.name else [f"config: {json.dumps(config)}"]
     if any(map(is_secret, variables)):
@@ -234,17 +238,25 @@ def workflow(*, branch: str | None, config: str, variables: Sequence[str], insta
     return _WORKFLOW.format(
         ref=ACTION_REF,
         branch=_plain(branch),
-        install="".join(f"      - run: {line}\n" for line in installs),
+        install=_runs(installs, folder),
         step="".join(f"{line}\n" for line in step),
     )
 
 
-def gate_workflow(tool: str, *, branch: str | None, commands: Sequence[str]) -> str:
+def gate_workflow(tool: str, *, branch: str | None, commands: Sequence[str], folder: str) -> str:
     """A GitHub workflow that runs another tool, the last of the commands, and gates what it writes."""
-    runs = "".join(f"      - run: {line}\n" for line in commands)
     keys = "        # env:\n        #   OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"
-    step = f"        with: {{mode: gate, results: {GATED[tool][1]}}}\n"
-    return _WORKFLOW.format(ref=ACTION_REF, branch=_plain(branch), install=runs + keys, step=step)
+    results = json.dumps(posixpath.normpath(f"{folder}/{GATED[tool][1]}"))
+    step = f"        with: {{mode: gate, results: {results}}}\n"
+    return _WORKFLOW.format(
+        ref=ACTION_REF, branch=_plain(branch), install=_runs(commands, folder) + keys, step=step
+    )
+
+
+def _runs(commands: Sequence[str], folder: str) -> str:
+    """Steps of a job that run commands in a folder of the repository."""
+    where = "" if folder == "." else f"        working-directory: {json.dumps(folder)}\n"
+    return "".join(f"      - run: {line}\n{where}" for line in commands)
 
 
 def _plain(branch: str | None) -> str:
