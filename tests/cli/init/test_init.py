@@ -83,8 +83,8 @@ def test_without_a_target_it_is_checked_and_planned_but_not_run(project, runeval
 def test_without_the_key_nothing_is_called_and_the_key_is_named(project, runevals):
     code, out, _ = runevals("init", "--yes", "--target", "openai:some-model")
     assert code == 0
-    assert "Not run yet: the environment variable OPENAI_API_KEY is not set" in out
-    assert "  set OPENAI_API_KEY (export OPENAI_API_KEY=…, or in .env.local.user), then: runevals" in out
+    assert ": the variable OPENAI_API_KEY is not set. This is what would run:" in out
+    assert "  for the target: export OPENAI_API_KEY=…, or write it into .env.local.user" in out
 
 
 def test_a_chat_model_is_asked_once_and_the_workflow_hands_on_its_variables(project, runevals, monkeypatch):
@@ -126,7 +126,7 @@ def test_a_coding_agent_without_a_key_is_not_called(project, runevals, monkeypat
         monkeypatch.delenv(name, raising=False)
     code, out, _ = runevals("init", "--yes", "--target", "codex")
     assert code == 0
-    assert "Not run yet: the environment variable CODEX_API_KEY is not set" in out
+    assert "Not run yet: codex has no key: none of CODEX_API_KEY" in out
 
 
 def test_with_a_judge_the_suite_has_a_case_for_it(project, runevals):
@@ -284,15 +284,10 @@ def test_an_agents_judge_is_written_and_a_missing_one_is_the_next_step(project, 
     assert runevals("init", "--yes", "--target", "claude-code")[0] == 0
     assert f'judge: "anthropic:{model("anthropic")}"' in (project.path / "runevals.yaml").read_text()
     project.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
-    project.write("runevals.yaml", "suites: [evals.json]\ntarget: 'command:cat'\n")
+    project.write("runevals.yaml", "suites: [evals.json]\ntarget: 'command:absent'\n")
     code, out, _ = runevals("init", "--yes")
-    ended(
-        code,
-        0,
-        out,
-        "Not run yet: 2 of 2 cases ask for a judge",
-        "  name a judge in runevals.yaml (judge: openai:",
-    )
+    needed = "  for the judge: --judge-model MODEL or `judge:` in runevals.yaml; or run without: --no-judge"
+    ended(code, 0, out, "Not run yet: there is no program absent", "  for the target: name it right", needed)
 
 
 @pytest.mark.parametrize("tool", GATED)

@@ -80,6 +80,12 @@ def prepared(settings: Settings) -> Iterator[Diagnosis]:
     yield from folders_of(settings)
 
 
+def what_lacks(settings: Settings, raw: RawSettings) -> list[Diagnosis]:
+    """What targets and judges need for a run of the suites, and do not have."""
+    plan = _suites(settings)[1]
+    return [one for one in (*_targets(settings, raw), *_judges(settings, plan)) if one.exit_code]
+
+
 def _suites(settings: Settings) -> tuple[LoadedSuites, RunPlan | None, Diagnosis]:
     try:
         loaded = suites_of(settings)

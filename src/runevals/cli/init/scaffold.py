@@ -6,7 +6,6 @@ import keyword
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,12 @@ import click
 from msgspec import Struct
 
 from runevals.cli.compared_results import base_command
+from runevals.cli.doctor.checks import what_lacks
 from runevals.cli.init import templates as starter
 from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file
 from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.init.surroundings import installs, judge_for, likely_target, other_tools
-from runevals.cli.options import resolved_settings
+from runevals.cli.options import raw_settings, resolved_settings
 from runevals.lib.storage.files import behind_links, relative_name, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
@@ -28,20 +28,19 @@ from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
 from runevals.models.http.origin import OPENAI_URL
 from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
+from runevals.records.diagnosis import Diagnosis
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.repository import git
 from runevals.run.default_target import with_target
-from runevals.run.load import plan_of, suites_of
-from runevals.run.world.build import require_judge
+from runevals.run.load import suites_of
 from runevals.settings.judge import JudgeSettings
-from runevals.settings.resolve import Settings
+from runevals.settings.resolve import Settings, resolve
 from runevals.suites.dialects.skill_folder import skill_of
 from runevals.suites.load import PLACEHOLDER, LoadedSuites
 from runevals.suites.skill_suites import SKILL, skill_folders, skill_suites
 from runevals.targets.agents import AGENTS
 from runevals.targets.agents.agent import install
 from runevals.targets.agents.settings import AgentTargetSettings
-from runevals.targets.agents.target import require_agent
 from runevals.targets.kind import TargetSettings
 from runevals.targets.python import PythonSettings
 
@@ -89,8 +88,8 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
             target = _asked_target() if asks else likely_target(before.environment, has_skill=prompt.is_skill)
     prompt_settings = prompt.settings(target)
     judge: str | None = options.get("judge") or (None if before.judges or before.no_judge else judge_for(target))
-    options = {**options, "judge": judge}
-    settings = resolved_settings({**options, "target": prompt_settings.get("target", target)})
+    raw = raw_settings({**options, "judge": judge, "target": prompt_settings.get("target", target)})
+    settings = resolve(raw)
     if settings.target is not None and settings.target.traits.brings_skills and not loaded.suites:
         raise InvalidSettings(
             "skills have their own cases, which init does not write: put the first into "
@@ -103,16 +102,14 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
     if github:
         say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
     of_file = {} if before.file is None else before.file.values
-    named = of_file.get("target", target if "targets" in of_file else None)
+    is_named = is_new or target == of_file.get("target", target if "targets" in of_file else None)
+    lacking = what_lacks(settings, raw)
+    steps = _next_steps(settings, prompt, lacking, None if is_named else target, is_new=is_new, github=github)
     return Scaffold(
         target=None if is_new else target,  # a new settings file names it
         judge=None if is_new else judge,
-        why_not=_why_not(settings) or _unjudged(settings) or (None if has_cases else _MARKED),
-        next_steps=tuple(
-            _next_steps(
-                settings, prompt, None if is_new or named == target else target, is_new=is_new, github=github
-            )
-        ),
+        why_not=next((one.text for one in lacking), None if has_cases else _MARKED),
+        next_steps=tuple(steps),
     )
 
 
@@ -292,72 +289,28 @@ def _variables(settings: Settings) -> list[str]:
     return list(names)
 
 
-def _why_not(settings: Settings) -> str | None:
-    """Why the target cannot be called yet."""
-    target = settings.target
-    if target is None:
-        return "no target is set (target: in runevals.yaml)"
-    if (absent := _absent(target, settings)) is not None:
-        return absent
-    unset = _unset(settings)
-    return None if unset is None else f"the environment variable {unset} is not set"
-
-
 def _agent(target: TargetSettings | None) -> AgentTargetSettings | None:
     """The target if it is a coding agent."""
     return target if isinstance(target, AgentTargetSettings) else None
 
 
-def _absent(target: TargetSettings, settings: Settings) -> str | None:
-    """Why a coding agent cannot be started here."""
-    try:
-        if (agent := _agent(target)) is not None:
-            require_agent(agent.command_line, agent.agent, settings.environment)
-    except InvalidSettings as error:
-        return str(error)
-    return None
-
-
-def _unjudged(settings: Settings) -> str | None:
-    """Why its own plan cannot be run, if checks of its suites ask for a judge that is not there."""
-    with suppress(NoSuiteFound):
-        try:
-            require_judge(plan_of(suites_of(settings), settings), settings)
-        except InvalidSettings as error:
-            return error.first_line.partition(":")[0]
-    return None
-
-
-def _unset(settings: Settings) -> str | None:
-    """The first required variable of target or judge that is not set."""
-    target, has = _agent(settings.target), settings.environment.get
-    if target is not None and not any(map(has, target.key_names)):
-        return target.key_names[0]
-    for endpoint in _endpoints(settings):
-        if not settings.environment.get(endpoint.api_key_env) and endpoint.needs_key:
-            return endpoint.api_key_env
-    return None
-
-
 def _next_steps(
-    settings: Settings, prompt: PromptFile, unnamed: str | None, *, is_new: bool, github: bool
+    settings: Settings,
+    prompt: PromptFile,
+    lacking: Sequence[Diagnosis],
+    unnamed: str | None,
+    *,
+    is_new: bool,
+    github: bool,
 ) -> Iterator[str]:
     """`unnamed`: the target, if the settings file was there before and does not have it."""
     yield "\nNext"
-    if settings.target is None:
-        yield f"  name a target in runevals.yaml, or: runevals --target openai:{model('openai')}"
-    elif unnamed not in (None, "skill"):
+    if unnamed not in (None, "skill"):
         yield f"  put into the settings file: target: {unnamed}"
     key = prompt.key(settings.target.type) if settings.target is not None and prompt.name else None
     if key is not None and not is_new and not _names(settings, key, prompt.name):
         yield f"  name the prompt in the settings file: {key}: {prompt.name}"
-    target, unset = _agent(settings.target), _unset(settings)
-    if target is not None and _absent(target, settings):
-        yield f"  install it: {install(target.command_line)}"
-    if unset is not None:
-        yield f"  set {unset} (export {unset}=…, or in .env.local.user), then: runevals"
-    if _unjudged(settings) is not None:
-        yield f"  name a judge in runevals.yaml (judge: openai:{model('openai judge')}), or: runevals --no-judge"
+    yield from (f"  for the {one.name}: {one.fix}" for one in lacking)
     marked = "" if not prompt.name or prompt.is_suite else f", instead of those marked “{PLACEHOLDER}”"
     yield f"  put your own cases into the suite{marked}, then: runevals"
     without_cases = [skill for skill in skill_folders(settings.cwd) if not any(skill_suites(skill))]

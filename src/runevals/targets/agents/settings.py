@@ -17,7 +17,7 @@ from runevals.records.errors import USAGE_ERROR, InvalidSettings
 from runevals.records.traits import Traits
 from runevals.targets import Target
 from runevals.targets.agents import AGENTS
-from runevals.targets.agents.agent import Agent, AgentSettings
+from runevals.targets.agents.agent import Agent, AgentSettings, install
 from runevals.targets.agents.skills import SKILL_FILE
 from runevals.targets.agents.target import AgentTarget, require_agent
 from runevals.targets.kind import NOT_TAKEN, Making, Section
@@ -153,7 +153,8 @@ class AgentTargetSettings(ProgramSettings, frozen=True, kw_only=True):
         try:
             program = require_agent(self.command_line, self.agent, environment)
         except InvalidSettings as error:
-            return missing("target", str(error), "docs/agents.md has the programs and their keys", error.exit_code)
+            fix = f"{install(self.command_line)}; docs/agents.md has its keys"
+            return missing("target", str(error), fix, error.exit_code)
         if any(environment.get(key) for key in keys):
             return good("target", f"{self.type} {program}; a key is set")
         if self.agent.env:
