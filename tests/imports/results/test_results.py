@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -268,3 +269,25 @@ def test_a_result_of_promptfoo_that_succeeded_and_has_an_error_is_errored(tmp_pa
         for path in (file, tmp_path / "x.json")
     )
     assert after == before + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("promptfoo/valid/two-providers.json", "results.results"),
+        ("promptfoo/valid/prompts-and-repeats.json", "results.results"),
+        ("deepeval/valid/test_run_20261122_154033.json", "testCases"),
+        ("deepeval/valid/repeated.json", "testRunData.testCases"),
+    ],
+)
+def test_results_that_count_more_than_they_have_are_not_whole(tmp_path, name, rows):
+    document = json.loads((HERE / name).read_text(encoding="utf-8"))
+    *above, last = rows.split(".") if rows.split(".")[0] in document else [rows.split(".")[-1]]
+    there = reduce(lambda value, key: value[key], above, document)[last]
+    there.pop()
+    (tmp_path / "x.json").write_text(json.dumps(document), encoding="utf-8")
+    assert read_results([HERE / name]).stopped == ""
+    assert (
+        f"the results count {len(there) + 1} attempts and have {len(there)}"
+        in read_results([tmp_path / "x.json"]).stopped
+    )

@@ -156,7 +156,7 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
     What files of different models share are cases of each model: one model does not hide what another lost.
     """
     if len(runs) == 1:
-        return runs[0]
+        return replace(runs[0], stopped=_why_stopped(runs, runs[0].cases))
     models: dict[tuple[str, str], set[frozenset[str]]] = {}
     for run in runs:
         for case in run.cases if run.models else ():  # a file that names none may be of any
@@ -164,8 +164,6 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
     of_several = {suite for (suite, _), of_case in models.items() if len(of_case) > 1}
     starts = [run.started_at for run in runs if run.started_at is not None]
     cases = joined(_of_model(case, run, of_several) for run in runs for case in run.cases)
-    there, counted = sum(len(case.attempts) for case in cases), sum(run.counted or 0 for run in runs)
-    lost = f"the results count {counted} attempts and have {there}" if there < counted else ""
     return ImportedRun(
         tool=AND.join(sorted({run.tool for run in runs})),
         path=_folder_of([run.path for run in runs]),
@@ -175,8 +173,15 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
         started_at=min(starts, default=None),
         duration_s=sum(run.duration_s for run in runs),
         notices=tuple(dict.fromkeys(notice for run in runs for notice in run.notices)),
-        stopped="; ".join(filter(None, (*(run.stopped for run in runs), lost))),
+        stopped=_why_stopped(runs, cases),
     )
+
+
+def _why_stopped(runs: Sequence[ImportedRun], cases: Sequence[ImportedCase]) -> str:
+    """Why the results are not whole, as they say themselves, or as they count more attempts than there are."""
+    there, counted = sum(len(case.attempts) for case in cases), sum(run.counted for run in runs)
+    lost = f"the results count {counted} attempts and have {there}" if there < counted else ""
+    return "; ".join(filter(None, (*(run.stopped for run in runs), lost)))
 
 
 def _of_model(case: ImportedCase, run: ImportedRun, of_several: Collection[str]) -> ImportedCase:

@@ -70,5 +70,6 @@ DEEPEVAL = FieldMap(
             cost="evaluationCost",
         ),
     ),
+    counted=("testRunData.testPassed|testPassed", "testRunData.testFailed|testFailed"),
     run={"duration_s": "testRunData.runDuration|runDuration"},
 )

@@ -227,7 +227,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     calls: Paths = {}  # `at` a list with calls of tools, and their name, input and output
     checks: tuple[CheckMap, ...] = ()
     unmade: tuple[CheckMap, ...] = ()  # those of an attempt without an answer
-    counted: str = ""  # how many attempts there are in all files together; of a document
+    counted: tuple[str, ...] = ()  # added up, how many attempts all files together have; of a document
     run: Paths = {}  # models, judges, started_at, duration_s; of the document
     why_stopped: Callable[[Sequence[Json]], str] = lambda _rows: ""
     how_to_scale: str = ""
@@ -273,7 +273,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             duration_s=took or ((max(times) - began).total_seconds() if times and began else 0.0),
             notices=(*self.notices_of(all_rows), *self._unscaled(scales)),
             stopped=self.why_stopped(all_rows) or self._lost(rows, cases),
-            counted=document.at(self.counted).count_or_none,
+            counted=sum(document.at(path).count_or_none or 0 for path in self.counted),
         )
 
     def _require_version(self, document: Json) -> None:

@@ -192,6 +192,7 @@ PROMPTFOO = FieldMap(
     unmade=(
         replace(_CHECKS, at="testCase.assert", name="metric", kind="type", passed="", weight="weight", error=""),
     ),
+    counted=tuple(f"results.stats.{each}|stats.{each}" for each in ("successes", "failures", "errors")),
     run={
         "judges": "testCase.options.provider.id|testCase.options.provider",
         "started_at": "results.timestamp|timestamp",

@@ -56,7 +56,7 @@ class ImportedRun(Struct, frozen=True, kw_only=True):
     duration_s: float = 0.0
     notices: tuple[str, ...] = ()
     stopped: str = ""
-    counted: int | None = None  # how many attempts there are in all files together, as this one says
+    counted: int = 0  # how many attempts there are in all files together, as this one says
 
 
 def joined(cases: Iterable[ImportedCase]) -> tuple[ImportedCase, ...]:

@@ -194,7 +194,7 @@ HARBOR = FieldMap(
     },
     checks=(CheckMap(at="verifier_result.rewards", by_name=True, score=".", limit=Limit(1.0), scale="share"),),
     run={"times": "finished_at", "started_at": "started_at"},
-    counted="n_total_trials",
+    counted=("n_total_trials",),
     why_stopped=_unfinished_harbor,
 )
 
