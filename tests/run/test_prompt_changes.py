@@ -143,3 +143,24 @@ def test_changed_texts_that_depends_on_names_are_shown_for_a_program_that_reads_
     (tmp_path / "b.md").write_text("of another folder")
     (change.path / "prompts" / "more").symlink_to(tmp_path)
     assert [*changes(change, runevals)] == ["prompts/a.md"]
+
+
+@pytest.mark.parametrize("recorded_again", [False, True])
+def test_recorded_answers_are_said_to_show_nothing_of_a_changed_skill(repository, runevals, recorded_again):
+    """They are those of the skill as it was."""
+    case = {"id": "first", "prompt": "Greet Ann", "assertions": [{"type": "contains", "value": "hello"}]}
+    skill = "---\nname: greet\ndescription: Greets.\n---\n- Say hello.\n"
+    repository.git("checkout", "-q", "main")
+    repository.write("greet/SKILL.md", skill)
+    repository.write("greet/evals/evals.json", {"skill_name": "greet", "evals": [case]})
+    repository.write("answers.jsonl", '{"case": "first", "output": "hello Ann"}\n')
+    repository.write("runevals.yaml", "suites: [greet/evals/evals.json]\ntarget: recorded:answers.jsonl\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "base")
+    repository.git("checkout", "-q", "-B", "change")
+    repository.write("greet/SKILL.md", skill.replace("hello", "nothing"))
+    if recorded_again:
+        repository.write("answers.jsonl", '{"case": "first", "output": "hello, Ann"}\n')
+    code, out, err = runevals("--base", "main", "-q")
+    ended(code, 0, out + err, "No regression shown in 1 case")
+    assert ("recorded, and show nothing of what changed in greet/SKILL.md" in out) is not recorded_again, out

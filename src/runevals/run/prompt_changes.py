@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from runevals.lib.text.numbers import short_list
 from runevals.records import Conclusion, TextChange
 from runevals.records.errors import ExternalError
 from runevals.repository.git import file_at
@@ -20,6 +21,7 @@ from runevals.sandbox import Sandbox
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
 from runevals.suites.skill_suites import SKILL
+from runevals.targets.recorded import RecordedSettings
 
 MOST_FILES = 5
 MOST_READ = 100
@@ -52,7 +54,21 @@ def with_prompt_changes(
         return conclusion
     with Sandbox(workers=1) as sandbox:  # starts nothing until it is used
         changes = [*_changes(settings, loaded, commit, text_redactor(settings, sandbox))][:MOST_FILES]
-    return replace(conclusion, prompt_changes=tuple(changes))
+    run = conclusion.report.run
+    run = replace(run, notices=(*run.notices, *_beside_recording(settings, commit)))
+    return replace(conclusion, report=replace(conclusion.report, run=run), prompt_changes=tuple(changes))
+
+
+def _beside_recording(settings: Settings, commit: str) -> tuple[str, ...]:
+    """A notice about recorded answers that stayed while a prompt or skill changed."""
+    root, target = settings.repository, settings.target
+    if not isinstance(target, RecordedSettings):
+        return ()
+    changed = [now for _, now in changed_files(root.resolve(), commit) or () if now is not None]
+    texts = [name for name in changed if name.endswith((*PROMPTS, SKILL))]
+    if not texts or target.path.resolve() in {(root / name).resolve() for name in changed}:
+        return ()
+    return (f"the answers are recorded, and show nothing of what changed in {short_list(texts, 3)}",)
 
 
 def _changes(
