@@ -98,6 +98,8 @@ def test_a_function_that_fails_is_not_measured_and_never_a_pass():
         pytest.param({"cases": []}, runevals.InvalidSuite, "has no entry", id="no cases"),
         pytest.param({"cases": [{"x": "1"}]}, runevals.InvalidSuite, "prompt must not be empty", id="no prompt"),
         pytest.param({"cases": [{"prompt": "?", "id": {1}}]}, runevals.InvalidSettings, "JSON", id="a set"),
+        pytest.param({"cases": "qa.csv"}, runevals.InvalidSettings, "csv.DictReader", id="a file name"),
+        pytest.param({"cases": [["a", "b"]]}, runevals.InvalidSettings, "not list", id="a list of lists"),
         pytest.param({"checks": ["ExactMach"]}, runevals.InvalidSuite, "did you mean 'ExactMatch'", id="a name"),
         pytest.param({"baseline": "no.json"}, runevals.InvalidSettings, "there is no file", id="no baseline"),
         pytest.param({"repeat": 0}, runevals.InvalidSettings, "--repeat is 0", id="no attempt"),

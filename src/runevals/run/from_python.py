@@ -137,7 +137,13 @@ def _document(baseline: Evaluation | str | Path | None, folder: Path) -> str:
 
 def _suite(cases: Iterable[Case | Mapping[str, Any]], checks: Checks | None, settings: Settings) -> Suite:
     """The cases as an eval document. Raises InvalidSuite."""
-    rows = [to_builtins(case) if isinstance(case, Case) else dict(case) for case in cases]
+    rows = [to_builtins(case) if isinstance(case, Case) else case for case in cases]
+    if wrong := [row for row in rows if not isinstance(row, Mapping)]:
+        raise InvalidSettings(
+            f"each case must be a Case or a mapping, not {type(wrong[0]).__name__}; of a file they are "
+            "list(csv.DictReader(file)) or json.load(file), of a data frame frame.to_dict('records')"
+        )
+    rows = [dict(row) for row in rows]
     fill(rows, {}, ())
     document = {
         "schemaVersion": eval_document.CURRENT_VERSION,
