@@ -231,7 +231,7 @@ def _run(request: RunRequest, options: Mapping[str, Any], journal_for: Callable[
     run = journal_for(*of_each)
     warn(loaded.problems)
     with nullcontext() if run is None else run.journal(*of_each) as journal:
-        has_page = options["opened"] or any(path.suffix == ".html" for path in files.outputs)
+        has_page = any(path.suffix == ".html" for path in files.outputs or files.default)
         requests = [replace(one, journal=journal, has_page=has_page) for one in requests]
         measured = pipeline.run_each(requests, settings)
     conclusions = [with_waiting(conclusion, settings) for conclusion in measured]
