@@ -128,3 +128,14 @@ def test_in_ci_nothing_that_anybody_could_have_signed_is_believed(judged, runeva
     runevals("-q", "-o", "out.json", "--cache", "other")
     runevals("-q", "-o", "out.json", "--cache", "other")
     assert len(judged.server.requests) == 12
+
+
+@pytest.mark.parametrize(("check", "code"), [("Relevance", 2), ("ExactMatch", 1)])
+def test_a_judge_that_no_check_asks_needs_no_key(judged, runevals, monkeypatch, check, code):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    judged.write("evals.json", {**SUITE, "default_evaluators": {check: {}}})
+    judged.write("runevals.yaml", SETTINGS + "judge: {model: four}\nmin_pass_rate: 1\n")
+    ended_with, out, err = runevals()
+    told = "OPENAI_API_KEY is not set" if code == 2 else "0 of 4 passed"
+    ended(ended_with, code, out + err, told)

@@ -156,6 +156,7 @@ def test_a_call_of_a_function_that_times_out_is_killed(function):
         ("def anwser(prompt): ...", "AttributeError"),
         ("def answer(", "SyntaxError"),
         ("import nothing_of_this_name", "ModuleNotFoundError"),
+        ("from .other import text", "name it as a module of its package: python:PACKAGE.MODULE:FUNCTION"),
         ("answer = 5", "is not a function"),
     ],
 )

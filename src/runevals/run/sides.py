@@ -48,12 +48,16 @@ def open_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
     plan = plan_of(replace(request.suites, suites=suites), settings)
     require_judge(plan, settings)
     require_for_suites(request.suites.suites, settings)
-    if settings.no_judge and (skipped := judged_checks(plan)):
-        notices = (*notices, f"run without a judge (--no-judge): {plural(skipped, 'check')} skipped")
+    judged = judged_checks(plan)
+    if settings.no_judge and judged:
+        notices = (*notices, f"run without a judge (--no-judge): {plural(judged, 'check')} skipped")
     journal = None if request.journal is None else request.journal.of(side)
     reported = side == HEAD  # a base that cannot be measured does not end the run
     target = None if request.target is None else request.target()
-    with real_world(settings, suites, target, request.budget, journal, reported=reported) as world:
+    # A judge that nothing asks needs no key; it plays simulated users, too.
+    asks = judged or any(turn.user for case in plan.cases for turn in case.turns)
+    needed = settings if asks else replace(settings, judges=())
+    with real_world(needed, suites, target, request.budget, journal, reported=reported) as world:
         loading.dry_run_evaluators(plan, world.sandbox)
         gc.freeze()  # the suites stay
         gc.set_threshold(20_000, 200, 20)  # most of what a run makes it keeps too

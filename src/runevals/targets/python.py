@@ -38,6 +38,7 @@ LEAST_START_S = 120.0  # that a worker has to start: many at once import a large
 LEAST_PATIENCE_S, MOST_PATIENCE_S = 0.1, 1.0
 EXIT_S = 15.0  # for the last words of a worker with variables of its own
 # Of any Python from 3.8 on, which may have neither us nor `-P`: nothing beside the worker's file shadows a module.
+_AS_MODULE = "; name it as a module of its package: python:PACKAGE.MODULE:FUNCTION"
 _RUN = """\
 import sys
 if sys.path[0] == "":
@@ -212,8 +213,8 @@ class PythonTarget:
         complaint = ready.get("error")
         if complaint is None:
             return None
-        missing = str(complaint).startswith("ModuleNotFoundError")
-        return f"{complaint}{what_to_use() if missing else ''}"
+        missing, relative = (word in str(complaint) for word in ("ModuleNotFoundError", "relative import"))
+        return f"{complaint}{what_to_use() if missing else _AS_MODULE if relative else ''}"
 
 
 def _located(interpreter: str | None, cwd: Path) -> str:
