@@ -35,12 +35,6 @@ def test_every_kind_is_listed_if_the_word_is_unknown():
     assert [name for name in KINDS if name not in str(error.value)] == []
 
 
-@pytest.mark.parametrize("read", [target_words, judge_words])
-def test_a_retired_service_is_named(read):
-    with pytest.raises(InvalidSettings, match="GitHub Models"):
-        read("github-models:openai/gpt-5")
-
-
 def test_a_model_alone_is_a_judge():
     assert judge_words("gpt-5") == {"model": "gpt-5"}
     assert judge_words("recorded:j.json") == {"type": "recorded", "path": "j.json"}

@@ -21,7 +21,6 @@ from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.gates import check_names, gate_problems, gates_of
 from runevals.settings.places import PLACES, TABLE, content_here, settings_file_in, settings_table
 from runevals.settings.renamed import with_new_names
-from runevals.settings.retired import retired_in, without_retired
 from runevals.settings.target_names import OF_ONE_TARGET, WITHOUT_SKILL, is_of_one_target, target_problems
 from runevals.settings.values import baseline_address, read_mark, require_artifact_name
 
@@ -117,7 +116,7 @@ def base_settings_file(
         return None
     of_base = f"{relative_name(path, cwd)} of the base"
     source, notices = _parsed(decoded(content_of(path) or b"", of_base), path, of_base)
-    return _settings_file(path, cwd, repository, replace(source, value=without_retired(source.value)), notices)
+    return _settings_file(path, cwd, repository, source, notices)
 
 
 def _parsed(text: str, path: Path, display_name: str) -> tuple[Source, tuple[str, ...]]:
@@ -141,7 +140,7 @@ def _values(source: Source, folder: str) -> Mapping[str, Any]:
 
     Raises InvalidSuite with every problem.
     """
-    problems = [*retired_in(source)] or source.schema_problems("runevals.settings", "settings-1")
+    problems = source.schema_problems("runevals.settings", "settings-1")
     if isinstance(source.value, dict) and is_of_one_target(source.value.get("targets", {})):
         others = (problem for problem in problems if not problem.pointer.startswith("/targets"))
         problems = [source.problem(("targets",), OF_ONE_TARGET, key=True), *others]

@@ -8,7 +8,6 @@ from typing import Any
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.errors import InvalidSettings
-from runevals.settings.retired import GITHUB_MODELS, RETIRED
 from runevals.targets.kinds import KINDS, forms, kind_of
 
 _JUDGES = (*(f"{name}:MODEL" for name in PROVIDERS), "recorded:FILE")
@@ -39,15 +38,13 @@ def judge_words(text: str) -> dict[str, Any]:
         return {"type": text}
     if colon and kind in PROVIDERS:
         return {"type": kind, "model": rest}
-    if colon or kind == GITHUB_MODELS:
+    if colon:
         raise _unknown("judge", text, _JUDGES)
     return {"model": text}
 
 
 def _unknown(what: str, text: str, known: Sequence[str]) -> InvalidSettings:
     kind = text.partition(":")[0]
-    if kind == GITHUB_MODELS:
-        return InvalidSettings(f"{what}: {RETIRED}")
     model = f", or MODEL without a colon (openai:{text})" if what == "judge" else ""
     names = [form.partition(":")[0] for form in known]
     maker = next((maker for start, maker in _MAKERS.items() if text.startswith(start)), None)

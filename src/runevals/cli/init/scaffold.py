@@ -33,7 +33,7 @@ from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.repository import git
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
-from runevals.settings.judge import JudgeSettings
+from runevals.run.provenance import endpoints
 from runevals.settings.resolve import Settings, resolve
 from runevals.suites.dialects.skill_folder import skill_of
 from runevals.suites.load import PLACEHOLDER, LoadedSuites
@@ -41,7 +41,6 @@ from runevals.suites.skill_suites import SKILL, skill_folders, skill_suites
 from runevals.targets.agents import AGENTS
 from runevals.targets.agents.agent import install
 from runevals.targets.agents.settings import AgentTargetSettings
-from runevals.targets.kind import TargetSettings
 from runevals.targets.python import PythonSettings
 
 DEFAULT_FUNCTION = "agent.py:answer"
@@ -237,13 +236,13 @@ def _settings_path(settings: Settings) -> str:
 
 
 def _workflow(settings: Settings) -> str:
-    display_path, target = _settings_path(settings), settings.target
+    display_path = _settings_path(settings)
     usual = display_path == ".github/runevals.yaml"
     return starter.workflow(
         branch=git.default_branch(settings.repository),
         config=starter.SETTINGS.name if usual else display_path,
         variables=_variables(settings),
-        installs=() if target is None else _installs(settings, target),
+        installs=_installs(settings),
         folder=_folder(settings),
     )
 
@@ -260,38 +259,29 @@ def _folder(settings: Settings) -> str:
     return relative_name(settings.cwd.resolve(), settings.repository.resolve())
 
 
-def _installs(settings: Settings, target: TargetSettings) -> tuple[str, ...]:
+def _installs(settings: Settings) -> tuple[str, ...]:
     """What a job installs before the run: the agent, or the packages of the program under test."""
-    agent = _agent(target)
-    return installs(settings.cwd, target.type) if agent is None else (install(agent.command_line),)
-
-
-def _endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
-    """The targets and judges that need a key."""
-    for endpoint in (settings.target, *settings.judges):
-        if endpoint is not None and endpoint.is_model:
-            yield endpoint
+    target = settings.target
+    if isinstance(target, AgentTargetSettings):
+        return (install(target.command_line),)
+    return () if target is None else installs(settings.cwd, target.type)
 
 
 def _variables(settings: Settings) -> list[str]:
     """The variables that a workflow passes on."""
     names: dict[str, None] = {}
-    if (target := _agent(settings.target)) is not None:
-        agent, has = target.command_line, settings.environment.get
-        names[next(filter(has, agent.keys), agent.keys[0])] = None
-        names |= dict.fromkeys(filter(has, agent.places))
-    for endpoint in _endpoints(settings):
-        provider = PROVIDERS[endpoint.type]
-        if provider.needs_key or settings.environment.get(endpoint.api_key_env):
-            names[endpoint.api_key_env] = None
-        if provider.located_by is not None and (endpoint.base_url or OPENAI_URL) != provider.url:
-            names[provider.located_by] = None
+    has = settings.environment.get
+    for endpoint in endpoints(settings):
+        if isinstance(endpoint, AgentTargetSettings):
+            agent = endpoint.command_line
+            names |= dict.fromkeys((next(filter(has, agent.keys), agent.keys[0]), *filter(has, agent.places)))
+        elif endpoint.is_model:
+            provider = PROVIDERS[endpoint.type]
+            if provider.needs_key or has(endpoint.api_key_env):
+                names[endpoint.api_key_env] = None
+            if provider.located_by is not None and (endpoint.base_url or OPENAI_URL) != provider.url:
+                names[provider.located_by] = None
     return list(names)
-
-
-def _agent(target: TargetSettings | None) -> AgentTargetSettings | None:
-    """The target if it is a coding agent."""
-    return target if isinstance(target, AgentTargetSettings) else None
 
 
 def _next_steps(
