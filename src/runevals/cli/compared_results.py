@@ -28,7 +28,11 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
     A look at single cases is no run of the change, if there is one. `option` is how the command takes a document.
     Raises InvalidSettings, or InvalidDocument.
     """
-    latest = newest_results(kept_folder(), LAST) if results is None else [(results, read_conclusion(results))]
+    if results is None:
+        latest, where = newest_results(kept_folder(), LAST), kept_folder().as_posix()
+        elsewhere = f"\nif it ran elsewhere, name its document: {option}results.json"
+    else:
+        latest, where, elsewhere = iter([(results, read_conclusion(results))]), str(results), ""
     compared = ((path, one) for path, one in latest if one.comparison is not None)
     if (newest := next(compared, None)) is not None:
         commit = newest[1].report.run.commit
@@ -36,9 +40,7 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
         whole = next((each for each in of_commit if "filter" not in each[1].report.run.settings), newest)
         of_run = takewhile(lambda each: each[0].name.split(".")[0] == whole[0].name.split(".")[0], of_commit)
         return next((each for each in chain([whole], of_run) if each[1].verdict.outcome == "failed"), whole)
-    where = kept_folder().as_posix() if results is None else str(results)
     makes = base_command(Path.cwd()) or "runevals --base origin/main"
-    elsewhere = f"\nif it ran elsewhere, name its document: {option}results.json" if results is None else ""
     raise InvalidSettings(f"there are no results of a comparison in {where}; `{makes}` makes them{elsewhere}")
 
 

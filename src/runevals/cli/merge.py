@@ -75,7 +75,7 @@ def command(
     )
     if base is not None and not event.untrusted:  # else the event named the base to the shards
         report = with_rules_of_base(report, resolve(replace(words, base_side=None)), settings)
-    finish_with(merge(report, request), outputs, form, kept=not settings.in_ci)
+    finish_with(merge(report, request), outputs, form, keeps=not settings.in_ci)
 
 
 @contextmanager

@@ -12,15 +12,11 @@ def split_multi_word_options(words: Sequence[str]) -> list[str]:
     out: list[str] = []
     option: str | None = None
     for position, word in enumerate(words):
-        if word in MULTI_WORD_OPTIONS:
-            option = word
-            if position + 1 == len(words) or words[position + 1].startswith("--"):
-                out.append(word)  # without a text: click reports it
-        elif word.startswith("--") or (len(word) == 2 and word.startswith("-")):
-            option = None
-            out.append(word)
-        elif option is not None:
-            out.append(f"{option}={word}")
+        if word.startswith("--") or (len(word) == 2 and word.startswith("-")):
+            option = word if word in MULTI_WORD_OPTIONS else None
+            has_text = position + 1 < len(words) and not words[position + 1].startswith("--")
+            if option is None or not has_text:  # click reports a missing text
+                out.append(word)
         else:
-            out.append(word)
+            out.append(word if option is None else f"{option}={word}")
     return out

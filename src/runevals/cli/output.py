@@ -138,23 +138,23 @@ def document_of(outputs: Sequence[Path], form: str = "results") -> str | None:
     return next((str(path) for path in outputs if reporter_for(path.name, form) is results), None)
 
 
-def finish_with(conclusion: Conclusion, outputs: Sequence[Path], form: str, *, kept: bool = False) -> NoReturn:
+def finish_with(conclusion: Conclusion, outputs: Sequence[Path], form: str, *, keeps: bool = False) -> NoReturn:
     """Writes reports of results that were read, tells the verdict, and ends with its exit code.
 
-    `kept`: they are a run's, and stay in .evals/results.
+    `keeps`: they are of a run, and stay in .evals/results.
     """
     document = kept_results(datetime.now().astimezone())[:1]
 
     def write() -> Sequence[Path]:
         publish(conclusion, outputs, was_read=True)
-        if kept and not outputs:
+        if keeps and not outputs:
             return keep(conclusion, document)
-        if kept:
+        if keeps:
             keep_beside(conclusion, document, outputs)
         return outputs
 
-    named = "" if kept else document_of(outputs)
-    where = None if named is None else Where(document=named)
+    file = "" if keeps else document_of(outputs)
+    where = None if file is None else Where(document=file)
     finish(reported(conclusion, write, where, form=form).exit_code)
 
 

@@ -1,10 +1,10 @@
-"""The job's own tokens, which are read once and removed from the environment."""
+"""The job's own tokens, which are read once and removed from the environment, and what its log masks."""
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 
-from runevals.lib.text.secrets import remember
+from runevals.lib.text.secrets import remember, secret_values
 
 _OF_THE_JOB = ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
 _FOR_ACTIONS = "ACTIONS_"  # ACTIONS_RUNTIME_TOKEN, ACTIONS_ID_TOKEN_REQUEST_TOKEN and whatever there will be
@@ -25,3 +25,9 @@ def without_tokens(environment: MutableMapping[str, str]) -> dict[str, str]:
 
 def _is_token(name: str) -> bool:
     return name in _OF_THE_JOB or (name.startswith(_FOR_ACTIONS) and name.endswith("_TOKEN"))
+
+
+def mask_commands(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> Iterator[str]:
+    """One `::add-mask::` line for each value of a variable named like a secret, or in `more_names`."""
+    for value in secret_values(environment, more_names):
+        yield f"::add-mask::{value.replace('%', '%25')}"

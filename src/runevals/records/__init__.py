@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     from runevals.records.causes import *
     from runevals.records.comparison import *
     from runevals.records.conclusion import *
-    from runevals.records.links import *
     from runevals.records.nothing import *
     from runevals.records.outcome import *
     from runevals.records.problem import *
-    from runevals.records.prompt import *
     from runevals.records.report import *
     from runevals.records.rules import *
     from runevals.records.suite import *
@@ -31,11 +29,9 @@ _MODULES = (
     "nothing",
     "workspace",
     "trace",
-    "prompt",
     "suite",
     "rules",
     "report",
-    "links",
     "acceptance",
     "blame",
     "causes",

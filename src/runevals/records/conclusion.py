@@ -79,3 +79,11 @@ class Conclusion(Struct, frozen=True, kw_only=True, gc=False):
     skill_matrix: SkillMatrix | None = None  # of the trigger queries of several skills
     strength: str = ""  # how many wrong answers its suites notice, if that was measured
     blame: Blame | None = None  # which hunks lost its cases, if that was searched
+
+
+class Links(Struct, frozen=True, kw_only=True, gc=False):
+    """Web addresses; None if there is none."""
+
+    files: str | None = None  # of the repository's files at the commit that was run, ends in a slash
+    run: str | None = None
+    head: str | None = None  # that commit

@@ -48,6 +48,13 @@ class Message(Struct, frozen=True, kw_only=True, gc=False):
     content: str
 
 
+class PromptTemplate(Struct, frozen=True, kw_only=True, gc=False):
+    """Messages with `{{name}}` in them, the last one of the user; `display_path` is that of their file."""
+
+    display_path: str
+    messages: tuple[Message, ...]
+
+
 MOST_PROMPTS = 10  # of a simulated user whose suite does not say
 
 

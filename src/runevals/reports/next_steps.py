@@ -102,10 +102,10 @@ def case_words(case: CaseReport, settings: Mapping[str, object], folder: str = "
 
 def _options(settings: Mapping[str, object], names: Sequence[str], folder: str) -> str:
     """These of the settings as flags, for a reader in `folder`."""
-    given = {name: settings[name] for name in names if settings.get(name)}
-    if "config" in given:
-        given["config"] = os.path.relpath(str(given["config"]), folder)
-    return "".join(f" --{name.replace('_', '-')}{_value(value)}" for name, value in given.items())
+    values = {name: settings[name] for name in names if settings.get(name)}
+    if "config" in values:
+        values["config"] = os.path.relpath(str(values["config"]), folder)
+    return "".join(f" --{name.replace('_', '-')}{_value(value)}" for name, value in values.items())
 
 
 def _value(value: object) -> str:

@@ -8,29 +8,9 @@ from pathlib import Path
 import pytest
 
 from runevals.cli import validate
-from runevals.suites.health import duplicates, history, labels, rubrics
+from runevals.suites.health import coverage, duplicates, history, rubrics
 from tests.ending import ended
-from tests.sample_suites import SUITE, WORDS
-
-
-@pytest.fixture
-def health(project, runevals):
-    """Writes a suite and asks for its health → the findings' lines; reading it gives this warning."""
-
-    def ask(content, *arguments, name="eval-samples.json", warning=""):
-        project.write(name, content)
-        code, out, err = runevals("validate", name, "--health", *arguments)
-        assert code == 0
-        assert warning in err if warning else err == ""
-        *_, last = lines = out.splitlines()
-        found = [line for line in lines if not line.startswith("✓")][:-1]
-        assert (
-            last
-            == f"health: {len(found)} finding{'' if len(found) == 1 else 's'}; they do not affect the exit code"
-        )
-        return found
-
-    return ask
+from tests.sample_suites import SUITE
 
 
 def sample(key, prompt="Who is it?", **more):
@@ -47,26 +27,6 @@ def document(*items, **more):
 
 def test_a_suite_without_problems_has_no_hints(health):
     assert health(SUITE, name="evals.json") == []
-
-
-# -- cases without checks
-
-
-def test_a_case_without_checks_is_a_hint(health):
-    (told,) = health([{"sample_id": "s", "prompt": "?"}], warning="2:2: warning: this case has no check")
-    assert told == (
-        "eval-samples.json:2:2: no checks: s: no check looks at its answer, so it is never measured; "
-        "add one, or remove the case"
-    )
-
-
-def test_a_row_without_expected_text_for_its_checks_is_a_hint(health):
-    rows = [{"input": "a", "expected": None, "id": "x"}, {"input": "b", "expected": "y"}]
-    warning = "preset-contains: skipped in 1 of 2 rows, as it has no expected text"
-    (told,) = health({"evaluators": ["preset-contains"], "rows": rows}, name="rows.json", warning=warning)
-    assert told.startswith(
-        "rows.json:6:3: no checks: x: its checks compare with an expected text, and it has none"
-    )
 
 
 # -- checks that say the same of every answer
@@ -238,22 +198,6 @@ def test_each_of_many_duplicates_is_reported_once(health):
     assert [" asks the same as s0 " in line for line in found] == [True] * 7
 
 
-# -- labels
-
-
-def test_a_capability_with_few_cases_is_a_hint(health):
-    samples = [sample(word, f"What is a {word}?", capability=["common"]) for word in WORDS]
-    samples[4]["capability"] = ["common", "rare"]
-    samples[7]["category"] = "odd"
-    found = health(samples)
-    advice = "a loss there may not be detected: add cases until it has 3"
-    assert [line.split(": ", 1)[1] for line in found] == [
-        f"thin: capability 'rare' rests on 1 case of 10; {advice}",
-        f"thin: category 'odd' rests on 1 case of 10; {advice}",
-    ]
-    assert health(samples[:9]) == []  # of so few, every one is thin
-
-
 # -- all of it
 
 
@@ -290,7 +234,7 @@ def test_the_documented_limits_are_those_of_the_code():
     for told in (
         f"fewer than {rubrics.FEWEST_WORDS} words",
         f"{duplicates.ALIKE:g} % alike",
-        f"fewer than {labels.FEWEST_CASES} cases, in suites of {labels.SMALLEST_SUITE} cases",
+        f"fewer than {coverage.FEWEST_CASES} cases, in suites of {coverage.SMALLEST_SUITE} cases",
         f"in {history.FEWEST_VERSIONS} versions",
         f"by {history.FAR:g} scaled median absolute deviations",
         f"of {history.FEWEST_CASES} cases or more",
