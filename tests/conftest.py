@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable
 from fcntl import LOCK_EX, flock
 from functools import cache, partial
@@ -32,6 +34,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # With a folder on the path that this user may not enter, a missing program would be "Permission denied".
 os.environ["PATH"] = os.pathsep.join(folder for folder in os.get_exec_path() if os.access(folder, os.X_OK))
+
+
+def _has_room(folder: str) -> bool:
+    """Whether it may hold what the tests write; a container's `/dev/shm` is small and runs nothing."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return False
+    told = os.statvfs(folder)
+    return told.f_bavail * told.f_frsize > 4 << 30 and not told.f_flag & getattr(os, "ST_NOEXEC", 0)
+
+
+# Tests make and remove many folders, which on a disk takes milliseconds each, and in memory none.
+if "TMPDIR" not in os.environ and _has_room("/dev/shm"):
+    os.environ |= {"TMPDIR": "/dev/shm", "RUNEVALS_AGENT_RIG": str(agent_rig.PLACE)}
+    tempfile.tempdir = None
+
+gc.disable()  # until all tests are collected: what is imported stays
 
 # How long an example takes says nothing on a machine with other work.
 hypothesis_settings.register_profile(
@@ -151,6 +169,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[_NOT_RUN] = not_run
     if hasattr(config, "workeroutput"):
         config.workeroutput["not_run"] = not_run
+
+
+def pytest_collection_finish() -> None:
+    """What was collected is never looked through for garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import tempfile
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -198,7 +199,7 @@ def test_at_the_time_limit_all_of_it_ends(rig, agent):
     """The agent, and the command that its shell is at, in a session of its own."""
     limit_s = 20.0 if agent in ("gemini-cli", "copilot") else 12.0  # which start slowly
     seconds = f"301.{os.getpid()}"  # no other process sleeps that long
-    before = Path("/tmp/.git").exists()
+    before = Path(tempfile.gettempdir(), ".git").exists()
     replies = agent_rig.runs(agent, "wait", f"touch begun; sleep {seconds}", "Late.")
     made = rig(agent, replies, tools=WRITES, timeout_s=limit_s)
     began = time.monotonic()
@@ -206,7 +207,7 @@ def test_at_the_time_limit_all_of_it_ends(rig, agent):
     assert (answer.problem.code, time.monotonic() - began < limit_s + 20) == ("target_timeout", True)
     assert [change.path for change in answer.workspace.changes] == ["begun"]
     assert not _sleeps(seconds)
-    assert Path("/tmp/.git").exists() == before  # nor is anything made beside the workspace
+    assert Path(tempfile.gettempdir(), ".git").exists() == before  # nor is anything made beside the workspace
 
 
 def _sleeps(seconds: str) -> bool:
