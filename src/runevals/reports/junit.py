@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from io import StringIO
 from itertools import islice
-from tempfile import SpooledTemporaryFile, gettempdir
-from typing import IO, Any
+from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from msgspec import Struct
 
 from runevals.lib.text.escape import xml_text
-from runevals.lib.text.numbers import percent, plural, score
+from runevals.lib.text.numbers import percent, phrase, plural, score
 from runevals.records import (
     NEVER_SENT_CODES,
     CaseReport,
@@ -23,7 +21,6 @@ from runevals.records import (
     Conclusion,
     GateState,
     Outcome,
-    Problem,
     TurnReport,
 )
 from runevals.reports import blame
@@ -34,8 +31,6 @@ from runevals.verdict.wording import runs_passed
 NAME = "junit"
 FILENAME = "junit.xml"
 MAX_OUTPUT = 10_000
-IN_MEMORY = 4 * 1024**2  # bytes
-PIECE = 64 * 1024  # characters
 AT_ONCE = 100  # tests
 GATES = "runevals.gates"
 
@@ -46,29 +41,20 @@ def render(conclusion: Conclusion) -> str:
 
 
 def stream(conclusion: Conclusion) -> Iterator[str]:
-    """Yields the XML piece by piece. The tests are buffered in a file, as their totals come first."""
+    """Yields the XML piece by piece. Tests are made twice: totals come first, and all may not fit in memory."""
     causes = _causes(conclusion)
     suites = [
         *_suites(conclusion),
         _Suite(name=GATES, tests=partial(_gates, conclusion, causes), properties=lambda: causes),
     ]
-    with _spool() as file:
-        counts = [_write_tests(suite.tests(), file) for suite in suites]
-        file.seek(0)
-        yield '<?xml version="1.0" encoding="utf-8"?>\n'
-        yield _opening("testsuites", sum(counts, Counter()))
-        for suite, count in zip(suites, counts, strict=True):
-            properties = suite.properties()
-            opening = _opening("testsuite", count, suite.name)
-            if not properties and not count["tests"]:
-                yield opening.removesuffix(">") + " />"
-                continue
-            yield opening
-            if properties:
-                yield f"<properties>{''.join(_properties_text(properties))}</properties>"
-            yield from _read(file, int(count["characters"]))
-            yield "</testsuite>"
-        yield "</testsuites>\n"
+    counts = [_counts(suite.tests()) for suite in suites]
+    yield '<?xml version="1.0" encoding="utf-8"?>\n'
+    yield _opening("testsuites", sum(counts, Counter()))
+    for suite, count in zip(suites, counts, strict=True):
+        yield _opening("testsuite", count, suite.name)
+        yield from _content(suite)
+        yield "</testsuite>"
+    yield "</testsuites>\n"
 
 
 class _Suite(Struct, frozen=True, kw_only=True):
@@ -81,49 +67,41 @@ class _Suite(Struct, frozen=True, kw_only=True):
 
 def _suites(conclusion: Conclusion) -> Iterator[_Suite]:
     also_on_base = _failing_on_base(conclusion)
-    groups: dict[tuple[str, str], list[CaseReport]] = {}
+    groups: dict[str, list[CaseReport]] = {}
     for case in conclusion.report.cases:
-        groups.setdefault((case.suite, case.category or ""), []).append(case)
-    for (suite, category), cases in groups.items():
-        name = f"{suite} [{category}]" if category else suite
+        groups.setdefault(f"{case.suite}{phrase(case.category, ' [{}]')}", []).append(case)
+    for name, cases in groups.items():
         yield _Suite(
             name=xml_text(name),
-            tests=partial(_tests_of, cases, name, also_on_base),
+            tests=partial(_tests, cases, name, also_on_base),
             properties=partial(_properties, cases, any_cached=conclusion.report.totals.cached > 0),
         )
 
 
-def _tests_of(cases: Sequence[CaseReport], name: str, also_on_base: set[tuple[str, str]]) -> Iterator[Any]:
-    return (test for case in cases for test in _tests(case, name, also_on_base))
-
-
-def _spool() -> IO[str]:
-    """A file that stays in memory until it is large, or if there is no temporary folder."""
-    try:
-        gettempdir()
-    except OSError:
-        return StringIO(newline="")
-    return SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="")
-
-
-def _write_tests(tests: Iterator[Any], file: IO[str]) -> Counter[str]:
-    """Writes tests → how many there are of which kind, seconds they took, characters of their text."""
+def _counts(tests: Iterator[Any]) -> Counter[str]:
+    """How many tests there are of which kind, and the seconds they took."""
     counts: Counter[str] = Counter()
-    while some := list(islice(tests, AT_ONCE)):
-        for test in some:
-            counts["errors"] += test.is_error()
-            counts["failures"] += test.is_failure()
-            counts["skipped"] += test.is_skipped()
-            counts["time"] += test.elapsed_sec
-        counts["tests"] += len(some)
-        counts["characters"] += file.write(_tests_text(some))
+    for test in tests:
+        counts["tests"] += 1
+        counts["errors"] += test.is_error()
+        counts["failures"] += test.is_failure()
+        counts["skipped"] += test.is_skipped()
+        counts["time"] += test.elapsed_sec
     return counts
 
 
-def _read(file: IO[str], characters: int) -> Iterator[str]:
-    while characters > 0 and (piece := file.read(min(characters, PIECE))):
-        characters -= len(piece)
-        yield piece
+def _content(suite: _Suite) -> Iterator[str]:
+    """The text of properties and tests; times have three decimals, which readers of the format expect."""
+    from junit_xml import TestSuite  # only a run that writes it loads it
+
+    tests, properties = suite.tests(), suite.properties()
+    while (some := list(islice(tests, AT_ONCE))) or properties:
+        element = TestSuite("", some, properties=properties).build_xml_doc()
+        for test in element.iter("testcase"):
+            test.set("time", f"{float(test.get('time', 0)):.3f}")  # the library leaves out 0
+        text = _text(element)
+        yield text[text.index(">") + 1 : text.rindex("<")]
+        properties = {}
 
 
 def _opening(tag: str, counts: Counter[str], name: str | None = None) -> str:
@@ -132,30 +110,6 @@ def _opening(tag: str, counts: Counter[str], name: str | None = None) -> str:
         attributes |= {"name": name, "skipped": str(counts["skipped"])}
     attributes |= {"tests": str(counts["tests"]), "time": f"{counts['time']:.3f}"}
     return _text(Element(tag, attributes)).removesuffix(" />") + ">"
-
-
-def _properties_text(properties: Mapping[str, str]) -> Iterator[str]:
-    elements = (Element("property", {"name": name, "value": value}) for name, value in properties.items())
-    while some := list(islice(elements, AT_ONCE)):
-        around = Element("properties")
-        around.extend(some)
-        yield _inside(around)
-
-
-def _tests_text(tests: Sequence[Any]) -> str:
-    """The library's text, with times in three decimals, which readers of the format expect."""
-    from junit_xml import TestSuite  # only a run that writes it loads it
-
-    suite = TestSuite("", tests).build_xml_doc()
-    for element in suite:
-        element.set("time", f"{float(element.get('time', 0)):.3f}")  # the library leaves out 0
-    return _inside(suite)
-
-
-def _inside(element: Element) -> str:
-    """The text of an element's content."""
-    text = _text(element)
-    return text[text.index(">") + 1 : text.rindex("<")]
 
 
 def _text(element: Element) -> str:
@@ -188,14 +142,17 @@ def _properties(cases: Sequence[CaseReport], *, any_cached: bool) -> dict[str, s
     return {**scores, **traps, **cached}
 
 
-def _tests(case: CaseReport, suite: str, also_on_base: set[tuple[str, str]]) -> Iterator[Any]:
-    turns = max((len(attempt.turns) for attempt in case.attempts), default=0)
-    for number in range(turns):
-        name = case.key if turns == 1 else f"{case.key} turn {number + 1}"
-        yield _test(case, number, (suite, name), (case.suite, case.key) in also_on_base)
+def _tests(cases: Sequence[CaseReport], suite: str, also_on_base: set[tuple[str, str]]) -> Iterator[Any]:
+    """One test for each case; for one of several turns, one for each turn."""
+    for case in cases:
+        turns = max((len(attempt.turns) for attempt in case.attempts), default=0)
+        prefix = "also fails on base: " if (case.suite, case.key) in also_on_base else ""
+        for number in range(turns):
+            name = case.key if turns == 1 else f"{case.key} turn {number + 1}"
+            yield _test(case, number, (suite, name), prefix)
 
 
-def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: bool) -> Any:  # noqa: FBT001
+def _test(case: CaseReport, number: int, names: tuple[str, str], prefix: str) -> Any:
     from junit_xml import TestCase
 
     turns = [attempt.turns[number] for attempt in case.attempts if number < len(attempt.turns)]
@@ -210,13 +167,9 @@ def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: b
     )
     runs = f" ({runs_passed(case)} runs passed)" if len(case.attempts) > 1 else ""
     failed = [result for result in turn.results if result.outcome is Outcome.FAILED]
-    problems_of_turn = (
-        turn.error,
-        *(result.error for result in turn.results if result.outcome is Outcome.ERRORED),
-    )
-    problems = [problem for problem in problems_of_turn if problem is not None and problem is not _not_sent(turn)]
+    of_checks = (result.error for result in turn.results if result.outcome is Outcome.ERRORED)
+    problems = [each for each in (turn.error, *of_checks) if each and each.code not in NEVER_SENT_CODES]
     if case.status is not Outcome.PASSED and failed:
-        prefix = "also fails on base: " if also_on_base else ""
         notes = [] if case.notes is None else [f"notes: {case.notes}"]
         test.add_failure_info(
             message=_line(prefix + _sentence(failed[0]) + runs),
@@ -229,11 +182,6 @@ def _test(case: CaseReport, number: int, names: tuple[str, str], also_on_base: b
     elif all(result.outcome is Outcome.SKIPPED for result in turn.results):
         test.add_skipped_info(message=_line(turn.results[0].reason if turn.results else "nothing to judge"))
     return test
-
-
-def _not_sent(turn: TurnReport) -> Problem | None:
-    """Why a turn was never sent; None if it was."""
-    return turn.error if turn.error is not None and turn.error.code in NEVER_SENT_CODES else None
 
 
 def _decisive_turn(turns: Sequence[TurnReport], status: Outcome) -> TurnReport:
