@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from runevals.lib.nullable import total
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import and_more, joined, money, p_value, plural, short_list
+from runevals.lib.text.numbers import joined, limited, money, p_value, plural, short_list
 from runevals.records import Blame, BlamedCase, Hunk, HunkCoverage
 
 MOST_LINES = 20
@@ -30,14 +30,14 @@ def plain(blame: Blame) -> Iterator[str]:
 def lines(blame: Blame | None) -> list[str]:
     """One line of plain text for each set of hunks, which it begins with."""
     groups = [] if blame is None else _groups(blame)
-    return [*map(_line, groups[:MOST_LINES]), *and_more(groups, MOST_LINES)]
+    return limited([*map(_line, groups)], MOST_LINES)
 
 
 def coverage_lines(blame: Blame | None) -> list[str]:
     """One line of plain text for each hunk of the coverage, those that no case notices first."""
     coverage = () if blame is None else blame.coverage
     hunks = sorted(coverage, key=lambda one: bool(one.cases or one.p_value is not None or one.reason))
-    return [*map(_of_hunk, hunks[:MOST_HUNKS]), *and_more(hunks, MOST_HUNKS)]
+    return limited([*map(_of_hunk, hunks)], MOST_HUNKS)
 
 
 def _groups(blame: Blame) -> list[list[BlamedCase]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
 
 from runevals.lib.text.escape import code_cell, one_line, visible
-from runevals.lib.text.numbers import and_more, phrase, plural
+from runevals.lib.text.numbers import limited, phrase, plural
 from runevals.records import (
     CaseName,
     CaseReport,
@@ -55,6 +56,11 @@ class Example(Struct, frozen=True):
     before: str
     after: str
     against: str = ""  # what `before` is, if it is no answer
+
+    @property
+    def name(self) -> str:
+        """What the case is called beside its key; empty if nothing."""
+        return "" if self.case.name == self.case.key else self.case.name
 
     @property
     def place(self) -> str:
@@ -145,41 +151,40 @@ def plain(block: Block, one: Causes) -> Iterator[str]:
 
 
 def _plain_row(block: Block, row: CauseRow) -> Iterator[str]:
-    """The cases of a row, or what they have in common if they are many, with one of them."""
-    first, *others = map(block.example_of, row.examples)
-    if row.cases <= MOST_EXAMPLES:
-        for example in (first, *others):
+    for example in _examples_of(block, row):
+        if row.cases > MOST_EXAMPLES:
+            yield "  ".join(filter(None, (one_line(_what(row), 220), f"{row.cases:,} ×", _names(row))))
+        else:
             yield from _plain_case(example, row)
-            yield from difference(example)
-        return
-    yield "  ".join(filter(None, (one_line(_what(row), 220), f"{row.cases:,} ×", _names(row))))
-    yield from _plain_steps(first)
-    yield from difference(first)
+        if example.steps is not None:
+            yield f"    steps: {example.steps[1]}, on the base {example.steps[0]}"
+        yield from difference(example)
 
 
-def _plain_steps(example: Example) -> Iterator[str]:
-    if example.steps is not None:
-        yield f"    steps: {example.steps[1]}, on the base {example.steps[0]}"
+def _examples_of(block: Block, row: CauseRow) -> Iterator[Example]:
+    """The cases of a row, or one of them if they are many: then the row says what they have in common."""
+    names = row.examples if row.cases <= MOST_EXAMPLES else row.examples[:1]
+    return map(block.example_of, names)
 
 
 def _what(row: CauseRow) -> str:
     return ": ".join(filter(None, (row.check, row.reason)))
 
 
+def _fails(example: Example, row: CauseRow) -> list[str]:
+    """What fails in a case, or why it was not measured; of many, what they have in common."""
+    texts = [_what(row)] if row.cases > MOST_EXAMPLES else example.checks or [row.reason]
+    return [text for text in texts if text]
+
+
 def _plain_case(example: Example, row: CauseRow) -> Iterator[str]:
     case = example.case
-    name = "" if case.name == case.key else f"  {one_line(case.name, 70)}"
-    yield f"{one_line(case.key, 60)}{name}  {example.runs}".rstrip()
-    checks = example.checks or ([row.reason] if row.reason else [])
-    places = [f"   ({one_line(example.place, 120)})", *[""] * len(checks)]
-    yield from (
-        f"    {one_line(text, 220)}{place}" for text, place in zip(checks[:MOST_CHECKS], places, strict=False)
-    )
-    if len(checks) > MOST_CHECKS:
-        yield f"    … and {plural(len(checks) - MOST_CHECKS, 'more check')}"
+    yield f"{one_line(case.key, 60)}{phrase(one_line(example.name, 70), '  {}')}  {example.runs}".rstrip()
+    checks = limited([one_line(text, 220) for text in _fails(example, row)], MOST_CHECKS)
+    places = chain([f"   ({one_line(example.place, 120)})"], repeat(""))
+    yield from (f"    {text}{place}" for text, place in zip(checks, places, strict=False))
     if case.notes is not None:
         yield f"    notes: {one_line(case.notes, 240)}"
-    yield from _plain_steps(example)
 
 
 def difference(example: Example) -> Iterator[str]:
@@ -234,36 +239,23 @@ def markdown(block: Block, one: Causes, links: Links) -> str:
     for group in one.groups:
         if heading := _heading(group, alone=len(one.groups) == 1):
             lines.append(f"| **{code_cell(heading[0], 80)}** | {heading[1]} | | |")
-        lines += [line for row in group.rows for line in _markdown_rows(block, row, links)]
+        lines += [_markdown_row(each, row, links) for row in group.rows for each in _examples_of(block, row)]
         lines += [f"| {code_cell(line, 300)} | | | |" for line in _left_out(group)]
     return "\n".join(lines)
 
 
-def _markdown_rows(block: Block, row: CauseRow, links: Links) -> Iterator[str]:
-    examples = [*map(block.example_of, row.examples)]
-    if row.cases <= MOST_EXAMPLES:
-        yield from (_markdown_case(example, row, links) for example in examples)
+def _markdown_row(example: Example, row: CauseRow, links: Links) -> str:
+    case, steps = example.case, example.steps
+    if row.cases > MOST_EXAMPLES:
+        name, runs = code_cell(_names(row), 200), plural(row.cases, "case")
     else:
-        check = "<br>".join([code_cell(_what(row), 220), *_markdown_steps(examples[0])]) if _what(row) else ""
-        cells = [code_cell(_names(row), 200), plural(row.cases, "case"), check, line_link(examples[0].case, links)]
-        yield f"| {' | '.join(cells)} |"
-
-
-def _markdown_case(example: Example, row: CauseRow, links: Links) -> str:
-    case = example.case
-    name = "" if case.name == case.key else f" {code_cell(case.name, 80)}"
-    notes = "" if case.notes is None else f"<br>notes: {code_cell(case.notes, 200)}"
-    failures = example.checks or [text for text in (row.reason,) if text]
-    checks = [code_cell(text, 220) for text in failures[:MOST_CHECKS]]
-    last = "".join(f" {more}" for more in and_more(failures, MOST_CHECKS))
-    fails = "<br>".join([*checks, *_markdown_steps(example)]) + last
-    return f"| {code_cell(case.key, 80)}{name}{notes} | {example.runs} | {fails} | {line_link(case, links)} |"
-
-
-def _markdown_steps(example: Example) -> list[str]:
-    """An agent's other steps."""
-    steps = example.steps
-    return [] if steps is None else [f"steps: {code_cell(steps[1])}, on the base {code_cell(steps[0])}"]
+        notes = phrase(case.notes and code_cell(case.notes, 200), "<br>notes: {}")
+        title = phrase(example.name and code_cell(example.name, 80), " {}")
+        name, runs = f"{code_cell(case.key, 80)}{title}{notes}", example.runs
+    lines = limited([code_cell(text, 220) for text in _fails(example, row)], MOST_CHECKS)
+    if steps is not None:
+        lines.append(f"steps: {code_cell(steps[1])}, on the base {code_cell(steps[0])}")
+    return f"| {name} | {runs} | {'<br>'.join(lines)} | {line_link(case, links)} |"
 
 
 def line_link(case: CaseReport, links: Links) -> str:
@@ -308,7 +300,7 @@ def _row_data(block: Block, row: CauseRow) -> dict[str, Any]:
             {
                 "suite": visible(example.case.suite),
                 "key": one_line(example.case.key, 500),
-                "name": "" if example.case.name == example.case.key else one_line(example.case.name, 120),
+                "name": one_line(example.name, 120),
                 "runs": example.runs,
                 "difference": list(difference(example)),
             }

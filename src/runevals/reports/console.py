@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runevals.lib.text.escape import one_line, visible
-from runevals.lib.text.numbers import and_more
+from runevals.lib.text.numbers import limited
 from runevals.records import Conclusion
 from runevals.reports.block import Block, plain
 from runevals.reports.next_steps import Where
@@ -64,9 +64,9 @@ def _part(part: Part, block: Block) -> Iterator[str]:
     )
     yield from _table(part.table)
     if part.change is not None:
-        lines = visible(part.change.diff).split("\n")
-        yield from (f"{DIFF}{line}" for line in lines[:MOST_OF_DIFF])
-        yield from (f"  {line}" for line in and_more(lines, MOST_OF_DIFF))
+        lines = [f"{DIFF}{line}" for line in visible(part.change.diff).split("\n")]
+        yield from lines[:MOST_OF_DIFF]
+        yield from (f"  {line}" for line in limited(lines, MOST_OF_DIFF)[MOST_OF_DIFF:])
     if part.causes is not None:
         yield from plain(block, part.causes)
     width = max((len(what) for what, _ in part.commands), default=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import and_more, plural
+from runevals.lib.text.numbers import limited, plural
 from runevals.records import CaseReport, Coverage, RunReport, Totals
 from runevals.verdict.totals import groups_without_cases
 
@@ -16,20 +16,20 @@ MOST_TRIPWIRES = 20
 def parts(report: RunReport) -> Iterator[tuple[str, list[str]]]:
     """A title with its lines for the labels of the cases, and for tripwires; nothing if there are none."""
     if report.coverage:
-        missing = groups_without_cases(report)
-        lines = [*map(one_line, missing[:MOST_GROUPS]), *and_more(missing, MOST_GROUPS)]
+        lines = limited([*map(one_line, groups_without_cases(report))], MOST_GROUPS)
         yield "Coverage (cases passed)", [*(_of_label(coverage) for coverage in report.coverage), *lines]
     wires = [case for case in report.cases if case.tripwire]
     if wires:
-        lines = [f"{case.key}: {tripwire(case) or 'not measured'}" for case in wires[:MOST_TRIPWIRES]]
-        yield "Tripwires", [*lines, *and_more(wires, MOST_TRIPWIRES)]
+        yield (
+            "Tripwires",
+            limited([f"{case.key}: {tripwire(case) or 'not measured'}" for case in wires], MOST_TRIPWIRES),
+        )
 
 
 def _of_label(coverage: Coverage) -> str:
-    groups = list(coverage.groups.items())
-    counts = [f"{one_line(name, 40)} {_ratio(totals)}" for name, totals in groups[:MOST_GROUPS]]
+    counts = [f"{one_line(name, 40)} {_ratio(totals)}" for name, totals in coverage.groups.items()]
     without = [f"{plural(coverage.without, 'case')} without"] if coverage.without else []
-    return f"{coverage.label}: {', '.join([*counts, *and_more(groups, MOST_GROUPS), *without])}"
+    return f"{coverage.label}: {', '.join([*limited(counts, MOST_GROUPS), *without])}"
 
 
 def _ratio(totals: Totals) -> str:

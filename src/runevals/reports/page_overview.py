@@ -14,7 +14,7 @@ from runevals.reports.block import block_of, data
 from runevals.reports.coverage import tripwire
 from runevals.reports.identity import endings, moment, suite_names, target_name
 from runevals.reports.next_steps import Where, next_steps
-from runevals.reports.parts import ARMS, Table, arms, numbers_in_short
+from runevals.reports.parts import ARMS, Table, arms, numbers_in_short, pass_rates
 from runevals.verdict.wording import (
     about_against,
     about_mark,
@@ -110,11 +110,8 @@ def _by_category(report: RunReport, comparison: Comparison | None) -> list[Json]
         ]
         return categories((None, report.totals.cases, (None, report.totals.pass_rate)), groups)
     groups = [(group.name, group.cases, (group.base_rate, group.head_rate)) for group in comparison.categories]
-    rates = comparison.base_totals.pass_rate, comparison.head_totals.pass_rate
-    if comparison.metric == "pass_rate" and comparison.drop is not None:
-        rates = comparison.base_mean, comparison.head_mean
     is_one = len(groups) == 1 and groups[0][0] is None
-    return categories((None, comparison.shared, rates), [] if is_one else groups)
+    return categories((None, comparison.shared, pass_rates(comparison)), [] if is_one else groups)
 
 
 def categories(everything: Figures, groups: Sequence[Figures]) -> list[Json]:

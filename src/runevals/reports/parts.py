@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from runevals.lib.nullable import whole_total
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import (
     UNKNOWN,
-    and_more,
     capitalised,
+    limited,
     money,
     percent,
     plural,
@@ -253,17 +254,17 @@ def arms(of_each: Sequence[Arm]) -> Table:
 
 def _numbers(comparison: Comparison, links: Links) -> Table:
     """The shared cases on both sides; the compared pass rate is the one of the headline."""
-    base, head = comparison.base_totals, comparison.head_totals
-    rates = base.pass_rate, head.pass_rate
-    if comparison.metric == "pass_rate" and comparison.drop is not None:
-        rates = comparison.base_mean, comparison.head_mean
-    latency = base.latency_p95_s, head.latency_p95_s
+    sides = base, head = comparison.base_totals, comparison.head_totals
+    rates, scores = pass_rates(comparison), (base.composite, head.composite)
+    costs, latency = (base.cost_usd, head.cost_usd), (base.latency_p95_s, head.latency_p95_s)
+    tokens = [whole_total((side.input_tokens, side.output_tokens)) for side in sides]
+    counts = (UNKNOWN if number is None else f"{number:,}" for number in tokens)
     rows = [
-        ("pass rate", *map(percent, rates), points(_gain(*rates))),
-        ("score (1–5)", score(base.composite), score(head.composite), _by(base.composite, head.composite)),
-        ("cost", money(base.cost_usd), money(head.cost_usd), relative(base.cost_usd, head.cost_usd)),
+        ("pass rate", *map(percent, rates), _change(*rates, points)),
+        ("score (1–5)", *map(score, scores), _change(*scores, lambda gain: signed(gain, 2))),
+        ("cost", *map(money, costs), relative(*costs)),
         ("latency p95", *map(seconds, latency), relative(*latency)),
-        ("tokens", *_tokens(comparison)),
+        ("tokens", *counts, relative(*tokens)),
     ]
     commit = comparison.base.run.commit
     of_base = "base" if links.head is None or commit is None else f"base {commit[:7]}"
@@ -271,22 +272,15 @@ def _numbers(comparison: Comparison, links: Links) -> Table:
     return (("", of_base, of_head, "change"), *(row for row in rows if row[1:3] != (UNKNOWN, UNKNOWN)))
 
 
-def _tokens(comparison: Comparison) -> tuple[str, str, str]:
-    counts = []
-    for side in (comparison.base_totals, comparison.head_totals):
-        known = side.input_tokens is not None and side.output_tokens is not None
-        counts.append((side.input_tokens or 0) + (side.output_tokens or 0) if known else None)
-    base, head = (UNKNOWN if count is None else f"{count:,}" for count in counts)
-    return base, head, relative(counts[0], counts[1])
+def pass_rates(comparison: Comparison) -> tuple[float | None, float | None]:
+    """Both sides: of the compared runs, as in the headline, or of the shared cases if their scores decide."""
+    if comparison.metric == "pass_rate" and comparison.drop is not None:
+        return comparison.base_mean, comparison.head_mean
+    return comparison.base_totals.pass_rate, comparison.head_totals.pass_rate
 
 
-def _gain(base: float | None, head: float | None) -> float | None:
-    return None if base is None or head is None else head - base
-
-
-def _by(base: float | None, head: float | None) -> str:
-    gain = _gain(base, head)
-    return UNKNOWN if gain is None else signed(gain, 2)
+def _change(base: float | None, head: float | None, wording: Callable[[float], str]) -> str:
+    return UNKNOWN if base is None or head is None else wording(head - base)
 
 
 def _also(comparison: Comparison) -> tuple[Line, ...]:
@@ -298,9 +292,9 @@ def _also(comparison: Comparison) -> tuple[Line, ...]:
     weaker = [f"{which}: {message}" for which, message in weakened(comparison)]
     return (
         *_marked(PLAIN, [f"Not compared: {', '.join(counts)}"] if counts else []),
-        *_marked(PLAIN, [*renamed[:MOST_LINES], *and_more(renamed, MOST_LINES)]),
-        *_marked(WARNS, [*edited[:MOST_LINES], *and_more(edited, MOST_LINES)]),
-        *_marked(WARNS, [*weaker[:MOST_LINES], *and_more(weaker, MOST_LINES)]),
+        *_marked(PLAIN, limited(renamed, MOST_LINES)),
+        *_marked(WARNS, limited(edited, MOST_LINES)),
+        *_marked(WARNS, limited(weaker, MOST_LINES)),
         *_marked(WARNS, other_metrics(comparison)),
         *_marked(PLAIN, [capitalised(paths)] if (paths := other_paths(comparison)) else []),
         *_marked(WARNS, comparison.caveats),
@@ -315,13 +309,13 @@ def footer(conclusion: Conclusion) -> list[str]:
     pieces: dict[str, Sequence[str | None]] = {
         "": [suite_names(run.suites), target_name(run.target), plural(report.totals.cases, "case")],
         "judge ": [judge],
-        "cost ": [None if costs[0] is None else money(costs[0])],
-        "judge's cost ": [None if costs[1] is None else money(costs[1])],
+        "cost ": [money(costs[0])],
+        "judge's cost ": [money(costs[1])],
         "prices as of ": [run.prices if any(costs) else None],
         "base: ": [None if conclusion.comparison is None else conclusion.comparison.source],
         "runs a case: ": [str(run.repeat) if run.repeat > 1 else None],
         "sandbox: ": ["reduced" if run.sandbox == "reduced" else None],
         "took ": [seconds(run.duration_s)],
     }
-    texts = [f"{word}{piece}" for word, some in pieces.items() for piece in some if piece]
+    texts = [f"{word}{piece}" for word, some in pieces.items() for piece in some if piece and piece != UNKNOWN]
     return [*texts, *judge_notes(report)]

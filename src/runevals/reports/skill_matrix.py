@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import and_more, percent, plural
+from runevals.lib.text.numbers import limited, percent, plural
 from runevals.records.skill_matrix import SkillMatrix, SkillUse
 from runevals.verdict.skill_matrix import confusions
 
@@ -33,11 +33,11 @@ def lines(matrix: SkillMatrix) -> Iterator[str]:
     """The pairs that are confused more than on the base."""
     pairs = confusions(matrix)
     texts = []
-    for pair in pairs[:MOST_PAIRS]:
+    for pair in pairs:
         before = "" if pair.base_share is None else f"{percent(pair.base_share)} → "
         shares = f"{before}{percent(pair.head_share)} of the runs"
         texts.append(f"asked for {_names(pair.asks_for)}, loaded {_names(pair.loads)}: {shares}")
-    yield from (*texts, *and_more(pairs, MOST_PAIRS))
+    yield from limited(texts, MOST_PAIRS)
     if not pairs:
         more = "" if matrix.uses[0].base_runs is None else " more than on the base"
         yield f"No skills are confused{more} in {plural(matrix.cases, 'trigger case')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runevals.evaluators.kinds import Judged, Subject
-from runevals.lib.text.numbers import and_more
+from runevals.lib.text.numbers import limited
 from runevals.records.judgement import Question
 
 MOST_CALLS = 30
@@ -35,5 +35,5 @@ def short_trace(subject: Subject) -> tuple[tuple[str, str], ...]:
     calls = subject.response.tool_calls
     if not calls:
         return ()
-    lines = [f"{call.name}({str(call.input)[:200]})" for call in calls[:MOST_CALLS]]
-    return (("TOOL CALLS", "\n".join([*lines, *and_more(calls, MOST_CALLS)])),)
+    lines = [f"{call.name}({str(call.input)[:200]})" for call in calls]
+    return (("TOOL CALLS", "\n".join(limited(lines, MOST_CALLS))),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 
 from runevals.lib.text.escape import one_line
 
@@ -40,9 +40,9 @@ def phrase(value: object, template: str) -> str:
     return template.format(value) if value else ""
 
 
-def and_more(items: Sized, most: int) -> list[str]:
-    """The line after the first of some lines, if there are more."""
-    return [f"… and {len(items) - most} more"] if len(items) > most else []
+def limited(texts: Sequence[str], most: int) -> list[str]:
+    """The first lines, and how many more there are."""
+    return [*texts[:most], *([f"… and {len(texts) - most} more"] if len(texts) > most else [])]
 
 
 def percent(share: float | None) -> str:
