@@ -45,15 +45,16 @@ def render_several(conclusions: Mapping[str, Conclusion], where: Where | None = 
     parts = [part for report in reports.values() for part in report.parts]
     commands = dict.fromkeys(command for part in parts for what, command in part.commands if what != "wanted?")
     what = "When done, run this, and say which cases pass:"
-    end = f"\n## Reproduce\n\n{what}\n\n{fenced(chr(10).join(one_line(each, 600) for each in commands), 'sh')}\n"
-    text, left = RULES, MOST_CHARACTERS - len(RULES) - len(end if commands else "")
+    text = fenced("\n".join(one_line(each, 600) for each in commands), "sh")
+    end = f"\n## Reproduce\n\n{what}\n\n{text}\n" if commands else ""
+    text, left = RULES, MOST_CHARACTERS - len(RULES) - len(end)
     facts = zip_longest(
         *(_facts(name, conclusions[name], report) for name, report in reports.items()), fillvalue=""
     )
     for fact in chain.from_iterable(facts):
         if len(fact) <= left:
             text, left = text + fact, left - len(fact)
-    return text + (end if commands else "")
+    return text + end
 
 
 def _facts(name: str, conclusion: Conclusion, report: Report) -> Iterator[str]:
@@ -84,7 +85,7 @@ def _texts(case: CaseReport, example: Example) -> Iterator[tuple[str, str]]:
     if failure is not None:
         yield "prompt", failure[0].prompt
         yield "expected", failure[0].expected or ""
-        yield "answer before" if not example.against else "", "" if example.against else example.before
+        yield "answer before", "" if example.against else example.before
         yield "answer now", failure[0].output or ""
 
 

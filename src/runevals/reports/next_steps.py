@@ -37,19 +37,16 @@ def next_steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where | 
 
 def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> Iterator[Step]:
     run, comparison = conclusion.report.run, conclusion.comparison
-    looked_at = [one for one in causes if one.kind not in ("unmeasured", "better")]
-    lost = [one for one in looked_at if one.kind == "lost"]
+    looked_at = next((one for one in causes if one.kind not in ("unmeasured", "better")), None)
+    lost = next((one for one in causes if one.kind == "lost"), None)
     base = None if comparison is None or run.target.type == "recorded" else comparison.base.run.commit
-    if looked_at and not run.of_tool:
-        names = _names(looked_at[0])
+    if looked_at is not None and not run.of_tool:
         cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
-        case = next((cases[name] for name in names if name in cases), None)
-        against = (
-            f" --base {base[:12]}" if base is not None and looked_at[0].kind not in ("failing", "new") else ""
-        )
+        case = next((cases[name] for name in _names(looked_at) if name in cases), None)
+        against = phrase(base if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
         if case is not None and (words := case_words(case, run.settings, where.folder)):
             yield "see one", f"{words[0]}{against}{words[1]}"
-    if not lost or conclusion.verdict.outcome != "failed":
+    if lost is None or conclusion.verdict.outcome != "failed":
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
@@ -58,7 +55,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
     options = _options(run.settings, ("config",), where.folder)
-    yield "wanted?", f'accept {_accepted(lost[0])}{phrase(document, " --results{}")}{options} --reason "…"'
+    yield "wanted?", f'accept {_accepted(lost)}{phrase(document, " --results{}")}{options} --reason "…"'
 
 
 def _names(one: Causes) -> list[tuple[str, str]]:

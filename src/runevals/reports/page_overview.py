@@ -14,13 +14,12 @@ from runevals.reports.block import block_of, data
 from runevals.reports.coverage import tripwire
 from runevals.reports.identity import endings, moment, suite_names, target_name
 from runevals.reports.next_steps import Where, next_steps
-from runevals.reports.parts import ARMS, Table, arms, numbers_in_short, pass_rates
+from runevals.reports.parts import ARMS, Table, arms, look, numbers_in_short, pass_rates
 from runevals.verdict.wording import (
     about_against,
     about_mark,
     case_notes,
     compared_cases,
-    doubtful,
     error_kinds,
     halved,
     how_sure,
@@ -41,11 +40,10 @@ def overview(conclusion: Conclusion) -> Json:
     """The data of the overview."""
     report, comparison = conclusion.report, conclusion.comparison
     headline = conclusion.verdict.headline.casefold()
-    no_base = comparison is None and conclusion.verdict.outcome == "passed"
     block = block_of(conclusion)
     return {
         "run_id": report.run.started_at.isoformat(),
-        "outcome": "doubt" if doubtful(conclusion) else "no base" if no_base else conclusion.verdict.outcome,
+        "outcome": look(conclusion),
         "sides": ["Base", "This run"],
         "targets": None,
         "sentences": _sentences(conclusion),

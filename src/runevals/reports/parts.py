@@ -44,6 +44,7 @@ from runevals.verdict.wording import (
     about_mark,
     alone,
     case_notes,
+    doubtful,
     edited_and_failing,
     how_sure,
     in_short,
@@ -65,6 +66,7 @@ GATE_MARKS = {
     GateState.NOT_APPLICABLE: NOTHING,
 }
 MOST_LINES = 20
+NO_LINKS = Links()
 ARMS = "The cases that all three arms measured"
 _RANKS: Mapping[CauseKind, int] = {
     "lost": 2,
@@ -113,11 +115,17 @@ class Report(Struct, frozen=True, kw_only=True):
         return (one for one in self.block.causes if one.kind in IN_DOUBT)
 
 
-def report_of(conclusion: Conclusion, links: Links | None = None, where: Where | None = None) -> Report:
+def report_of(conclusion: Conclusion, links: Links = NO_LINKS, where: Where | None = None) -> Report:
     """All parts in their order that say anything; `links` are those of a comment, `where` is the reader."""
     block = block_of(conclusion)
-    parts = _parts(conclusion, block, links or Links(), where)
+    parts = _parts(conclusion, block, links, where)
     return Report(block=block, parts=tuple(part for part in parts if not part.is_empty))
+
+
+def look(conclusion: Conclusion) -> str:
+    """How its headline is marked: as its outcome, as a doubt, or as one that passes without a base."""
+    no_base = conclusion.comparison is None and conclusion.verdict.outcome == "passed"
+    return "doubt" if doubtful(conclusion) else "no base" if no_base else conclusion.verdict.outcome
 
 
 def _parts(conclusion: Conclusion, block: Block, links: Links, where: Where | None) -> Iterator[Part]:

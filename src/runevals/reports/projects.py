@@ -12,9 +12,9 @@ from runevals.lib.text.numbers import phrase
 from runevals.records import Conclusion, Links
 from runevals.reports.comment import OF_JOB, fits
 from runevals.reports.next_steps import Where
-from runevals.reports.sections import DOUBT, Section, folded, headline, sections
+from runevals.reports.sections import MARKS, Section, folded, headline, sections
 
-_WORST_FIRST = ("❌", "⛔", DOUBT, "⚪", "✅")
+_WORST_FIRST = list(dict.fromkeys(MARKS.values()))
 LONGEST_NAME = 100
 LONGEST_LINE = 2000
 SHORT_NAME, SHORT_LINE = 30, 300  # if nothing else is left: escaped, a character becomes eighteen

@@ -16,6 +16,7 @@ from runevals.reports.block import markdown
 from runevals.reports.next_steps import Where
 from runevals.reports.parts import (
     FAILED,
+    NO_LINKS,
     NOTHING,
     PASSED,
     PLAIN,
@@ -25,12 +26,12 @@ from runevals.reports.parts import (
     Report,
     Table,
     footer,
+    look,
     report_of,
 )
-from runevals.verdict.wording import doubtful
 
-MARKS = {"passed": "✅", "failed": "❌", "unmeasured": "⛔", "skipped": "⚪"}
-DOUBT = "⚠️"
+# The worst first.
+MARKS = {"failed": "❌", "unmeasured": "⛔", "doubt": "⚠️", "skipped": "⚪", "no base": "⚪", "passed": "✅"}
 _SIGNS = {WARNS: "⚠ ", PASSED: "✅ ", FAILED: "❌ ", NOTHING: "⚪ ", PLAIN: ""}
 _AMOUNT = re.compile(r"<code>&#36;</code>(?=[\d.]+$)")
 MOST_DIFFS = 10
@@ -48,29 +49,23 @@ class Section(Struct, frozen=True):
     rank: int = 0
 
 
-def sections(conclusion: Conclusion, links: Links | None = None, where: Where | None = None) -> Iterator[Section]:
+def sections(conclusion: Conclusion, links: Links = NO_LINKS, where: Where | None = None) -> Iterator[Section]:
     """Most important first: verdict, one sentence of numbers, what was lost, what to do. The rest is folded."""
     yield Section("### {} {}".format(*headline(conclusion)))
     report = report_of(conclusion, links, where)
-    answers = Section(_answers(report), "changed answers", 6)
-    for part in report.parts:
-        if answers.text and part.folded:
-            yield answers
-            answers = Section("")
-        yield Section(_text(part, report, links or Links()), part.name, part.rank)
-    if answers.text:
-        yield answers
-    if links is not None and links.run is not None and report.block.causes:
+    parts = [Section(_text(part, report, links), part.name, part.rank) for part in report.parts]
+    folds = (place for place, part in enumerate(report.parts) if part.folded)
+    parts.insert(next(folds, len(parts)), Section(_answers(report), "changed answers", 6))
+    yield from (part for part in parts if part.text)
+    if links.run is not None and report.block.causes:
         text = fenced(assistant.render(conclusion, where), "markdown")
         yield Section(folded("For a coding assistant", text), "the text for an assistant", 9)
-    yield Section(f"<sub>{_footer(conclusion, links or Links())}</sub>")
+    yield Section(f"<sub>{_footer(conclusion, links)}</sub>")
 
 
 def headline(conclusion: Conclusion) -> tuple[str, str]:
     """The icon of the verdict, and the verdict in words."""
-    no_base = conclusion.comparison is None and conclusion.verdict.outcome == "passed"
-    mark = DOUBT if doubtful(conclusion) else "⚪" if no_base else MARKS[conclusion.verdict.outcome]
-    return mark, inert_line(conclusion.verdict.headline, LONGEST_HEADLINE)
+    return MARKS[look(conclusion)], inert_line(conclusion.verdict.headline, LONGEST_HEADLINE)
 
 
 def _text(part: Part, report: Report, links: Links) -> str:

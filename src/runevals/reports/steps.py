@@ -15,10 +15,10 @@ LONGEST_NAME = 40
 
 def changed_steps(change: Change) -> tuple[str, str] | None:
     """(base's steps, head's steps) at the turn that fails now; None if they are the same or a side is unknown."""
-    turns = turn_pair(change)
-    if turns is None or turns[0].tool_calls is None or turns[1].tool_calls is None:
+    calls = [turn.tool_calls for turn in turn_pair(change) or ()]
+    if not calls or None in calls:
         return None
-    before, now = (path(turn.tool_calls or ()) for turn in turns)
+    before, now = (path(each or ()) for each in calls)
     return None if before == now else (before, now)
 
 
