@@ -25,6 +25,7 @@ _CALLS = {
     "first_of": "KB-001, KB-002 and 4 more",
     "joined": "KB-001 and KB-002",
     "runs_passed": "1/3",
+    "passing": "18 of 20 cases pass, 1 skipped",
     "len": "12",
     "sum": "12",
     "max": "12",

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.records import Change, Outcome
 from runevals.reports.answer_diff import MOST_SHOWN, answer_diff
-from tests.sample_reports import attempt, case
 
 
 def shown(base, head):
-    before = case("k", "p", attempts=(attempt(1, Outcome.PASSED, output=base),))
-    after = case("k", "f", attempts=(attempt(1, Outcome.FAILED, output=head),))
-    made = answer_diff(Change(suite="s", key="k", name="k", change="regressed", base=before, head=after))
+    made = answer_diff("k", base, head)
     return made.split("\n")[2:-1]
 
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 
 from runevals.lib.text.escape import code_cell, fenced
-from runevals.records import Change
-from runevals.verdict.wording import answer_pair
 
 MOST_READ = 20_000  # characters of an answer that are compared
 MOST_SHOWN = 2_000  # of what is shown for it
@@ -17,14 +15,13 @@ _WORDS = re.compile(r"\S+|\n")
 Piece = tuple[str, bool]  # words, and whether only this answer has them
 
 
-def answer_diff(change: Change) -> str:
-    """The two answers as a block of Markdown with their differences marked; empty if there are none."""
-    answers = answer_pair(change)
-    if answers is None or answers[0] == answers[1]:
+def answer_diff(name: str, before: str, after: str) -> str:
+    """The two answers of a case as a block of Markdown with their differences marked; empty if there are none."""
+    if before == after:
         return ""
-    base, head = word_diff(*answers)
+    base, head = word_diff(before, after)
     lines = [*_lines("- ", base, "[-", "-]"), *_lines("+ ", head, "{+", "+}")]
-    return f"{code_cell(change.key, 80)}\n{fenced(chr(10).join(lines), 'diff')}"
+    return f"{code_cell(name, 80)}\n{fenced(chr(10).join(lines), 'diff')}"
 
 
 def word_diff(base: str, head: str) -> tuple[list[Piece], list[Piece]]:

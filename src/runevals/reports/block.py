@@ -49,7 +49,6 @@ class Example(Struct, frozen=True):
     """A case as a reader sees it: what failed, and what changed in its answer."""
 
     case: CaseReport
-    change: Change | None
     runs: str
     checks: Sequence[str]  # each with its reason
     steps: tuple[str, str] | None
@@ -124,7 +123,7 @@ def _examples(
             again = "" if comparison is None else fresh_runs(comparison, change)
             runs = f"{runs_passed(change.base)} → {runs_passed(case)}{phrase(again, ', {}')}"
             steps = changed_steps(change)
-        return Example(case, change, runs, checks, steps, before, after, against)
+        return Example(case, runs, checks, steps, before, after, against)
 
     return example_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -117,8 +118,9 @@ def _table(table: Table) -> str:
 
 def _answers(report: Report) -> str:
     """What changed in the answers of the examples."""
-    changes = [example.change for example in report.block.examples(report.lost) if example.change is not None]
-    diffs = [text for change in changes[:MOST_DIFFS] if (text := answer_diff(change))]
+    examples = (example for example in report.block.examples(report.lost) if not example.against)
+    texts = (answer_diff(example.case.key, example.before, example.after) for example in examples)
+    diffs = [*islice(filter(None, texts), MOST_DIFFS)]
     return folded("What changed in the answers", "\n\n".join(diffs)) if diffs else ""
 
 

@@ -9,11 +9,12 @@ import re
 from collections.abc import Sequence
 
 from runevals.lib.text.escape import code_cell
-from runevals.lib.text.numbers import phrase, plural
+from runevals.lib.text.numbers import phrase
 from runevals.records import CaseReport, Links, Outcome, RunReport
 from runevals.reports.block import line_link
 from runevals.verdict.score import over_attempts, over_turns
 from runevals.verdict.totals import totals
+from runevals.verdict.wording import passing
 from runevals.version import __version__
 
 MOST_CASES = 20
@@ -50,12 +51,9 @@ def _scored(case: CaseReport) -> CaseReport:
 
 def _counted(cases: Sequence[CaseReport]) -> str:
     counts = totals(cases)
-    of = counts.cases - counts.skipped
-    if not of:
+    if counts.cases == counts.skipped:
         return "no case was measured"
-    text = f"{counts.passed} of {plural(of, 'case')} {'passes' if of == 1 else 'pass'}"
-    errored = phrase(counts.errored, ", {} could not be measured")
-    return text + errored + phrase(counts.skipped, ", {} skipped")
+    return passing(counts, phrase(counts.errored, ", {} could not be measured"))
 
 
 def _not_passing(cases: Sequence[CaseReport], links: Links) -> list[str]:

@@ -40,26 +40,22 @@ def from_cache(attempt: AttemptReport, known: Sequence[AttemptReport]) -> str:
 
 
 def _is_copy(attempt: AttemptReport, earlier: AttemptReport) -> bool:
-    if len(attempt.turns) != len(earlier.turns) or not attempt.turns:
-        return False
-    return all(_evidence(turn, before) for turn, before in zip(attempt.turns, earlier.turns, strict=True))
+    same_length = 0 < len(attempt.turns) == len(earlier.turns)
+    pairs = zip(attempt.turns, earlier.turns, strict=False)
+    return same_length and all(_evidence(turn, before) for turn, before in pairs)
 
 
 def _evidence(turn: TurnReport, before: TurnReport) -> str:
     """The evidence that two answers are one."""
     one, other = turn.delivery, before.delivery
-    if one is None:
+    if one is None or turn.output is None or turn.output != before.output:
         return ""
-    evidence = ""
     if one.from_cache:
-        evidence = "it says so"
-    elif other is not None and one.response_id == other.response_id and len(one.response_id or "") >= SHORTEST_ID:
-        evidence = "the same response id"
-    elif other is not None and one.made_at is not None and one.made_at == other.made_at and _wholly_cached(turn):
-        evidence = "the whole prompt was cached, at the same moment"
-    return evidence if evidence and turn.output is not None and turn.output == before.output else ""
-
-
-def _wholly_cached(turn: TurnReport) -> bool:
-    cached = None if turn.delivery is None else turn.delivery.cached_tokens
-    return bool(cached) and cached == turn.input_tokens
+        return "it says so"
+    if other is None:
+        return ""
+    if one.response_id == other.response_id and len(one.response_id or "") >= SHORTEST_ID:
+        return "the same response id"
+    wholly_cached = one.cached_tokens and one.cached_tokens == turn.input_tokens
+    same_moment = one.made_at is not None and one.made_at == other.made_at
+    return "the whole prompt was cached, at the same moment" if same_moment and wholly_cached else ""

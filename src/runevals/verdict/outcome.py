@@ -35,7 +35,7 @@ from runevals.verdict.headlines import loss, no_loss, not_known, warning
 from runevals.verdict.marks import against_mark
 from runevals.verdict.skill_matrix import skill_matrix
 from runevals.verdict.tool_paths import tool_paths
-from runevals.verdict.wording import error_kinds, is_ungated
+from runevals.verdict.wording import error_kinds, is_ungated, passing
 
 
 class Baseline(Struct, frozen=True, kw_only=True):
@@ -170,7 +170,7 @@ def _of_shard(report: RunReport) -> FinalVerdict:
         return _incomplete(report, report.run.stopped)
     if report.cases and all(case.status is Outcome.ERRORED for case in report.cases):
         return _not_known(f"{name}: not measured – {error_kinds(report)}")
-    return skipped(f"{name}: {_passing(report)} – the merge of all shards decides")
+    return skipped(f"{name}: {passing(report.totals)} – the merge of all shards decides")
 
 
 def _verdict(
@@ -224,8 +224,8 @@ def _remarks(comparison: Comparison | None) -> str:
 def _alone(report: RunReport, gates: Sequence[GateResult]) -> FinalVerdict:
     """The verdict of a run without a base."""
     if is_ungated(report, None, gates):
-        return passed(f"{_passing(report)}; no gate looked at this (no base, no min_pass_rate)")
-    return passed(f"{_passing(report)} – nothing to compare with yet")
+        return passed(f"{passing(report.totals)}; no gate looked at this (no base, no min_pass_rate)")
+    return passed(f"{passing(report.totals)} – nothing to compare with yet")
 
 
 def _gating(comparison: Comparison | None, rules: GateRules) -> Sequence[Finding]:
@@ -272,10 +272,3 @@ def _unmeasured(
         return f"{of_gate}{gate.reason}{phrase(error_kinds(report), ' ({})')}"
     missing = rules.baseline_required and comparison is None
     return "there is no baseline, and the settings require one" if missing else ""
-
-
-def _passing(report: RunReport) -> str:
-    totals = report.totals
-    of = totals.cases - totals.skipped
-    passing = f"{totals.passed} of {plural(of, 'case')} {'passes' if of == 1 else 'pass'}"
-    return passing + phrase(totals.skipped, ", {} skipped")

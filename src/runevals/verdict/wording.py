@@ -35,6 +35,7 @@ from runevals.records import (
     RunReport,
     State,
     TextChange,
+    Totals,
     TurnReport,
 )
 from runevals.verdict.reasons import MEANINGS
@@ -85,6 +86,13 @@ def alone(report: RunReport) -> str:
         f"{rates} The pass rate counts every run; a case passes if at least half of its runs do, and "
         f"{plural(flaky, 'case')} did not pass all."
     )
+
+
+def passing(totals: Totals, unmeasured: str = "") -> str:
+    """ "18 of 20 cases pass, 1 skipped"."""
+    of = totals.cases - totals.skipped
+    verb = "passes" if of == 1 else "pass"
+    return f"{totals.passed} of {plural(of, 'case')} {verb}{unmeasured}{phrase(totals.skipped, ', {} skipped')}"
 
 
 def in_short(comparison: Comparison) -> str:
