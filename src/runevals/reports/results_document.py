@@ -144,7 +144,9 @@ def schema() -> dict[str, Any]:
 
 def schema_of_type(kind: type[Struct], address: str, title: str) -> dict[str, Any]:
     """The JSON Schema of a record, with the meanings of its fields: of `Record.field`, or of `field` anywhere."""
-    _, parts = msgspec.json.schema_components([kind], schema_hook=_any_json, ref_template="#/$defs/{name}")
+    _, parts = msgspec.json.schema_components(
+        [kind], schema_hook=lambda _: {"description": "Any JSON."}, ref_template="#/$defs/{name}"
+    )
     meanings = json.loads(files(__package__).joinpath("schemas", "meanings.json").read_text(encoding="utf-8"))
     for record, part in parts.items():
         for name, value in part.get("properties", {}).items():
@@ -152,10 +154,6 @@ def schema_of_type(kind: type[Struct], address: str, title: str) -> dict[str, An
     document = parts.pop(kind.__name__)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": address}
     return {**head, **document, "title": title, "$defs": parts}
-
-
-def _any_json(_kind: type) -> dict[str, str]:
-    return {"description": "Any JSON."}
 
 
 def write(conclusion: Conclusion) -> str:

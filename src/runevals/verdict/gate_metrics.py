@@ -77,12 +77,14 @@ def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> Met
         return passed_share(cases)
     if gate.metric in _AMOUNTS:
         return _of_one_run(cases, _AMOUNTS[gate.metric])
-    if comparison is not None and gate.metric in _OF_LOSSES:
-        return _OF_LOSSES[gate.metric](comparison, gate.scope)
-    if gate.metric in COMPARED:
-        observed = None if comparison is None else _OF_COMPARISON[gate.metric](comparison, gate.scope, cases)
-    else:
+    if gate.metric not in COMPARED:
         observed = _OF_CASES[gate.metric](cases)
+    elif comparison is None:
+        return None
+    elif gate.metric in _OF_LOSSES:
+        return _OF_LOSSES[gate.metric](comparison, gate.scope)
+    else:
+        observed = _OF_COMPARISON[gate.metric](comparison, gate.scope, cases)
     if observed is None:
         return None
     scale = _SCALES.get(gate.metric)

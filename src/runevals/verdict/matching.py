@@ -90,8 +90,7 @@ def is_judged(result: CheckResult) -> bool:
 
 
 def _is_graded(case: CaseReport) -> bool:
-    runs = case.runs
-    return bool(runs) and runs[0].graded
+    return any(run.graded for run in case.runs[:1])
 
 
 def _says_only_that_it_passed(case: CaseReport, scored: CaseReport) -> bool:
