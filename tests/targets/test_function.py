@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
 
 import pytest
 
@@ -19,6 +20,14 @@ async def slow(prompt):
     await asyncio.sleep(0.01)
     LOOPS.add(asyncio.get_running_loop())
     return prompt
+
+
+class Agent:
+    def answer(self, prompt, messages):
+        return f"{prompt} {len(messages)}"
+
+    def __call__(self, prompt):
+        return prompt
 
 
 def broken(prompt):
@@ -41,6 +50,12 @@ def answers(function, most=1):
         pytest.param(lambda p, messages, case: f"{p} {len(messages)} {case['key']}", "Why? 1 c", id="all three"),
         pytest.param(lambda _: {"output": "Because", "cost_usd": 0.5}, "Because", id="an object"),
         pytest.param(slow, "Why?", id="async"),
+        pytest.param(lambda *given: str(len(given)), "3", id="as many as there are"),
+        pytest.param(lambda p, /, *, loud=False: f"{p} {loud}", "Why? False", id="one by name"),
+        pytest.param(wraps(slow)(lambda p, messages: f"{p} {len(messages)}"), "Why? 1", id="a decorated one"),
+        pytest.param(wraps(str.upper)(lambda *given: given[0]), "Why?", id="a decorator of any function"),
+        pytest.param(Agent().answer, "Why? 1", id="a method"),
+        pytest.param(Agent(), "Why?", id="an object that is called"),
     ],
 )
 def test_a_function_is_called_with_what_it_takes(function, text):

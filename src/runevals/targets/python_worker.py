@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import inspect
 import json
 import os
 import sys
-import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 MOST_OF_BODY = 500  # characters of what a server answered
+VARIABLE = 4  # the flag of code that takes *arguments: `inspect.CO_VARARGS`
 
 
 def main() -> None:
@@ -79,6 +79,10 @@ def _load(reference: str) -> Callable[..., Any]:
 def call_with(function: Callable[..., Any], request: dict[str, Any], *more: Callable[..., Any]) -> Any:
     """Calls the function with as many of (prompt, messages, case, call_tool) as it accepts."""
     arguments = (request["prompt"], request["messages"], request["case"], *more)
+    if type(function) is FunctionType and not function.__code__.co_flags & VARIABLE:
+        return function(*arguments[: function.__code__.co_argcount])
+    import inspect  # it takes longer than all that is imported above
+
     try:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:
@@ -90,7 +94,7 @@ def call_with(function: Callable[..., Any], request: dict[str, Any], *more: Call
 
 def _awaited(value: Any) -> Any:
     """The result of an async function; all calls share one event loop, as clients of the agent may."""
-    return _loop().run_until_complete(value) if inspect.isawaitable(value) else value
+    return _loop().run_until_complete(value) if isinstance(value, Awaitable) else value
 
 
 @lru_cache(maxsize=1)
@@ -109,6 +113,8 @@ def failure_of(error: BaseException, here: Path) -> dict[str, Any]:
 
 def last_line(error: BaseException, here: Path) -> str:
     """The error, what a server said, and the innermost line inside the repository of this folder."""
+    import traceback
+
     root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
     places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     text = str(error)
