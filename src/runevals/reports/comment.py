@@ -30,11 +30,14 @@ def render(conclusion: Conclusion, links: Links, marker: str = "") -> str:
 
 
 def _joined(included: Sequence[Section], left_out: Sequence[Section], marker: str) -> str:
-    texts = [section.text for section in included]
-    if left_out:
-        names = ", ".join(dict.fromkeys(section.name for section in left_out))
-        texts.insert(-1, f"<sub>Too long for a comment: {names}. The summary of the run has them.</sub>")
-    return phrase(marker, "{}\n") + "\n\n".join(texts) + "\n"
+    *texts, last = (section.text for section in included)
+    return phrase(marker, "{}\n") + "\n\n".join([*texts, *too_long(left_out), last]) + "\n"
+
+
+def too_long(left_out: Sequence[Section]) -> list[str]:
+    """A line that names the sections for which there is no room; none if all are there."""
+    names = ", ".join(dict.fromkeys(section.name or "its numbers" for section in left_out))
+    return [f"<sub>Too long for a comment: {names}. The summary of the run has them.</sub>"] if names else []
 
 
 def fits(text: str) -> bool:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from runevals.lib.text.escape import inert_line
 from runevals.lib.text.numbers import phrase
 from runevals.records import Conclusion, Links
-from runevals.reports.comment import OF_JOB, fits
+from runevals.reports.comment import OF_JOB, fits, too_long
 from runevals.reports.next_steps import Where
 from runevals.reports.sections import MARKS, Section, folded, headline, sections
 
@@ -43,11 +43,7 @@ class _Part(Struct):
 
     @property
     def text(self) -> str:
-        texts = [section.text for section in self.sections]
-        if self.left_out:
-            names = ", ".join(dict.fromkeys(section.name or "its numbers" for section in self.left_out))
-            texts.append(f"<sub>Too long for a comment: {names}. The summary of the run has them.</sub>")
-        body = "\n\n".join(texts)
+        body = "\n\n".join([*(section.text for section in self.sections), *too_long(self.left_out)])
         return folded(self.title, body) if self.passed and body else f"#### {self.title}\n\n{body}"
 
 
