@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runevals.records import Conclusion, RunInfo
 
 _MERGE = re.compile(r"refs/pull/[0-9]+/merge")
+_PART = frozenset({"filter", "category", "tag"})  # settings of a run of some cases
 LAST = 50  # results that are searched for a comparison
 
 
@@ -37,7 +38,7 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
     if (newest := next(compared, None)) is not None:
         commit = newest[1].report.run.commit
         of_commit = takewhile(lambda each: each[1].report.run.commit == commit, chain([newest], compared))
-        whole = next((each for each in of_commit if "filter" not in each[1].report.run.settings), newest)
+        whole = next((each for each in of_commit if _PART.isdisjoint(each[1].report.run.settings)), newest)
         of_run = takewhile(lambda each: each[0].name.split(".")[0] == whole[0].name.split(".")[0], of_commit)
         return next((each for each in chain([whole], of_run) if each[1].verdict.outcome == "failed"), whole)
     makes = base_command(Path.cwd()) or "runevals --base origin/main"
