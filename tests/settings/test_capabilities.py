@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import cache
 from importlib.resources import files
 
 import msgspec
@@ -11,7 +12,7 @@ import pytest
 
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.errors import InvalidSettings, UsageError
-from runevals.settings.capabilities import Reach, beyond, capabilities, require_granted
+from runevals.settings.capabilities import Reach, beyond, capabilities, of_workflow, require_granted
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.protected import PROTECTED
 from runevals.settings.resolve import RawSettings, resolve
@@ -205,9 +206,17 @@ VALUES = [
 ]
 
 
+granted_by = cache(lambda variables, what: of_workflow(dict(variables), what))
+
+
 @pytest.fixture
-def settled(tmp_path):
-    """Resolves the settings of a change to this base."""
+def settled(tmp_path, monkeypatch):
+    """Resolves the settings of a change to this base; what the workflow grants is read once."""
+    for module in ("capabilities", "resolve"):
+        monkeypatch.setattr(
+            f"runevals.settings.{module}.of_workflow",
+            lambda environment, what: granted_by(tuple(environment.items()), what),
+        )
     (tmp_path / "answers.jsonl").write_text("", encoding="utf-8")
     (tmp_path.parent / "outside.txt").write_text("CANARY OF A FILE", encoding="utf-8")
 
