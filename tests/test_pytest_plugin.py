@@ -330,7 +330,8 @@ def test_a_file_that_cannot_be_collected_is_no_pass(project, pytest_in, runevals
 def test_cases_of_suites_are_tests_that_can_be_selected(project, pytest_in):
     project.write("evals/kb.json", SUITE)
     project.write("answers.jsonl", ANSWERS)
-    project.write("runevals.yaml", "version: 1\ntarget: {type: recorded, path: answers.jsonl}\n")
+    settings = "version: 1\ntarget: {type: recorded, path: answers.jsonl}\nagainst: without-skill\n"
+    project.write("runevals.yaml", settings)  # a test is of one target alone
     project.write("pytest.ini", "[pytest]\nevals_suites = evals/*.json\n")
     code, text = pytest_in("-q")
     ended(code, 1, text, "1 failed, 1 passed", "0 of 1 attempts passed", without=["Traceback"])

@@ -298,7 +298,9 @@ class EvalCase(pytest.Item):
         from runevals import RunRequest, run_suites
 
         pattern = glob.escape(self.key).replace(",", "?")
-        request = RunRequest.of(self.path, cwd=self.config.rootpath, filter=[pattern], baseline="none")
+        request = RunRequest.of(
+            self.path, cwd=self.config.rootpath, filter=[pattern], baseline="none", against="none"
+        )
         cases = [case for case in run_suites(request).report.cases if case.key == self.key]
         for case in cases:
             if case.status != "passed":

@@ -122,6 +122,29 @@ def test_of_several_targets_the_commands_are_of_the_one_that_failed(repository, 
     ended(code, 0, out + err, "agent.py:")
 
 
+def test_what_two_targets_lost_is_accepted_one_after_the_other(repository, runevals):
+    one = "{type: python, function: 'agent.py:answer', deterministic: true}"
+    other = one.replace("agent.py", "other.py")
+    repository.write("other.py", AGENT.replace("Quito", "Lima"))
+    on_main(
+        repository,
+        "runevals.yaml",
+        f"suites: [evals.json]\ntargets:\n  mini: {one}\n  steady: {other}\nagainst: steady\n",
+    )
+    repository.write("agent.py", WORSE)
+    repository.write("other.py", AGENT)
+    repository.write(".gitignore", ".evals/\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "change")
+    _, out, err = runevals("--base", "main", "-q")
+    commands = [line.split("  ")[-1] for line in out.splitlines() if line.strip().startswith("wanted?")]
+    assert len(commands) == 2, out + err
+    for command in (*commands, commands[0]):
+        code, out, err = typed(runevals, command)
+        ended(code, 0, out + err, "Written: ")
+    assert "2 cases" in out, "the other's stays"
+
+
 def test_a_case_of_recorded_answers_is_seen_with_these_answers(repository, runevals):
     repository.write("answers.jsonl", ANSWERS)
     runevals("--target", "recorded:answers.jsonl", "-q", "-o", "base.json")

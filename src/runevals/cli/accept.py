@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural, short_list
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
+from runevals.reports.past_results import readable
 from runevals.run.load import accepted_file
 from runevals.suites.accepted import MAX_REASON, content_of, read_entries, written
 from runevals.verdict.accepted import lost_cases
@@ -81,12 +83,19 @@ def command(
     if not losses:
         raise InvalidSettings(f"no case was lost in {path}; there is nothing to accept")
     chosen = [replace(loss, reason=reason) for loss in losses]
-    _write(file, chosen, lost, settings.cwd)
+    _write(file, chosen, lost, _of_other_targets(path), settings.cwd)
 
 
 def _lost(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
     return lost_cases(conclusion.comparison, conclusion.report.run.target)
+
+
+def _of_other_targets(path: Path) -> tuple[AcceptedLoss, ...]:
+    """What the other targets of the same run lost; their results lie beside it."""
+    beside = path.parent.glob(f"{escape(path.name.split('.')[0])}.*.json")
+    others = [one for _, one in readable(sorted(beside)) if one.comparison is not None]
+    return tuple(loss for one in others for loss in _lost(one))
 
 
 def _of_category(name: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[str]:
@@ -111,11 +120,17 @@ def _of(key: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Pa
     raise InvalidSettings(f"there is no case {one_line(key, 60)} in {path}{hint}")
 
 
-def _write(path: Path, chosen: Sequence[AcceptedLoss], lost: Sequence[AcceptedLoss], cwd: Path) -> None:
+def _write(
+    path: Path,
+    chosen: Sequence[AcceptedLoss],
+    lost: Sequence[AcceptedLoss],
+    beside: Sequence[AcceptedLoss],
+    cwd: Path,
+) -> None:
     """Adds the entries to those in the file that are still about a loss. Raises InvalidSuite for a broken file."""
     require_no_link(path)
     before = read_entries(content_of(path), path.name) if path.is_file() else ()
-    about = {loss.identity for loss in lost}
+    about = {loss.identity for loss in (*lost, *beside)}
     new = {loss.identity for loss in chosen}
     stay = [entry for entry in before if entry.identity in about - new]
     write_whole(path, written([*stay, *chosen]))

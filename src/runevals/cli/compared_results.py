@@ -14,6 +14,7 @@ from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import newest_results
 from runevals.reports.results_document import read_conclusion
 from runevals.repository.git import commit_of, default_branch, names
+from runevals.verdict.accepted import lost_cases
 
 if TYPE_CHECKING:
     from runevals.records import Conclusion, RunInfo
@@ -24,7 +25,7 @@ LAST = 50  # results that are searched for a comparison
 
 
 def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Conclusion]:
-    """The newest results that were compared with a base, or this document; of several targets those that failed.
+    """The newest results that were compared with a base, or this document, of several targets those with a loss.
 
     A look at single cases is no run of the change, if there is one. `option` is how the command takes a document.
     Raises InvalidSettings, or InvalidDocument.
@@ -40,9 +41,14 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
         of_commit = takewhile(lambda each: each[1].report.run.commit == commit, chain([newest], compared))
         whole = next((each for each in of_commit if _PART.isdisjoint(each[1].report.run.settings)), newest)
         of_run = takewhile(lambda each: each[0].name.split(".")[0] == whole[0].name.split(".")[0], of_commit)
-        return next((each for each in chain([whole], of_run) if each[1].verdict.outcome == "failed"), whole)
+        return next((each for each in chain([whole], of_run) if _has_lost(each[1])), whole)
     makes = base_command(Path.cwd()) or "runevals --base origin/main"
     raise InvalidSettings(f"there are no results of a comparison in {where}; `{makes}` makes them{elsewhere}")
+
+
+def _has_lost(conclusion: Conclusion) -> bool:
+    assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
+    return bool(lost_cases(conclusion.comparison, conclusion.report.run.target))
 
 
 def base_command(repository: Path) -> str | None:

@@ -31,7 +31,7 @@ from runevals.run.world.build import real_world, require_judge
 from runevals.settings.resolve import Settings
 from runevals.suites import load as loading
 from runevals.suites.dialects import prompt_yml
-from runevals.suites.plan import judged_checks, part_of
+from runevals.suites.plan import asks_judge_or_user, judged_checks, part_of
 from runevals.verdict.outcome import Baseline
 
 HEAD = "head"
@@ -55,8 +55,7 @@ def open_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
     reported = side == HEAD  # a base that cannot be measured does not end the run
     target = None if request.target is None else request.target()
     # A judge that nothing asks needs no key; it plays simulated users, too.
-    asks = judged or any(turn.user for case in plan.cases for turn in case.turns)
-    needed = settings if asks else replace(settings, judges=())
+    needed = settings if asks_judge_or_user(plan) else replace(settings, judges=())
     with real_world(needed, suites, target, request.budget, journal, reported=reported) as world:
         loading.dry_run_evaluators(plan, world.sandbox)
         gc.freeze()  # the suites stay

@@ -75,7 +75,7 @@ def _of_others(settings: Settings, file: SettingsFile, new: Ledger, base: str) -
     theirs = {reach: setting for reach, setting in new.items() if reach in committed}
     if not theirs:
         return {}
-    user = git.git(settings.repository, "config", "user.email")
+    user = os.environ.get("GIT_AUTHOR_EMAIL") or git.git(settings.repository, "config", "user.email")
     log = _log(settings.repository, "--walk-reflogs", "--all", "--format=%H %gs")
     here = {(commit, user) for commit, how in log if how.startswith(_MADE_HERE)}
     return {} if here.issuperset(_log(settings.repository, "--format=%H %ae", f"{base}..HEAD")) else theirs

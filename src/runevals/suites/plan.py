@@ -150,6 +150,11 @@ def judged_checks(plan: RunPlan) -> int:
     return sum(1 for _ in plan.judged)
 
 
+def asks_judge_or_user(plan: RunPlan) -> bool:
+    """Whether a check asks a judge, or its model plays a user."""
+    return bool(judged_checks(plan)) or any(turn.user for case in plan.cases for turn in case.turns)
+
+
 def _may_ask_judge(name: str) -> bool:
     return issubclass(catalogue.find(name), Judged | Composite)
 

@@ -57,16 +57,22 @@ def test_all_that_is_there_is_told_and_nothing_is_run(suite, runevals):
         (["--target", "command:no-such-program-here"], "target", 2),
         (["--target", "openai:some"], "target", 2),
         (["--target", "nonsense"], "settings", 2),
-        ([*PYTHON, "--judge", "some"], "judge", 2),
+        (["judged.json", *PYTHON, "--judge", "some"], "judge", 2),
         ([*PYTHON, "--baseline", "absent.json"], "base", 2),
     ],
 )
 def test_what_is_missing_has_its_fix_and_decides_the_exit_code(suite, runevals, arguments, name, code):
+    suite.write("judged.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
     got, out, _ = runevals("doctor", *arguments)
     mark, _, fix = found(out)[name]
     assert mark == "✗"
     assert fix
     assert got == code
+
+
+def test_a_judge_that_no_check_asks_may_be_missing(suite, runevals):
+    code, out, _ = runevals("doctor", *PYTHON, "--judge", "some")
+    assert (code, *found(out)["judge"][:2]) == (0, "–", "none of the checks asks it")
 
 
 def test_a_module_is_not_called_good_before_it_is_loaded(suite, runevals):

@@ -260,6 +260,19 @@ def test_the_workflow_of_a_project_in_a_folder_installs_there_and_a_second_proje
     assert ours["with"] == {"mode": "gate", "results": "second/junit.xml"}
 
 
+def test_a_second_skill_does_not_take_the_place_of_the_first(project, runevals):
+    """Its suite is written; the target that the settings have, and its prompt, stay."""
+    for name in ("a", "b"):
+        project.write(f"skills/{name}/SKILL.md", f"---\nname: {name}\ndescription: Does {name}.\n---\n- Do it.\n")
+    project.write("agent.py", "print('x')\n")
+    target = "{type: command, command: python agent.py, system_prompt_file: skills/a/SKILL.md}"
+    project.write("runevals.yaml", f"target: {target}\n")
+    words = ("--target", "command:python agent.py", "--prompt-file", "skills/b/SKILL.md")
+    code, out, err = runevals("init", "--yes", *words)
+    ended(code, 0, out + err, "skills/b/evals/evals.json: written")
+    assert "settings file:" not in out, out
+
+
 def test_a_folder_whose_name_github_would_evaluate_gets_no_workflow(repository, runevals, monkeypatch):
     (repository.path / "runevals.yaml").unlink()
     folder = repository.path / "${{ secrets.KEY }}"

@@ -30,7 +30,7 @@ from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import RawSettings, Settings, each_target, resolve
 from runevals.settings.targets import choose_one
 from runevals.suites.load import LoadedSuites
-from runevals.suites.plan import RunPlan
+from runevals.suites.plan import RunPlan, asks_judge_or_user
 from runevals.targets.chat_settings import diagnosis_of
 
 _TOKENS = 300, 50  # of one short question and its answer, at most
@@ -141,6 +141,8 @@ def _judges(settings: Settings, plan: RunPlan | None) -> list[Diagnosis]:
             fix = "--judge-model MODEL or `judge:` in runevals.yaml; or run without: --no-judge"
             return [missing("judge", str(error).partition(":")[0], fix, error.exit_code)]
         return [neither("judge", "none, and no check needs one")]
+    if plan is not None and not asks_judge_or_user(plan):
+        return [neither("judge", "none of the checks asks it")]
     return [_judge(judge, settings) for judge in settings.judges]
 
 

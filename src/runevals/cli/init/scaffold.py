@@ -35,6 +35,7 @@ from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
 from runevals.run.provenance import endpoints
 from runevals.settings.resolve import Settings, resolve
+from runevals.settings.words import target_words
 from runevals.suites.dialects.skill_folder import skill_of
 from runevals.suites.load import PLACEHOLDER, LoadedSuites
 from runevals.suites.skill_suites import SKILL, skill_folders, skill_suites
@@ -101,7 +102,7 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
     if github:
         say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
     of_file = {} if before.file is None else before.file.values
-    is_named = is_new or target == of_file.get("target", target if "targets" in of_file else None)
+    is_named = is_new or target is None or _is_named(of_file, target)
     lacking = what_lacks(settings, raw)
     steps = _next_steps(settings, prompt, lacking, None if is_named else target, is_new=is_new, github=github)
     return Scaffold(
@@ -299,7 +300,7 @@ def _next_steps(
         yield f"  put into the settings file: target: {unnamed}"
     key = prompt.key(settings.target.type) if settings.target is not None and prompt.name else None
     if key is not None and not is_new and not _names(settings, key, prompt.name):
-        yield f"  name the prompt in the settings file: {key}: {prompt.name}"
+        yield f"  name the prompt in the settings file: {key.replace('.', ', under it ')}: {prompt.name}"
     yield from (f"  for the {one.name}: {one.fix}" for one in lacking)
     marked = "" if not prompt.name or prompt.is_suite else f", instead of those marked “{PLACEHOLDER}”"
     yield f"  put your own cases into the suite{marked}, then: runevals"
@@ -333,12 +334,19 @@ def _steps_on_github(settings: Settings) -> Iterator[str]:
     yield "  commit the files: the first run on the default branch stores what pull requests are compared with"
 
 
+def _is_named(of_file: Mapping[str, Any], target: str) -> bool:
+    """Whether a settings file has this target, maybe with more settings, or several."""
+    there = of_file.get("target", {})
+    section = target_words(there) if isinstance(there, str) else there
+    return "targets" in of_file or target_words(target).items() <= section.items()
+
+
 def _names(settings: Settings, key: str, name: str) -> bool:
-    """Whether the settings file has this value under a key, which may be one of the target."""
+    """Whether the settings file has this value under a key; one of the target, any that is there."""
     value: Any = {} if settings.file is None else settings.file.values
     for part in key.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return name in (value if isinstance(value, list | tuple) else [value])
+        value = value.get(part, ()) if isinstance(value, Mapping) else ()
+    return bool(value) if "." in key else name in value
 
 
 def _asked_target() -> str | None:

@@ -343,7 +343,9 @@ def unnoticed_hints(unnoticed: Sequence[Unnoticed]) -> Iterator[Hint]:
         examples = ", ".join(one_line(what, 60) for what in list(kinds)[:3])
         more = f" and {len(kinds) - 3} more" if len(kinds) > 3 else ""
         edit = next((each.what for each in of_turn if each.what), "")
-        looked_for = edit.partition("' → ")[0].removeprefix("without ").strip("'")
+        looked_for, _, wrong = edit.removeprefix("without ").strip("'").partition("' → '")
         advice = f"a check that looks for '{one_line(looked_for, 40)}' would" if edit else "say what must be there"
+        if looked_for in wrong:  # the wrong answer has it, too
+            advice = f"a check that '{one_line(wrong, 40)}' is not there would"
         message = f"{case_label(of.case)}: no check notices {examples}{more}; {advice}"
         yield Hint(kind="not noticed", location=of.turn.location or of.case.location, message=message)
