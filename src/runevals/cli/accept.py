@@ -94,8 +94,7 @@ def _lost(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
 def _of_other_targets(path: Path) -> tuple[AcceptedLoss, ...]:
     """What the other targets of the same run lost; their results lie beside it."""
     beside = path.parent.glob(f"{escape(path.name.split('.')[0])}.*.json")
-    others = [one for _, one in readable(sorted(beside)) if one.comparison is not None]
-    return tuple(loss for one in others for loss in _lost(one))
+    return tuple(loss for _, one in readable(sorted(beside)) if one.comparison is not None for loss in _lost(one))
 
 
 def _of_category(name: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[str]:

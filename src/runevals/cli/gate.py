@@ -87,6 +87,4 @@ def command(
         and failing_now(comparison)
     ):
         notice("If nothing in these cases is random, --deterministic makes every newly failing case a loss")
-    if base is not None and comparison is None:
-        notice(f"--base takes the rules of {base}; --baseline names results to compare with")
     finish_with(conclusion, outputs, form, keeps=not settings.in_ci)

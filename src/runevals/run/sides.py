@@ -54,7 +54,6 @@ def open_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
     journal = None if request.journal is None else request.journal.of(side)
     reported = side == HEAD  # a base that cannot be measured does not end the run
     target = None if request.target is None else request.target()
-    # A judge that nothing asks needs no key; it plays simulated users, too.
     needed = settings if asks_judge_or_user(plan) else replace(settings, judges=())
     with real_world(needed, suites, target, request.budget, journal, reported=reported) as world:
         loading.dry_run_evaluators(plan, world.sandbox)

@@ -218,10 +218,12 @@ def test_a_large_run_and_its_comparison_report_every_case(project, runevals, mon
         lines = [json.dumps({"case": key, "output": text}) for key, text in texts(word).items()]
         project.write(f"{name}.jsonl", "\n".join(lines))
     assert sum(map(len, texts("no").values())) > 10 * ROOM
-    code, _, err = runevals("evals.json", "--target", "recorded:base.jsonl", "-o", "base.json")
+    project.write("runevals.yaml", "target: recorded:base.jsonl\n")
+    code, _, err = runevals("evals.json", "-o", "base.json")
     assert code == 0, err
     words = [word for name in OUTPUTS for word in ("-o", name)]
-    code, _, err = runevals("evals.json", "--target", "recorded:head.jsonl", "--baseline", "base.json", *words)
+    project.write("runevals.yaml", "target: recorded:head.jsonl\n")
+    code, _, err = runevals("evals.json", "--baseline", "base.json", *words)
     assert code == 1, err
     cases = project.document("out.json")["cases"]
     assert {case["key"]: case["attempts"][0]["turns"][0]["output"] for case in cases} == texts("no")

@@ -40,7 +40,7 @@ from runevals.suites.dialects.skill_folder import skill_of
 from runevals.suites.load import PLACEHOLDER, LoadedSuites
 from runevals.suites.skill_suites import SKILL, skill_folders, skill_suites
 from runevals.targets.agents import AGENTS
-from runevals.targets.agents.agent import install
+from runevals.targets.agents.agent import Agent, install
 from runevals.targets.agents.settings import AgentTargetSettings
 from runevals.targets.python import PythonSettings
 
@@ -262,10 +262,15 @@ def _folder(settings: Settings) -> str:
 
 def _installs(settings: Settings) -> tuple[str, ...]:
     """What a job installs before the run: the agent, or the packages of the program under test."""
-    target = settings.target
-    if isinstance(target, AgentTargetSettings):
-        return (install(target.command_line),)
+    agent, target = _agent(settings.target), settings.target
+    if agent is not None:
+        return (install(agent),)
     return () if target is None else installs(settings.cwd, target.type)
+
+
+def _agent(endpoint: object) -> Agent | None:
+    """The command line of a coding agent."""
+    return endpoint.command_line if isinstance(endpoint, AgentTargetSettings) else None
 
 
 def _variables(settings: Settings) -> list[str]:
@@ -273,8 +278,7 @@ def _variables(settings: Settings) -> list[str]:
     names: dict[str, None] = {}
     has = settings.environment.get
     for endpoint in endpoints(settings):
-        if isinstance(endpoint, AgentTargetSettings):
-            agent = endpoint.command_line
+        if (agent := _agent(endpoint)) is not None:
             names |= dict.fromkeys((next(filter(has, agent.keys), agent.keys[0]), *filter(has, agent.places)))
         elif endpoint.is_model:
             provider = PROVIDERS[endpoint.type]
