@@ -102,22 +102,25 @@ def test_the_options_of_a_run_are_repeated_and_looking_at_a_case_is_no_run_of_th
     ended(code, 0, out + err, "Written: ", "2 cases")
 
 
+@pytest.mark.parametrize("of_main", ["", "target: {one}\n"], ids=["", "of one target on main"])
 @pytest.mark.parametrize("against", ["", "against: steady\n"], ids=["alone", "against"])
-def test_of_several_targets_the_commands_are_of_the_one_that_failed(repository, runevals, against):
+def test_of_several_targets_the_commands_are_of_the_one_that_failed(repository, runevals, against, of_main):
     one = "{type: python, function: 'agent.py:answer', deterministic: true}"
     other = one.replace("agent.py", "other.py")
     repository.write("other.py", AGENT)
-    on_main(
-        repository,
-        "runevals.yaml",
-        f"suites: [evals.json]\ntargets:\n  mini: {one}\n  steady: {other}\n{against}",
-    )
+    several = f"suites: [evals.json]\ntargets:\n  mini: {one}\n  steady: {other}\n{against}"
+    single = f"suites: [evals.json]\n{of_main.format(one=one)}"
+    on_main(repository, "runevals.yaml", single if of_main else several)
+    repository.write("runevals.yaml", several)
     repository.write("agent.py", WORSE)
     repository.write(".gitignore", ".evals/\n")
     repository.git("add", "-A")
     repository.git("commit", "-qm", "change")
     _, out, _ = runevals("--base", "main", "-q")
-    run_all(runevals, printed(out))
+    commands = printed(out)
+    if of_main:  # the settings changed, too, and are searched first
+        commands["which line"] += " --code"
+    run_all(runevals, commands)
     code, out, err = runevals("blame", "--code")
     ended(code, 0, out + err, "agent.py:")
 

@@ -139,10 +139,7 @@ def document_of(outputs: Sequence[Path], form: str = "results") -> str | None:
 
 
 def finish_with(conclusion: Conclusion, outputs: Sequence[Path], form: str, *, keeps: bool = False) -> NoReturn:
-    """Writes reports of results that were read, tells the verdict, and ends with its exit code.
-
-    `keeps`: they are of a run, and stay in .evals/results.
-    """
+    """Reports results that were read, and keeps those of a run; tells the verdict, and ends with its exit code."""
     document = kept_results(datetime.now().astimezone())[:1]
 
     def write() -> Sequence[Path]:

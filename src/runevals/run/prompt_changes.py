@@ -54,8 +54,8 @@ def with_prompt_changes(
         return conclusion
     with Sandbox(workers=1) as sandbox:  # starts nothing until it is used
         changes = [*_changes(settings, loaded, commit, text_redactor(settings, sandbox))][:MOST_FILES]
-    run = conclusion.report.run
-    run = replace(run, notices=(*run.notices, *_beside_recording(settings, commit)))
+    notices = (*conclusion.report.run.notices, *_beside_recording(settings, commit))
+    run = replace(conclusion.report.run, notices=notices)
     return replace(conclusion, report=replace(conclusion.report, run=run), prompt_changes=tuple(changes))
 
 

@@ -160,7 +160,8 @@ def put_back_runner(request: RunRequest, head: str, change: ChangeHunks) -> Iter
     settings = request.settings
     with worktree(settings.repository, head) as checkout:
         copy_changes(changed_files(settings.repository, head) or (), settings.repository, checkout)
-        words = rerooted(request.raw, checkout / settings.cwd.relative_to(settings.repository))
+        words = replace(request.raw, of_base=True)  # whose only target stands for each of several
+        words = rerooted(words, checkout / settings.cwd.relative_to(settings.repository))
         # Two versions of a file, written in one second, would have the same compiled form.
         environment = {**words.environment, "PYTHONDONTWRITEBYTECODE": "1"}
         # The base's settings decide here, too.
