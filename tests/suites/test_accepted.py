@@ -25,6 +25,17 @@ def test_what_is_written_is_read_again(entry):
     assert read_entries(written([entry, ENTRY]).encode(), "x.yaml") == (entry, ENTRY)
 
 
+def test_words_can_be_read_in_the_file_and_nothing_in_it_is_invisible():
+    entry = AcceptedLoss(
+        suite="é.json", case="a\u202eb", base="1" * 64, head="2" * 64, reason="kürzer ist besser …"
+    )
+    text = written([entry])
+    assert 'reason: "kürzer ist besser …"' in text
+    assert "é.json" in text
+    assert "\\u202e" in text
+    assert "\u202e" not in text
+
+
 def test_a_file_without_entries_is_read_too():
     assert read_entries(written([]).encode(), "x.yaml") == ()
 

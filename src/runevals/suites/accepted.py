@@ -47,8 +47,9 @@ def written(entries: Sequence[AcceptedLoss]) -> str:
     """The file's text. Each value is written as JSON, which is YAML too."""
     names = {"key": "case", "suite": "suite", "base": "base", "head": "head", "reason": "reason"}
     lines = [
-        f"{'-' if key == 'key' else ' '} {key}: {json.dumps(getattr(entry, name))}\n"
+        f"{'-' if key == 'key' else ' '} {key}: {json.dumps(value, ensure_ascii=not value.isprintable())}\n"
         for entry in entries
         for key, name in names.items()
+        for value in [str(getattr(entry, name))]
     ]
     return _HEADER + ("".join(lines) or "[]\n")

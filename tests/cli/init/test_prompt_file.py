@@ -35,13 +35,15 @@ CHECK = {"type": "contains", "value": "x"}
 
 
 def test_likely_prompt_files_are_offered_in_a_fixed_order(project):
-    for name in ("AGENTS.md", "notes.md", "prompts/b.txt", "prompts/a.md", "prompts/README.md", "x.prompt.yml"):
+    names = ("prompts/b.txt", "prompts/a.md", "prompts/README.md", "x.prompt.yml", "system-prompt.md")
+    for name in ("AGENTS.md", "notes.md", *names):
         project.write(name, "text")
     project.write("skills/notes/SKILL.md", "text")
     assert likely(project.path) == [
         "x.prompt.yml",
         "prompts/a.md",
         "prompts/b.txt",
+        "system-prompt.md",
         "skills/notes/SKILL.md",
         "AGENTS.md",
     ]

@@ -24,7 +24,7 @@ from runevals.suites.skill_suites import SKILL, skill_folders
 MOST = 8  # files in the question
 _PLACES = (
     *(f"{folder}*{suffix}" for folder in ("", "prompts/", ".github/prompts/") for suffix in SUFFIXES),
-    *(f"{folder}prompts/*{suffix}" for folder in ("", "*/") for suffix in (".md", ".txt")),
+    *(f"{folder}*{suffix}" for folder in ("prompts/", "*/prompts/", "*prompt") for suffix in (".md", ".txt")),
 )
 _SENDING = frozenset({*PROVIDERS, "command", "python"})  # the targets that get a prompt of the settings
 
