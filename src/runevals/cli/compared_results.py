@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from itertools import chain, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,10 +38,10 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
     compared = ((path, one) for path, one in latest if one.comparison is not None)
     if (newest := next(compared, None)) is not None:
         commit = newest[1].report.run.commit
-        of_commit = takewhile(lambda each: each[1].report.run.commit == commit, chain([newest], compared))
+        of_commit = [newest, *takewhile(lambda each: each[1].report.run.commit == commit, compared)]
         whole = next((each for each in of_commit if _PART.isdisjoint(each[1].report.run.settings)), newest)
-        of_run = takewhile(lambda each: each[0].name.split(".")[0] == whole[0].name.split(".")[0], of_commit)
-        return next((each for each in chain([whole], of_run) if _has_lost(each[1])), whole)
+        of_run = (each for each in of_commit if each[0].name.split(".")[0] == whole[0].name.split(".")[0])
+        return next(filter(lambda each: _has_lost(each[1]), of_run), whole)
     makes = base_command(Path.cwd()) or "runevals --base origin/main"
     raise InvalidSettings(f"there are no results of a comparison in {where}; `{makes}` makes them{elsewhere}")
 
