@@ -34,6 +34,25 @@ def test_runs_of_one_moment_keep_a_document_and_a_page_each(answered, runevals):
         assert {document, page} <= set(kept)
 
 
+def test_runs_of_one_moment_with_several_targets_overwrite_nothing_and_name_their_own_documents(
+    answered, runevals
+):
+    answered.write("worse.jsonl", ANSWERS.replace("Paris", "Rome"))
+    recorded = "{type: recorded, path: %s}"
+    targets = f"{{good: {recorded % 'answers.jsonl'}, bad: {recorded % 'worse.jsonl'}}}"
+    answered.write("runevals.yaml", f"suites: [evals.json]\ntargets: {targets}\n")
+    for name in ("good", "bad"):
+        runevals("--target", "recorded:answers.jsonl", "-q", "-o", f"base.{name}.json")
+    before = set(answered.files())
+    for number in range(1, 5):
+        code, out, err = runevals("-q", "--baseline", "base.json")
+        assert code == 1, err
+        kept = {name for name in answered.files() if name.startswith(".evals/results/")} - before
+        assert len(kept) == 5 * number  # a document and a page of each, and the page of both
+        [named] = re.findall(r"accept a --results (\S+)", out)
+        assert named in out.rpartition("Written: ")[2].strip().split(", ")
+
+
 def test_the_second_run_of_a_second_is_the_newer_one(answered, runevals, monkeypatch):
     assert runevals(*RUN, "-o", "one.json", "-o", "one.html")[0] == 0
     results = answered.path / ".evals" / "results"

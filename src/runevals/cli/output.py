@@ -194,20 +194,19 @@ def free_names(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
     Raises CannotWrite.
     """
-    first = paths[0]
     try:
-        taken = next(path for path in _numbered(first) if created(path))
+        free = next(names for names in iter(partial(unused, paths), None) if created(names[0]))
     except OSError as error:
-        raise CannotWrite(f"cannot write {first}: {error.strerror}") from error
+        raise CannotWrite(f"cannot write {paths[0]}: {error.strerror}") from error
     try:
-        yield [path.with_name(f"{taken.stem}{path.suffix}") for path in paths]
+        yield free
     finally:
-        if taken.is_file() and taken.stat().st_size == 0:
-            remove(taken.parent, [taken.name])
+        if free[0].is_file() and free[0].stat().st_size == 0:
+            remove(free[0].parent, [free[0].name])
 
 
-def _numbered(path: Path) -> Iterator[Path]:
-    """The name itself, then with `-2`, `-3` and so on."""
-    yield path
-    for number in count(2):
-        yield path.with_name(f"{path.stem}-{number}{path.suffix}")
+def unused(paths: Sequence[Path]) -> list[Path]:
+    """These files under the first name of which none is there: their own, or with `-2`, `-3` and so on."""
+    numbers = ("" if number == 1 else f"-{number}" for number in count(1))
+    named = ([path.with_stem(f"{path.stem}{number}") for path in paths] for number in numbers)
+    return next(names for names in named if not any(path.exists() or path.is_symlink() for path in names))

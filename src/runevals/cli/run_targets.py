@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from runevals.cli.answers import show_answers
-from runevals.cli.output import OutputResult, RunFiles, document_of, free_names, written
+from runevals.cli.output import OutputResult, RunFiles, document_of, free_names, unused, written
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import STANDARD_STREAM, write_whole
 from runevals.lib.terminal import say, terminal_text
@@ -43,7 +43,8 @@ def reported(
 ) -> OutputResult:
     """Shows each and the table, and writes the files; without a verdict if all that was asked for are answers."""
     checked: dict[str, Conclusion] = {}
-    document = document_of(files.outputs or files.default)
+    outputs = files.outputs or unused(files.default)
+    document = document_of(outputs)
     for name, conclusion in conclusions.items():
         say(f"\n== {terminal_text(name)}")
         if not (options["prompts"] and show_answers(conclusion)):
@@ -56,7 +57,7 @@ def reported(
     say("\n" + terminal_text("\n".join(side_by_side.lines(conclusions))))
 
     def write() -> Sequence[Path]:
-        with nullcontext(files.outputs) if files.outputs else free_names(files.default) as paths:
+        with nullcontext(outputs) if files.outputs else free_names(outputs) as paths:
             return _write(conclusions, paths, options["form"])
 
     done = written(write, None)
