@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from runevals.cli.compared_results import newest_comparison, require_of_head
+from runevals.cli.compared_results import losses_of, newest_comparison, require_of_head, run_of
 from runevals.cli.completed_words import completing
 from runevals.cli.options import resolved_settings, settings_options
 from runevals.lib.storage.files import relative_name, require_no_link, write_whole
@@ -22,7 +22,6 @@ from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import readable
 from runevals.run.load import accepted_file
 from runevals.suites.accepted import MAX_REASON, content_of, read_entries, written
-from runevals.verdict.accepted import lost_cases
 
 if TYPE_CHECKING:
     from runevals.records import AcceptedLoss, Conclusion
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 def _losses() -> Iterable[str]:
     """The keys of what can be accepted, for a shell."""
-    return [loss.case for loss in _lost(newest_comparison(None)[1])]
+    return [loss.case for loss in losses_of(newest_comparison(None)[1])]
 
 
 @click.command("accept")
@@ -75,7 +74,7 @@ def command(
     settings = resolved_settings(options)
     file = accepted_file(settings)
     require_of_head(conclusion.report.run, path, settings.repository, file)
-    lost = _lost(conclusion)
+    lost = losses_of(conclusion)
     keys = (*cases, *(key for name in categories for key in _of_category(name, lost, conclusion, path)))
     losses = (
         lost if everything else [one for key in dict.fromkeys(keys) for one in _of(key, lost, conclusion, path)]
@@ -86,15 +85,10 @@ def command(
     _write(file, chosen, lost, _of_other_targets(path), settings.cwd)
 
 
-def _lost(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
-    assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
-    return lost_cases(conclusion.comparison, conclusion.report.run.target)
-
-
 def _of_other_targets(path: Path) -> tuple[AcceptedLoss, ...]:
     """What the other targets of the same run lost; their results lie beside it."""
-    beside = path.parent.glob(f"{escape(path.name.split('.')[0])}.*.json")
-    return tuple(loss for _, one in readable(sorted(beside)) if one.comparison is not None for loss in _lost(one))
+    beside = readable(sorted(path.parent.glob(f"{escape(run_of(path))}.*.json")))
+    return tuple(loss for _, one in beside if one.comparison is not None for loss in losses_of(one))
 
 
 def _of_category(name: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[str]:

@@ -38,7 +38,7 @@ from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest
 from runevals.run.trust import require_trusted
 from runevals.run.world.budget import Budget, Stop
-from runevals.settings.resolve import of_target, resolve
+from runevals.settings.resolve import for_target, resolve
 
 if TYPE_CHECKING:
     from runevals.records import Blame, Conclusion
@@ -129,7 +129,7 @@ def require_local(words: RawSettings, command: str, how: str = "") -> None:
 
 def _request(words: RawSettings, base: str | None, target: object, *, quiet: bool) -> RunRequest:
     side = protected_side(words, change_event(words), base)
-    words = of_target(replace(words, base_side=side), target)
+    words = for_target(replace(words, base_side=side), target)
     settings = resolve(words)
     require_usable_plugins()
     require_trusted(settings)

@@ -17,7 +17,7 @@ from runevals.repository.git import commit_of, default_branch, names
 from runevals.verdict.accepted import lost_cases
 
 if TYPE_CHECKING:
-    from runevals.records import Conclusion, RunInfo
+    from runevals.records import AcceptedLoss, Conclusion, RunInfo
 
 _MERGE = re.compile(r"refs/pull/[0-9]+/merge")
 _PART = frozenset({"filter", "category", "tag"})  # settings of a run of some cases
@@ -40,15 +40,21 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
         commit = newest[1].report.run.commit
         of_commit = [newest, *takewhile(lambda each: each[1].report.run.commit == commit, compared)]
         whole = next((each for each in of_commit if _PART.isdisjoint(each[1].report.run.settings)), newest)
-        of_run = (each for each in of_commit if each[0].name.split(".")[0] == whole[0].name.split(".")[0])
-        return next(filter(lambda each: _has_lost(each[1]), of_run), whole)
+        of_run = (each for each in of_commit if run_of(each[0]) == run_of(whole[0]))
+        return next((each for each in of_run if losses_of(each[1])), whole)
     makes = base_command(Path.cwd()) or "runevals --base origin/main"
     raise InvalidSettings(f"there are no results of a comparison in {where}; `{makes}` makes them{elsewhere}")
 
 
-def _has_lost(conclusion: Conclusion) -> bool:
+def run_of(document: Path) -> str:
+    """What the names of the documents of a run begin with; of several targets, each has its own."""
+    return document.name.split(".")[0]
+
+
+def losses_of(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
+    """What results that were compared lost, as entries without a reason."""
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
-    return bool(lost_cases(conclusion.comparison, conclusion.report.run.target))
+    return lost_cases(conclusion.comparison, conclusion.report.run.target)
 
 
 def base_command(repository: Path) -> str | None:

@@ -23,7 +23,7 @@ from runevals.run.pipeline import merge
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
 from runevals.run.shards.verdict import with_rules_of_base
-from runevals.settings.resolve import of_target, resolve
+from runevals.settings.resolve import for_target, resolve
 
 
 @click.command("merge", cls=GroupedCommand)
@@ -65,7 +65,7 @@ def command(
         report = merged((name, read_conclusion(path, name).report) for name, path in files)
     event = change_event(words)
     words = replace(words, base_side=protected_side(words, event, base))
-    words = of_target(words, report.run.settings.get("target"))
+    words = for_target(words, report.run.settings.get("target"))
     settings = resolve(words)
     request = RunRequest(
         settings=settings,

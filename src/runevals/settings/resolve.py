@@ -307,7 +307,7 @@ def each_target(settings: Settings, raw: RawSettings) -> Mapping[str, RawSetting
     return {name: replace(raw, flags={**raw.flags, option: name, "against": "none"}) for name in settings.targets}
 
 
-def of_target(raw: RawSettings, name: object) -> RawSettings:
+def for_target(raw: RawSettings, name: object) -> RawSettings:
     """As written, but for the one of several targets with this name."""
     return each_target(resolve(raw), raw).get(str(name), raw)
 

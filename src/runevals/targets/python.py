@@ -37,8 +37,8 @@ LEAST_START_S = 120.0  # that a worker has to start: many at once import a large
 # How long a call waits for a worker that is at work: as long as the start of another took, within these.
 LEAST_PATIENCE_S, MOST_PATIENCE_S = 0.1, 1.0
 EXIT_S = 15.0  # for the last words of a worker with variables of its own
-# Of any Python from 3.8 on, which may have neither us nor `-P`: nothing beside the worker's file shadows a module.
 _AS_MODULE = "; name it as a module of its package: python:PACKAGE.MODULE:FUNCTION"
+# Of any Python from 3.8 on, which may have neither us nor `-P`: nothing beside the worker's file shadows a module.
 _RUN = """\
 import sys
 if sys.path[0] == "":
