@@ -41,7 +41,7 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
         of_commit = [newest, *takewhile(lambda each: each[1].report.run.commit == commit, compared)]
         whole = next((each for each in of_commit if _PART.isdisjoint(each[1].report.run.settings)), newest)
         of_run = (each for each in of_commit if run_of(each[0]) == run_of(whole[0]))
-        return next((each for each in of_run if losses_of(each[1])), whole)
+        return next(filter(lambda each: losses_of(each[1]), of_run), whole)
     makes = base_command(Path.cwd()) or "runevals --base origin/main"
     raise InvalidSettings(f"there are no results of a comparison in {where}; `{makes}` makes them{elsewhere}")
 

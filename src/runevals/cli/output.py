@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from datetime import datetime
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -207,6 +208,6 @@ def free_names(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 def unused(paths: Sequence[Path]) -> list[Path]:
     """These files under the first name of which none is there: their own, or with `-2`, `-3` and so on."""
-    numbers = ("" if number == 1 else f"-{number}" for number in count(1))
-    named = ([path.with_stem(f"{path.stem}{number}") for path in paths] for number in numbers)
-    return next(names for names in named if not any(path.exists() or path.is_symlink() for path in names))
+    ends = chain([""], map("-{}".format, count(2)))
+    choices = ([path.with_stem(f"{path.stem}{end}") for path in paths] for end in ends)
+    return next(names for names in choices if not any(map(os.path.lexists, names)))

@@ -30,14 +30,14 @@ def plain(blame: Blame) -> Iterator[str]:
 def lines(blame: Blame | None) -> list[str]:
     """One line of plain text for each set of hunks, which it begins with."""
     groups = [] if blame is None else _groups(blame)
-    return limited([*map(_line, groups)], MOST_LINES)
+    return limited(groups, MOST_LINES, _line)
 
 
 def coverage_lines(blame: Blame | None) -> list[str]:
     """One line of plain text for each hunk of the coverage, those that no case notices first."""
     coverage = () if blame is None else blame.coverage
     hunks = sorted(coverage, key=lambda one: bool(one.cases or one.p_value is not None or one.reason))
-    return limited([*map(_of_hunk, hunks)], MOST_HUNKS)
+    return limited(hunks, MOST_HUNKS, _of_hunk)
 
 
 def _groups(blame: Blame) -> list[list[BlamedCase]]:

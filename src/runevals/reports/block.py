@@ -179,7 +179,7 @@ def _fails(example: Example, row: CauseRow) -> list[str]:
 def _plain_case(example: Example, row: CauseRow) -> Iterator[str]:
     case = example.case
     yield f"{one_line(case.key, 60)}{phrase(one_line(example.name, 70), '  {}')}  {example.runs}".rstrip()
-    checks = limited([one_line(text, 220) for text in _fails(example, row)], MOST_CHECKS)
+    checks = limited(_fails(example, row), MOST_CHECKS, lambda text: one_line(text, 220))
     places = chain([f"   ({one_line(example.place, 120)})"], repeat(""))
     yield from (f"    {text}{place}" for text, place in zip(checks, places, strict=False))
     if case.notes is not None:
@@ -251,7 +251,7 @@ def _markdown_row(example: Example, row: CauseRow, links: Links) -> str:
         notes = phrase(case.notes and code_cell(case.notes, 200), "<br>notes: {}")
         title = phrase(example.name and code_cell(example.name, 80), " {}")
         name, runs = f"{code_cell(case.key, 80)}{title}{notes}", example.runs
-    lines = limited([code_cell(text, 220) for text in _fails(example, row)], MOST_CHECKS)
+    lines = limited(_fails(example, row), MOST_CHECKS, lambda text: code_cell(text, 220))
     if steps is not None:
         lines.append(f"steps: {code_cell(steps[1])}, on the base {code_cell(steps[0])}")
     return f"| {name} | {runs} | {'<br>'.join(lines)} | {line_link(case, links)} |"

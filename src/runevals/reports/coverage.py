@@ -16,14 +16,12 @@ MOST_TRIPWIRES = 20
 def parts(report: RunReport) -> Iterator[tuple[str, list[str]]]:
     """A title with its lines for the labels of the cases, and for tripwires; nothing if there are none."""
     if report.coverage:
-        lines = limited([*map(one_line, groups_without_cases(report))], MOST_GROUPS)
+        lines = limited(groups_without_cases(report), MOST_GROUPS, one_line)
         yield "Coverage (cases passed)", [*(_of_label(coverage) for coverage in report.coverage), *lines]
     wires = [case for case in report.cases if case.tripwire]
     if wires:
-        yield (
-            "Tripwires",
-            limited([f"{case.key}: {tripwire(case) or 'not measured'}" for case in wires], MOST_TRIPWIRES),
-        )
+        lines = limited(wires, MOST_TRIPWIRES, lambda case: f"{case.key}: {tripwire(case) or 'not measured'}")
+        yield "Tripwires", lines
 
 
 def _of_label(coverage: Coverage) -> str:

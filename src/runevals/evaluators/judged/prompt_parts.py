@@ -35,5 +35,5 @@ def short_trace(subject: Subject) -> tuple[tuple[str, str], ...]:
     calls = subject.response.tool_calls
     if not calls:
         return ()
-    lines = [f"{call.name}({str(call.input)[:200]})" for call in calls]
-    return (("TOOL CALLS", "\n".join(limited(lines, MOST_CALLS))),)
+    lines = limited(calls, MOST_CALLS, lambda call: f"{call.name}({str(call.input)[:200]})")
+    return (("TOOL CALLS", "\n".join(lines)),)

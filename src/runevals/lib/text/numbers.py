@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from runevals.lib.text.escape import one_line
 
 UNKNOWN = "–"
+T = TypeVar("T")
 
 
 def plural(number: int, noun: str) -> str:
@@ -40,9 +42,10 @@ def phrase(value: object, template: str) -> str:
     return template.format(value) if value else ""
 
 
-def limited(texts: Sequence[str], most: int) -> list[str]:
-    """The first lines, and how many more there are."""
-    return [*texts[:most], *([f"… and {len(texts) - most} more"] if len(texts) > most else [])]
+def limited(items: Sequence[T], most: int, show: Callable[[T], str] = str) -> list[str]:
+    """The first items as lines, and how many more there are."""
+    rest = len(items) - most
+    return [*map(show, items[:most]), *([f"… and {rest} more"] if rest > 0 else [])]
 
 
 def percent(share: float | None) -> str:
