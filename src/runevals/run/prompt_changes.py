@@ -43,7 +43,7 @@ _NO_PROMPT = re.compile(
 )
 
 
-_Pairs = Sequence[tuple[str | None, str | None]]  # a path in the base's commit, and here
+_Changed = Callable[[], Sequence[tuple[str | None, str | None]]]  # paths in the base's commit, and here
 
 
 def with_prompt_changes(
@@ -52,34 +52,35 @@ def with_prompt_changes(
     """`conclusion` with the diffs of the target's texts since the base's `commit`, if git has that here."""
     if commit is None or settings.redaction.redact != "full":
         return conclusion
+
+    @cache
+    def changed() -> Sequence[tuple[str | None, str | None]]:
+        return changed_files(settings.repository.resolve(), commit) or ()
+
     with Sandbox(workers=1) as sandbox:  # starts nothing until it is used
-        changes = [*_changes(settings, loaded, commit, text_redactor(settings, sandbox))][:MOST_FILES]
-    notices = (*conclusion.report.run.notices, *_beside_recording(settings, commit))
+        redact = text_redactor(settings, sandbox)
+        changes = [*_changes(settings, loaded, commit, changed, redact)][:MOST_FILES]
+    notices = (*conclusion.report.run.notices, *_beside_recording(settings, changed))
     run = replace(conclusion.report.run, notices=notices)
     return replace(conclusion, report=replace(conclusion.report, run=run), prompt_changes=tuple(changes))
 
 
-def _beside_recording(settings: Settings, commit: str) -> tuple[str, ...]:
+def _beside_recording(settings: Settings, changed: _Changed) -> tuple[str, ...]:
     """A notice about recorded answers that stayed while a prompt or skill changed."""
     root, target = settings.repository, settings.target
     if not isinstance(target, RecordedSettings):
         return ()
-    changed = [now for _, now in changed_files(root.resolve(), commit) or () if now is not None]
-    texts = [name for name in changed if name.endswith((*PROMPTS, SKILL))]
-    if not texts or target.path.resolve() in {(root / name).resolve() for name in changed}:
+    names = [now for _, now in changed() if now is not None]
+    texts = [name for name in names if name.endswith((*PROMPTS, SKILL))]
+    if not texts or target.path.resolve() in {(root / name).resolve() for name in names}:
         return ()
     return (f"the answers are recorded, and show nothing of what changed in {short_list(texts, 3)}",)
 
 
 def _changes(
-    settings: Settings, loaded: LoadedSuites, commit: str, redact: Callable[[str], str]
+    settings: Settings, loaded: LoadedSuites, commit: str, changed: _Changed, redact: Callable[[str], str]
 ) -> Iterator[TextChange]:
     root = settings.repository
-
-    @cache
-    def changed() -> _Pairs:
-        return changed_files(root.resolve(), commit) or ()
-
     paths = (*prompt_files(settings, loaded), *_other_texts(settings, loaded, commit, changed))
     for path in dict.fromkeys(paths):
         try:
@@ -107,12 +108,7 @@ def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
             yield path.relative_to(root).as_posix()
 
 
-def _other_texts(
-    settings: Settings,
-    loaded: LoadedSuites,
-    commit: str,
-    changed: Callable[[], _Pairs],
-) -> list[str]:
+def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str, changed: _Changed) -> list[str]:
     """The changed texts that `depends_on` names, without suites and without files that are in no commit: reports.
 
     Without `depends_on`: those that look like prompts, if the target may read any file.
