@@ -1,4 +1,4 @@
-"""What tests of `--base` share: commits on main, the event of a pull request, and the weakenings found."""
+"""What tests of `--base` share: commits on main and of a change, its pull request, and the weakenings found."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ def on_main(repository, name, content):
     repository.git("add", "-A")
     repository.git("commit", "-qm", name, "--allow-empty")
     repository.git("checkout", "-q", "-B", "change")
+
+
+def commit(repository, files):
+    """Commits these files as a change; results are ignored."""
+    for name, content in {".gitignore": ".evals/\n", **files}.items():
+        repository.write(name, content)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "change")
 
 
 def pull_request_event(folder, monkeypatch, base):

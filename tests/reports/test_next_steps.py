@@ -13,7 +13,7 @@ from runevals.reports import comment, summary
 from runevals.reports.next_steps import Where, next_steps
 from runevals.reports.results_document import read_conclusion
 from runevals.verdict.causes import causes
-from tests.against_base import on_main
+from tests.against_base import commit, on_main
 from tests.ending import ended
 from tests.reports.conclusions import HOSTILE, conclusion
 from tests.sample_reports import case, report
@@ -41,10 +41,7 @@ def typed(runevals, command):
 def lost(repository):
     """A change of the agent's code that loses a case."""
     on_main(repository, "docs/notes.txt", "x")
-    repository.write("agent.py", WORSE)
-    repository.write(".gitignore", ".evals/\n*.md\n")
-    repository.git("add", "-A")
-    repository.git("commit", "-qm", "change")
+    commit(repository, {"agent.py": WORSE, ".gitignore": ".evals/\n*.md\n"})
     return repository
 
 
@@ -85,10 +82,7 @@ def test_the_options_of_a_run_are_repeated_and_looking_at_a_case_is_no_run_of_th
     repository.write("other/agent.py", "def answer(prompt): return 'Quito'\n")
     repository.write("docs/notes.txt", "x")
     on_main(repository, "other/runevals.yaml", OTHERWISE.replace("two.json", "../two.json"))
-    repository.write("other/agent.py", "def answer(prompt): return 'Rome'\n")
-    repository.write(".gitignore", ".evals/\n")
-    repository.git("add", "-A")
-    repository.git("commit", "-qm", "change")
+    commit(repository, {"other/agent.py": "def answer(prompt): return 'Rome'\n"})
     os.chdir(repository.path / folder)
     config = os.path.relpath(repository.path / "other/runevals.yaml")
     _, out, err = runevals("--base", "main", "-q", f"--config={config}", *options)
@@ -111,11 +105,7 @@ def test_of_several_targets_the_commands_are_of_the_one_that_failed(repository, 
     several = f"suites: [evals.json]\ntargets:\n  mini: {one}\n  steady: {other}\n{against}"
     single = f"suites: [evals.json]\n{of_main.format(one=one)}"
     on_main(repository, "runevals.yaml", single if of_main else several)
-    repository.write("runevals.yaml", several)
-    repository.write("agent.py", WORSE)
-    repository.write(".gitignore", ".evals/\n")
-    repository.git("add", "-A")
-    repository.git("commit", "-qm", "change")
+    commit(repository, {"runevals.yaml": several, "agent.py": WORSE})
     _, out, _ = runevals("--base", "main", "-q")
     commands = printed(out)
     if of_main:  # the settings changed, too, and are searched first
@@ -134,11 +124,7 @@ def test_what_two_targets_lost_is_accepted_one_after_the_other(repository, runev
         "runevals.yaml",
         f"suites: [evals.json]\ntargets:\n  mini: {one}\n  steady: {other}\nagainst: steady\n",
     )
-    repository.write("agent.py", WORSE)
-    repository.write("other.py", AGENT)
-    repository.write(".gitignore", ".evals/\n")
-    repository.git("add", "-A")
-    repository.git("commit", "-qm", "change")
+    commit(repository, {"agent.py": WORSE, "other.py": AGENT})
     _, out, err = runevals("--base", "main", "-q")
     commands = [line.split("  ")[-1] for line in out.splitlines() if line.strip().startswith("wanted?")]
     assert len(commands) == 2, out + err
