@@ -155,8 +155,9 @@ def install(folder: Path) -> float | None:
 
 def inside() -> None:
     """Prints the seconds of the steps that the action takes before it decides what to run."""
-    from runevals.github.job import change_event, job_here, on_github
+    from runevals.github.job import on_github
     from runevals.github.stored_baseline import stored_base
+    from runevals.github.this_job import change_event, job_here
     from runevals.run.baseline.protected_side import protected_side
     from runevals.run.load import suites_of
     from runevals.settings.resolve import RawSettings, resolve

@@ -72,7 +72,7 @@ PURE = {"verdict", "evaluators"}
 IMPURE = {"os", "sys", "subprocess", "socket", "pathlib", "time", "random", "threading", "tempfile"}
 IMPURE_SHELVES = ("models/http/", "models/chat/", "lib/storage/", "sandbox/", "repository/git", "lib/terminal")
 EVENT = "GITHUB_EVENT_PATH"
-EVENT_READER = "github/job"
+EVENT_READER = "github/this_job"
 # What libraries may import of the records, and of the others: a place in a file, and what is wrong there.
 OF_RECORDS = {"records/errors", "records/script", "records/quiet"}
 PLACES = {"Location", "FileProblem"}

@@ -18,9 +18,10 @@ from runevals.cli.action_report import Results, Runner, Step, finished, mask_key
 from runevals.cli.comment import comment_on
 from runevals.cli.plan import as_json, describe
 from runevals.github.file_commands import FileCommands
-from runevals.github.job import action_input, job_here, on_github, with_own_identity
+from runevals.github.job import on_github
 from runevals.github.job_tokens import without_tokens
 from runevals.github.stored_baseline import stored_base
+from runevals.github.this_job import action_input, job_here, with_own_identity
 from runevals.lib.terminal import notice, say
 from runevals.programs import processes
 from runevals.records.errors import PASSED, InvalidSettings, RunevalsError

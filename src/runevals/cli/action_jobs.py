@@ -16,10 +16,11 @@ from runevals.cli.progress import progress
 from runevals.cli.terminal import tell, warn, warn_runner
 from runevals.github.accept_losses import ProposedLosses, proposed_losses, with_approved_losses
 from runevals.github.collect_shards import collected
-from runevals.github.job import action_input, change_event, results_of_job
+from runevals.github.job import results_of_job
 from runevals.github.job_attempts import attempted, measured_before
 from runevals.github.stored_baseline import stored_base
 from runevals.github.stored_mark import stored_mark
+from runevals.github.this_job import action_input, change_event
 from runevals.github.without_secrets import not_measured, without_keys_of_programs
 from runevals.lib.terminal import notice, say, terminal_text
 from runevals.records.errors import ExternalError, InvalidSettings, RunevalsError

@@ -22,7 +22,7 @@ from runevals.cli.options import (
     settings_options,
 )
 from runevals.cli.progress import progress
-from runevals.github.job import change_event, require_own_code
+from runevals.github.this_job import change_event, require_own_code
 from runevals.lib.ci import in_ci
 from runevals.lib.terminal import say, terminal_text
 from runevals.lib.text.numbers import short_list

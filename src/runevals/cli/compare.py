@@ -11,7 +11,7 @@ from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
 from runevals.cli.output import finish_with, outputs_of, verdict_format_option
 from runevals.cli.progress import progress
-from runevals.github.job import change_event
+from runevals.github.this_job import change_event
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.compare import compare
 from runevals.settings.resolve import ignored_changes, resolve

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
 from runevals.cli.output import finish_with, outputs_of, verdict_format_option
-from runevals.github.job import change_event
+from runevals.github.this_job import change_event
 from runevals.lib.terminal import notice
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting

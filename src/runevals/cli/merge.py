@@ -14,7 +14,7 @@ from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
 from runevals.cli.output import finish_with, outputs_of, verdict_format_option
 from runevals.cli.progress import progress
-from runevals.github.job import change_event, require_own_code
+from runevals.github.this_job import change_event, require_own_code
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
 from runevals.records.errors import InvalidDocument
 from runevals.reports.results_document import documents_in, read_conclusion

@@ -114,7 +114,7 @@ def _own_identity(environment: Mapping[str, str]) -> Mapping[str, str]:
     """The environment; in a job, without its identity at an event that may bring code from elsewhere."""
     if not environment.get(JOB_IDENTITY):
         return environment
-    from runevals.github.job import with_own_identity
+    from runevals.github.this_job import with_own_identity
 
     return with_own_identity(environment)
 

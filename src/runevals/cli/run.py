@@ -37,7 +37,7 @@ from runevals.cli.progress import progress
 from runevals.cli.run_projects import run_projects
 from runevals.cli.terminal import warn
 from runevals.cli.watch import watch
-from runevals.github.job import change_event, require_own_code
+from runevals.github.this_job import change_event, require_own_code
 from runevals.lib.storage.bucket import copy_to_bucket, is_in_bucket, require_bucket
 from runevals.lib.storage.files import STANDARD_STREAM, write_whole
 from runevals.lib.terminal import at_terminal, say

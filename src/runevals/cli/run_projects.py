@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from runevals.cli import explained
 from runevals.cli.options import raw_settings
 from runevals.cli.terminal import tell
-from runevals.github.job import change_event, require_own_code
+from runevals.github.this_job import change_event, require_own_code
 from runevals.lib.terminal import say
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.reports import VERDICT

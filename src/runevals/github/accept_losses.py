@@ -11,7 +11,8 @@ from runevals.github.api import github_shape_errors
 from runevals.github.approval import LabelEvent, NotApproved, PullRequest, approver
 from runevals.github.comments import READS
 from runevals.github.events import value_at
-from runevals.github.job import JobContext, payload_of
+from runevals.github.job import JobContext
+from runevals.github.this_job import payload_of
 from runevals.lib.text.escape import one_line
 from runevals.records import Acceptance, AcceptedLoss, Conclusion
 from runevals.records.errors import RunevalsError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runevals.github.events import DEPENDABOT
-from runevals.github.job import payload_of
+from runevals.github.this_job import payload_of
 
 
 def token_name(environment: Mapping[str, str]) -> str | None:

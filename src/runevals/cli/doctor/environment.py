@@ -15,8 +15,8 @@ from runevals.cli.options import KEPT_RESULTS
 from runevals.evaluators.kinds import Composite, Evaluator
 from runevals.evaluators.scripted.code import Code
 from runevals.evaluators.scripted.custom import Custom
-from runevals.github.job import change_event
 from runevals.github.permissions import read_only, token_name
+from runevals.github.this_job import change_event
 from runevals.lib.storage.files import require_no_link
 from runevals.records.diagnosis import Diagnosis, good, missing, neither
 from runevals.records.errors import COULD_NOT_MEASURE, PASSED, InvalidSettings, RunevalsError, SandboxUnavailable

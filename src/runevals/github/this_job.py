@@ -1,0 +1,139 @@
+"""The event that started this job, and the change that it checks out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from runevals.github.events import (
+    Event,
+    Job,
+    deciding_commit,
+    is_change,
+    is_elsewhere,
+    is_guarded,
+    job_of,
+    may_identify,
+    value_at,
+)
+from runevals.lib.checkout import repository_root
+from runevals.models.http.identity import REQUEST_TOKEN, REQUEST_URL
+from runevals.records.errors import InvalidSettings
+from runevals.repository import git
+from runevals.run.baseline.protected_side import ChangeEvent
+from runevals.settings.resolve import RawSettings, input_of
+from runevals.settings.table import INPUTS
+
+if TYPE_CHECKING:
+    from runevals.github.api import Api
+
+ALLOW_UNTRUSTED = "RUNEVALS_ALLOW_UNTRUSTED"
+
+
+def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[str, str]) -> Job:
+    """The job of the event that started it. Raises InvalidSettings."""
+    mode = action_input("mode", inputs)
+    event = read_event(environment, repository_root(workspace), inputs.get("github_token", ""))
+    untrusted = bool(action_input("allow_untrusted", inputs))
+    return job_of(event, None if mode is None else str(mode), allow_untrusted=untrusted)
+
+
+def require_own_code(raw: RawSettings) -> None:
+    """Raises InvalidSettings if a command would run untrusted code with access to secrets, as the action does.
+
+    `RUNEVALS_ALLOW_UNTRUSTED` allows it: in CI only the workflow sets variables.
+    """
+    if raw.environment.get("GITHUB_EVENT_NAME"):
+        allowed = raw.environment.get(ALLOW_UNTRUSTED, "")
+        job = job_here(raw.environment, raw.cwd, {"allow_untrusted": allowed})
+        if job.task == "refused":
+            raise InvalidSettings(job.why)
+
+
+def with_own_identity(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment, without the job's identity at an event that may bring code from elsewhere."""
+    if not environment.get(REQUEST_URL):
+        return environment
+    event = Event(
+        name=environment.get("GITHUB_EVENT_NAME", ""),
+        payload=payload_of(environment),
+        actor=environment.get("GITHUB_ACTOR", ""),
+    )
+    if may_identify(event):
+        return environment
+    return {name: value for name, value in environment.items() if name not in (REQUEST_URL, REQUEST_TOKEN)}
+
+
+def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
+    """GitHub's description of the event that started this job; empty if there is none."""
+    try:
+        payload = json.loads(Path(environment.get("GITHUB_EVENT_PATH", "")).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return payload if isinstance(payload, dict) else {}
+
+
+def read_event(environment: Mapping[str, str], repository: Path, token: str = "") -> Event:
+    """The event of this job and the checkout; without a name if there is none."""
+    head, parents = git.head_and_parents(repository)
+    event = Event(
+        name=environment.get("GITHUB_EVENT_NAME", ""),
+        payload=payload_of(environment),
+        actor=environment.get("GITHUB_ACTOR", ""),
+        sha=environment.get("GITHUB_SHA", ""),
+        head=head,
+        parents=parents,
+        unreadable=None if head is not None else git.why_unreadable(repository),
+    )
+    if not is_elsewhere(event):
+        return event
+    return replace(event, left_default=_left_default(event, environment, repository, token))
+
+
+def _left_default(event: Event, environment: Mapping[str, str], repository: Path, token: str) -> str | None:
+    """The merge base of HEAD and the default branch; None if it is unknown."""
+    branch = default_branch(event.payload)
+    if branch is None or event.head is None:
+        return None
+    common = git.common_ancestor(repository, f"refs/remotes/origin/{branch}")
+    if common is not None or (api := api_of(environment, token)) is None:
+        return common
+    from runevals.github.stored import merge_base  # only here is GitHub asked
+
+    return merge_base(api, environment["GITHUB_REPOSITORY"], branch, event.head)
+
+
+def default_branch(payload: Mapping[str, Any]) -> str | None:
+    """The name of the repository's default branch, if the event says it."""
+    branch = value_at(payload, "repository", "default_branch")
+    return branch if isinstance(branch, str) else None
+
+
+def change_event(raw: RawSettings) -> ChangeEvent:
+    """The change that is checked out, by the event. Raises InvalidSettings."""
+    token = raw.inputs.get("github_token") or raw.environment.get("GITHUB_TOKEN", "")
+    event = read_event(raw.environment, repository_root(raw.cwd), token)
+    return ChangeEvent(
+        unreadable=event.unreadable if event.name else None,
+        on_pull_request=is_change(event),
+        untrusted=is_guarded(event),
+        base=deciding_commit(event),
+    )
+
+
+def action_input(name: str, inputs: Mapping[str, str]) -> object:
+    """The value of an input that only a workflow can set, or its default. Raises InvalidSettings."""
+    return input_of(next(setting for setting in INPUTS if setting.name == name), inputs)
+
+
+def api_of(environment: Mapping[str, str], token: str) -> Api | None:
+    """The API as the variables of the job address it; None without a token or a repository."""
+    if not token or not environment.get("GITHUB_REPOSITORY"):
+        return None
+    from runevals.github.api import PUBLIC_API, Api  # most commands ask GitHub nothing
+
+    return Api(environment.get("GITHUB_API_URL") or PUBLIC_API, token)
