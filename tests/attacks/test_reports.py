@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from runevals.lib.terminal import terminal_text
-from runevals.reports import console, html, junit, table
+from runevals.reports import JUNIT, TABLE, console, html
 from tests.conftest import chromium
 from tests.reports.hostile import NASTY, TEXTS, broken_by
 from tests.reports.parsed_page import Page
@@ -51,7 +51,7 @@ def is_number(cell: str) -> bool:
 
 @EACH
 def test_the_table_has_the_same_cells_and_no_formula(text):
-    found, harmless = rows(table.render(broken_by(text))), rows(table.render(broken_by("x")))
+    found, harmless = rows(TABLE.render(broken_by(text))), rows(TABLE.render(broken_by("x")))
     assert [len(row) for row in found] == [len(row) for row in harmless]
     assert [cell for row in found for cell in row if is_formula(cell)] == []
     assert not re.search(
@@ -65,7 +65,7 @@ def elements(text: str) -> list[tuple[str, tuple[str, ...]]]:
 
 @EACH
 def test_junit_has_the_same_elements(text):
-    assert elements(junit.render(broken_by(text))) == elements(junit.render(broken_by("x")))
+    assert elements(JUNIT.render(broken_by(text))) == elements(JUNIT.render(broken_by("x")))
 
 
 @EACH

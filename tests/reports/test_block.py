@@ -7,7 +7,7 @@ import json
 from msgspec.structs import replace
 
 from runevals.records import Links, Outcome
-from runevals.reports import comment, console, html, junit, results
+from runevals.reports import JUNIT, RESULTS, comment, console, html
 from tests.reports.conclusions import conclusion
 from tests.reports.parsed_page import Page
 from tests.sample_reports import attempt, case, report
@@ -66,13 +66,13 @@ def test_the_page_the_document_and_junit_have_the_same_groups():
         ["shipping", "250/250 → 0/250"],
         ["hours", "250/250 → 0/250"],
     ]
-    [written] = json.loads(results.render(made))["causes"]
+    [written] = json.loads(RESULTS.render(made))["causes"]
     assert [(group["label"], group["name"], group["cases"]) for group in written["groups"]] == [
         ("category", "shipping", 250),
         ("category", "hours", 250),
     ]
     sentence = "shipping 250/250 → 0/250: ExactMatch: not found: shipping (250 ×: row-0000, row-0004 and 248 more)"
-    xml = junit.render(made)
+    xml = JUNIT.render(made)
     assert f'<property name="lost.1" value="{sentence}"' in xml
     assert f">{sentence}\nhours 250/250" in xml
 

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from runevals.records import ModelIdentity
-from runevals.reports import console, coverage, junit, summary, table
+from runevals.reports import JUNIT, TABLE, console, coverage, summary
 from runevals.reports import results_document as document
 from tests.reports.conclusions import HOSTILE, conclusion
 from tests.sample_reports import case, report
@@ -104,12 +104,12 @@ def test_the_summary_has_tables_and_the_table_columns():
     told = summary.render(made)
     assert "* capability: refunds 1/1, x 0/1" in unescape(told)
     assert "* a: tripwire did not trip\n* refunds: tripped" in unescape(told)
-    rows = list(csv.DictReader(io.StringIO(table.render(made))))
+    rows = list(csv.DictReader(io.StringIO(TABLE.render(made))))
     assert [(row["capability"], row["difficulty"], row["tripwire"]) for row in rows] == [
         ("refunds", "", "tripwire did not trip"),
         ("x", "", "tripped"),
     ]
-    assert '<property name="tripwire.a" value="tripwire did not trip"' in junit.render(made)
+    assert '<property name="tripwire.a" value="tripwire did not trip"' in JUNIT.render(made)
 
 
 def test_what_labels_hold_is_inert():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runevals.reports import REPORTERS, console, html
+from runevals.reports import HTML, REPORTERS, console
 from tests.reports.conclusions import ALL, thousand_cases
 
 HERE = Path(__file__).parent / "golden"
@@ -12,7 +12,7 @@ HERE = Path(__file__).parent / "golden"
 
 # The page has golden files of its own, of what it shows: see test_html.
 @pytest.mark.parametrize(
-    "reporter", [r for r in (*REPORTERS, console) if r is not html], ids=lambda reporter: reporter.NAME
+    "reporter", [r for r in (*REPORTERS, console) if r is not HTML], ids=lambda reporter: reporter.NAME
 )
 @pytest.mark.parametrize("make", ALL, ids=lambda make: make.__name__)
 def test_golden(reporter, make, golden):

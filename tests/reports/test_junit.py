@@ -3,13 +3,13 @@
 import junitparser
 import pytest
 
-from runevals.reports import junit
+from runevals.reports import JUNIT
 from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions
 from tests.sample_reports import case, report
 
 
 def parsed(made):
-    return junitparser.JUnitXml.fromstring(junit.render(made).encode())
+    return junitparser.JUnitXml.fromstring(JUNIT.render(made).encode())
 
 
 def test_counts_agree_with_an_independent_reader():

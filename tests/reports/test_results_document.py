@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from runevals.records import ToolCall
 from runevals.records.errors import InvalidDocument
-from runevals.reports import REPORTERS, html
+from runevals.reports import HTML, REPORTERS
 from runevals.reports import results_document as document
 from tests.open_files import open_below
 from tests.reports.conclusions import all_passed, everything_broken, regressions, renames
@@ -31,7 +31,7 @@ def test_a_document_is_valid_by_its_published_schema(make):
     "make", [all_passed, regressions, renames, everything_broken], ids=lambda make: make.__name__
 )
 # The page of a run shows more of the base than a document keeps: see test_html.
-@pytest.mark.parametrize("reporter", [r for r in REPORTERS if r is not html], ids=lambda reporter: reporter.NAME)
+@pytest.mark.parametrize("reporter", [r for r in REPORTERS if r is not HTML], ids=lambda reporter: reporter.NAME)
 def test_every_report_can_be_made_from_the_document(make, reporter):
     made = make()
     again = document.parse(document.write(made), "x.json")

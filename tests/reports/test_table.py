@@ -1,12 +1,12 @@
 import csv
 import io
 
-from runevals.reports import table
+from runevals.reports import TABLE
 from tests.reports.conclusions import everything_broken, regressions
 
 
 def rows(made):
-    return list(csv.DictReader(io.StringIO(table.render(made))))
+    return list(csv.DictReader(io.StringIO(TABLE.render(made))))
 
 
 def test_one_row_a_check_and_attempt():

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from runevals.records import Gate, GateRules, GateState, Layer, Outcome, RegressionRule, Scope, State
-from runevals.reports import console, junit
+from runevals.reports import JUNIT, console
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.outcome import Baseline, conclusion_of, decision
 from runevals.verdict.score import over_attempts, over_turns
@@ -536,7 +536,7 @@ def test_a_gate_on_what_was_measured_is_never_a_failed_run(rules, metric):
     assert states(found) == {"mine": "failed", "measured": "passed"}
     assert (found.verdict.outcome, found.verdict.exit_code) == ("unmeasured", 3)
     assert found.verdict.headline.startswith(f"Not measured – the gate mine: {metric} is ")
-    assert "<error" in junit.render(found)
+    assert "<error" in JUNIT.render(found)
 
 
 def test_a_gate_that_fails_whatever_errored_goes_before_one_on_errors(rules):

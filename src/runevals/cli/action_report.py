@@ -27,7 +27,7 @@ from runevals.lib.storage.files import hand_over, is_plain, require_only, write_
 from runevals.lib.terminal import notice, say
 from runevals.lib.text.secrets import redacted, redactor
 from runevals.records.errors import PASSED, CannotWrite, InvalidSettings, InvalidSuite, as_run_error
-from runevals.reports import REPORTERS, comment, html, summary
+from runevals.reports import HTML, REPORTERS, SUMMARY, comment, summary
 from runevals.reports import projects as texts
 from runevals.reports.publish import publish
 from runevals.run.baseline.stored_base import StoredBase
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.resolve import RawSettings, Settings
 
-_NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS if reporter is not html)})
+_NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS if reporter is not HTML)})
 _PAGE = re.compile(r"report-[\w.-]+\.html", re.ASCII)  # of this step, or of one before it
 _OF_PROJECT = re.compile(rf"[\w.-]+\.(?:{'|'.join(reporter.FILENAME for reporter in REPORTERS)})", re.ASCII)
 _OUTCOMES = ("failed", "unmeasured", "passed", "skipped")
@@ -115,7 +115,7 @@ def _publish(results: Results, step: Step, folder: Path) -> CannotWrite | None:
         partial(publish, part.conclusion, list(output_files(folder, part.here).values())) for part in results.parts
     ]
     if results.page:
-        writes.insert(0, partial(write_whole, output_files(folder, step.here)[html.NAME], results.page))
+        writes.insert(0, partial(write_whole, output_files(folder, step.here)[HTML.NAME], results.page))
     for write in writes:
         try:
             write()
@@ -175,17 +175,17 @@ def _files(results: Results, step: Step, folder: Path) -> dict[str, list[Path]]:
     files: dict[str, list[Path]] = {}
     for part in results.parts:
         for name, path in output_files(folder, part.here).items():
-            files.setdefault("pages" if name == html.NAME and results.kind else name, []).append(path)
+            files.setdefault("pages" if name == HTML.NAME and results.kind else name, []).append(path)
     if results.kind:
-        files[summary.NAME] = [folder / summary.FILENAME]
+        files[SUMMARY.NAME] = [folder / SUMMARY.FILENAME]
     if results.page:
-        files[html.NAME] = [output_files(folder, step.here)[html.NAME]]
+        files[HTML.NAME] = [output_files(folder, step.here)[HTML.NAME]]
     return files
 
 
 def _write_summary(text: str, folder: Path) -> None:
     try:
-        write_whole(folder / summary.FILENAME, text)
+        write_whole(folder / SUMMARY.FILENAME, text)
     except CannotWrite as error:
         warn_runner(str(error))
 
@@ -240,9 +240,9 @@ def output_files(folder: Path, here: JobContext) -> dict[str, Path]:
     """The file of each reporter. The page is stored separately, under a file name unique to the job."""
     names = {reporter.NAME: reporter.FILENAME for reporter in REPORTERS}
     if here.project:
-        del names[summary.NAME]  # one for all
+        del names[SUMMARY.NAME]  # one for all
         return {reporter: folder / project_file(here.project, name) for reporter, name in names.items()}
-    names[html.NAME] = f"report-{slug(here.comment_id)}.html"
+    names[HTML.NAME] = f"report-{slug(here.comment_id)}.html"
     return {reporter: folder / name for reporter, name in names.items()}
 
 

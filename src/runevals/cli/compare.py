@@ -10,7 +10,6 @@ import click
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, output_option, raw_settings, settings_options
 from runevals.cli.output import finish_with, outputs_of, verdict_format_option
-from runevals.cli.progress import progress
 from runevals.github.this_job import change_event
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.compare import compare
@@ -42,6 +41,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], form: str, *, rejud
     words = replace(words, base_side=protected_side(words, change_event(words)))
     if not rejudge:
         finish_with(compare(base, head, resolve(words), ignored_changes(words)), outputs, form)
+    from runevals.cli.progress import progress
     from runevals.run import pipeline  # most comparisons run nothing
     from runevals.run.request import RunRequest
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import click
 
-from runevals.models.facts import with_models
-
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Suites": (
         *("prompts_file", "prompts", "expected", "interactive", "all", "all_projects", "category", "tag"),
@@ -109,6 +107,8 @@ class GroupedCommand(ShortHelp):
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The text, with today's models in its examples."""
+        from runevals.models.facts import with_models
+
         self.help = with_models(self.help or "")
         super().format_help_text(ctx, formatter)
 

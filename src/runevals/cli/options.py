@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from runevals.cli.completed_words import completing, of_setting
+from runevals.github.this_job import with_own_identity
 from runevals.lib.storage.files import STANDARD_STREAM
 from runevals.records.errors import InvalidSettings
 from runevals.settings.dotenv import environment
@@ -36,7 +37,6 @@ CALLS = (
     *("ray_address", "ray_num_cpus", "ray_num_gpus", "ray_runtime_env"),
     *("max_cost", "max_tokens", "max_calls", "max_duration"),
 )
-JOB_IDENTITY = "ACTIONS_ID_TOKEN_REQUEST_URL"
 _METAVARS = {"text": "TEXT", "texts": "TEXT", "whole": "N", "number": "SHARE"}
 
 
@@ -105,18 +105,9 @@ def raw_settings(
     return RawSettings(
         flags=flags_set,
         cwd=cwd,
-        environment=_own_identity(environment(cwd, flags.get("env_name"), os.environ)),
+        environment=with_own_identity(environment(cwd, flags.get("env_name"), os.environ)),
         evaluate_only=evaluate_only,
     )
-
-
-def _own_identity(environment: Mapping[str, str]) -> Mapping[str, str]:
-    """The environment; in a job, without its identity at an event that may bring code from elsewhere."""
-    if not environment.get(JOB_IDENTITY):
-        return environment
-    from runevals.github.this_job import with_own_identity
-
-    return with_own_identity(environment)
 
 
 _NOT_EMPTY = ("base", "baseline", "target", "config", "judge", "against", "mark")

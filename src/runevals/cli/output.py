@@ -24,7 +24,7 @@ from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
 from runevals.records.errors import PASSED, CannotWrite, InvalidSettings
 from runevals.records.format_names import AGENTSKILLS, EVAL_DOCUMENT
-from runevals.reports import VERDICT, reporter_for, results
+from runevals.reports import RESULTS, VERDICT, reporter_for
 from runevals.reports.next_steps import Where
 from runevals.reports.publish import check_outputs, print_text, publish, unwritable
 
@@ -136,7 +136,7 @@ def outputs_of(names: Sequence[str], form: str, read: Iterable[Path] = (), what:
 
 def document_of(outputs: Sequence[Path], form: str = "results") -> str | None:
     """The first of these files that is a results document."""
-    return next((str(path) for path in outputs if reporter_for(path.name, form) is results), None)
+    return next((str(path) for path in outputs if reporter_for(path.name, form) is RESULTS), None)
 
 
 def finish_with(conclusion: Conclusion, outputs: Sequence[Path], form: str, *, keeps: bool = False) -> NoReturn:

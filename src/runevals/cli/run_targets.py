@@ -15,7 +15,7 @@ from runevals.cli.terminal import tell
 from runevals.lib.storage.files import STANDARD_STREAM, write_whole
 from runevals.lib.terminal import say, terminal_text
 from runevals.records.errors import InvalidSettings
-from runevals.reports import VERDICT, html, side_by_side, suffix_of, summary
+from runevals.reports import HTML, SUMMARY, VERDICT, side_by_side, suffix_of
 from runevals.reports.publish import publish
 from runevals.run.projects import worst
 from runevals.run.targets import of_target
@@ -73,11 +73,13 @@ def _write(conclusions: Mapping[str, Conclusion], outputs: Sequence[Path], form:
         publish(conclusion, own, form=form)
         files += own
     for path in outputs:
-        if path.suffix == suffix_of(html):
+        if path.suffix == suffix_of(HTML):
             pages = {name: of_target(path, name).name for name in conclusions}
-            write_whole(path, html.render_several(conclusions, pages))
+            from runevals.reports.html import render_several
+
+            write_whole(path, render_several(conclusions, pages))
             files.append(path)
-        elif path.suffix == suffix_of(summary):
+        elif path.suffix == suffix_of(SUMMARY):
             write_whole(path, side_by_side.render_markdown(conclusions))
             files.append(path)
     return files

@@ -9,7 +9,6 @@ from itertools import groupby
 
 import click
 
-from runevals.github.annotations import warning_command
 from runevals.lib.terminal import fitted, on_screen, say, terminal_text
 from runevals.lib.text.secrets import redactor
 from runevals.records import Conclusion, FileProblem
@@ -60,6 +59,8 @@ def warn_runner(text: str) -> None:
     """Shows a warning on the job's page, elsewhere on stderr."""
     redacted = redactor(os.environ)(text)
     if os.environ.get("GITHUB_ACTIONS"):
+        from runevals.github.annotations import warning_command
+
         click.echo(warning_command(redacted))
     else:
         say(f"Warning: {redacted}", err=True)

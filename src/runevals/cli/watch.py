@@ -25,7 +25,7 @@ from runevals.run.progress import Progress
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.load import LoadedSuites
-from runevals.suites.plan import is_selected
+from runevals.suites.selection import is_selected
 from runevals.targets.skill import SkillSettings
 
 EVERY_S = 0.5

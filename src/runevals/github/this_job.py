@@ -21,7 +21,7 @@ from runevals.github.events import (
     value_at,
 )
 from runevals.lib.checkout import repository_root
-from runevals.models.http.identity import REQUEST_TOKEN, REQUEST_URL
+from runevals.models.http.exchanges import REQUEST_TOKEN, REQUEST_URL
 from runevals.records.errors import InvalidSettings
 from runevals.repository import git
 from runevals.run.baseline.protected_side import ChangeEvent

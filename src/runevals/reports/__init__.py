@@ -1,20 +1,18 @@
-"""Output formats: each module renders a conclusion as text."""
+"""Output formats: each writes a conclusion as text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, cast
 
 from msgspec import Struct
 
 from runevals.lib.plugins import guarded, package_of, plugins, require, unusable_plugin
 from runevals.lib.storage.files import STANDARD_STREAM
 from runevals.records import Conclusion
-from runevals.reports import assistant, html, junit, results, skill_results, summary, table
-
-__all__ = ["REPORTERS", "Reporter", "is_packed_name", "reporter_for", "reporters", "suffix_of", "text_of"]
 
 
 class Reporter(Protocol):
@@ -28,29 +26,54 @@ class Reporter(Protocol):
         """The whole text of the file."""
 
 
-@runtime_checkable
-class Streaming(Reporter, Protocol):
-    """An output that may be too large for memory."""
+class Format(Struct):  # as modules, its protocol is not frozen
+    """A reporter of ours. `function` is its place in this package, which is imported when something is written."""
+
+    NAME: str
+    FILENAME: str
+    function: str
 
     def stream(self, conclusion: Conclusion) -> Iterator[str]:
-        """The text of `render`, piece by piece."""
+        """The text in pieces: all of it may not fit in memory."""
+        module, _, name = self.function.partition(".")
+        text = getattr(import_module(f"{__name__}.{module}"), name)(conclusion)
+        return iter((text,)) if isinstance(text, str) else text
+
+    def render(self, conclusion: Conclusion) -> str:
+        """The whole text."""
+        return "".join(self.stream(conclusion))
 
 
 PLUGINS = "runevals.reporters"  # their entry points
-REPORTERS: tuple[Reporter, ...] = (results, html, junit, table, summary)
+RESULTS = Format("results", "results.json", "results_document.written")
+HTML = Format("html", "report.html", "html.render")
+SUMMARY = Format("summary", "summary.md", "summary.render")
+JUNIT = Format("junit", "junit.xml", "junit.stream")
+TABLE = Format("table", "results.csv", "table.stream")
+REPORTERS: tuple[Reporter, ...] = (RESULTS, HTML, JUNIT, TABLE, SUMMARY)
+_ASSISTANT = Format("assistant", "fix.md", "assistant.render")
+_SKILL_CREATOR = (
+    Format("benchmark", "benchmark.json", "skill_results.benchmark"),
+    Format("grading", "grading.json", "skill_results.grading"),
+    _ASSISTANT,
+)
 PACKED = ".gz"
 VERDICT = "json"  # a `--format`: the verdict is printed, and files are as by default
 # By `--format`: reporters selected by the complete name of a file.
 BY_NAME: Mapping[str, tuple[Reporter, ...]] = {
-    "results": (*skill_results.SKILL_CREATOR, assistant),
-    VERDICT: (*skill_results.SKILL_CREATOR, assistant),
-    "agentskills": (*skill_results.AGENTSKILLS, assistant),
+    "results": _SKILL_CREATOR,
+    VERDICT: _SKILL_CREATOR,
+    "agentskills": (
+        Format("benchmark", "benchmark.json", "skill_results.benchmark_of_agentskills"),
+        Format("grading", "grading.json", "skill_results.grading_of_agentskills"),
+        _ASSISTANT,
+    ),
 }
 
 
 def text_of(reporter: Reporter, conclusion: Conclusion) -> Iterator[str]:
     """What the reporter writes, in as many pieces as it can."""
-    return reporter.stream(conclusion) if isinstance(reporter, Streaming) else iter((reporter.render(conclusion),))
+    return reporter.stream(conclusion) if isinstance(reporter, Format) else iter((reporter.render(conclusion),))
 
 
 class _Added(Struct):  # as modules, its protocol is not frozen
@@ -81,7 +104,7 @@ def reporters() -> tuple[Reporter, ...]:
 
 def is_packed_name(filename: str) -> bool:
     """Whether a file of this name is a packed results document."""
-    return filename.lower().endswith(f"{suffix_of(results)}{PACKED}")
+    return filename.lower().endswith(f"{suffix_of(RESULTS)}{PACKED}")
 
 
 def suffix_of(reporter: Reporter) -> str:
@@ -92,7 +115,7 @@ def suffix_of(reporter: Reporter) -> str:
 def reporter_for(filename: str, form: str = "results") -> Reporter | None:
     """The reporter whose files have this name, or this suffix; None if none has."""
     if filename == STANDARD_STREAM.name:
-        return results
+        return RESULTS
     filename = filename[: -len(PACKED)] if is_packed_name(filename) else filename
     by_name = (reporter for reporter in BY_NAME.get(form, ()) if filename.lower() == reporter.FILENAME)
     for reporter in (*by_name, *reporters()):

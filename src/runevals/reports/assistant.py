@@ -17,8 +17,6 @@ from runevals.reports.next_steps import Where
 from runevals.reports.parts import Report, report_of
 from runevals.verdict.wording import first_failure
 
-NAME = "assistant"
-FILENAME = "fix.md"
 MOST_CHARACTERS = 6000
 MOST_OF_TEXT = 600  # characters of a prompt or an answer
 MOST_OF_DIFF = 1500

@@ -19,8 +19,6 @@ from runevals.reports.page_targets import overview_of_targets
 from runevals.reports.side_by_side import headline
 from runevals.verdict.side_by_side import columns_of
 
-NAME = "html"
-FILENAME = "report.html"
 SCRIPTS = (
     *("dom.js", "data.js", "notes.js", "diff.js", "charts.js", "filters.js", "table.js"),
     *("timeline.js", "case.js", "sections.js", "theme.js", "main.js"),

@@ -28,20 +28,16 @@ from runevals.reports.block import block_of, sentences
 from runevals.reports.coverage import tripwire
 from runevals.verdict.wording import runs_passed
 
-NAME = "junit"
-FILENAME = "junit.xml"
 MAX_OUTPUT = 10_000
 AT_ONCE = 100  # tests
 GATES = "runevals.gates"
 
 
-def render(conclusion: Conclusion) -> str:
-    """Failed checks are failures, unmeasured ones errors, gates the last test suite."""
-    return "".join(stream(conclusion))
-
-
 def stream(conclusion: Conclusion) -> Iterator[str]:
-    """Yields the XML piece by piece. Tests are made twice: totals come first, and all may not fit in memory."""
+    """Yields the XML in pieces: failed checks are failures, unmeasured ones errors, gates the last test suite.
+
+    Tests are made twice: totals come first, and all may not fit in memory.
+    """
     causes = _causes(conclusion)
     suites = [
         *_suites(conclusion),

@@ -34,7 +34,7 @@ from runevals.records import (
     RunReport,
     TextChange,
 )
-from runevals.reports import blame, coverage, skill_matrix
+from runevals.reports import blame, coverage
 from runevals.reports.block import Block, block_of
 from runevals.reports.identity import endings, suite_names, target_name
 from runevals.reports.next_steps import Where, next_steps
@@ -133,6 +133,8 @@ def _parts(conclusion: Conclusion, block: Block, links: Links, where: Where | No
     yield from _in_short(conclusion)
     yield from _cases(conclusion, block, where)
     if (matrix := conclusion.skill_matrix) is not None:
+        from runevals.reports import skill_matrix  # few runs have one
+
         pairs, table = _marked(PLAIN, [*skill_matrix.lines(matrix)]), skill_matrix.table(matrix)
         yield Part(title=skill_matrix.TITLE, lines=pairs, table=table, name="the skills", rank=3)
     gates = tuple(_of_gate(gate) for gate in _failed_first(conclusion.gates))

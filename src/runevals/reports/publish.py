@@ -12,8 +12,7 @@ from runevals.lib.storage.files import STANDARD_STREAM, require_no_link, write_w
 from runevals.lib.storage.packed import pack
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.reports import html, is_packed_name, reporter_for, reporters, suffix_of, text_of
-from runevals.reports.page_cases import without_commands
+from runevals.reports import HTML, is_packed_name, reporter_for, reporters, suffix_of, text_of
 
 
 def publish(
@@ -29,8 +28,12 @@ def publish(
         if reporter is None:
             raise InvalidSettings(unknown_suffix(path))
         try:
-            is_page = was_read and reporter.NAME == html.NAME
-            text = text_of(reporter, without_commands(conclusion) if is_page else conclusion)
+            if was_read and reporter is HTML:
+                from runevals.reports.page_cases import without_commands
+
+                text = text_of(reporter, without_commands(conclusion))
+            else:
+                text = text_of(reporter, conclusion)
             if path == STANDARD_STREAM:
                 print_text(text)
             else:

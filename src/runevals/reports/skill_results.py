@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from statistics import stdev
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.nullable import mean
@@ -21,20 +21,12 @@ FRESH_RUN = "a fresh run, to check a possible loss"
 _STATISTICS = ("pass_rate", "time_seconds", "tokens")
 
 
-class SkillReporter(Struct):  # as modules, its protocol is not frozen
-    """One of the two files; `checks` is its key for the list of checks."""
-
-    NAME: str
-    FILENAME: str
-    checks: str
-    document: Callable[[Conclusion, str], Mapping[str, object]]
-
-    def render(self, conclusion: Conclusion) -> str:
-        """The whole text of the file."""
-        return json.dumps(self.document(conclusion, self.checks), indent=2) + "\n"
+def _text(document: Callable[[Conclusion, str], Mapping[str, object]], checks: str, conclusion: Conclusion) -> str:
+    """The whole text of a file; `checks` is its key for the list of checks."""
+    return json.dumps(document(conclusion, checks), indent=2) + "\n"
 
 
-def benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
+def _benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
     """Every run of every case on both sides, and the means of those that were measured."""
     report = conclusion.report
     sides = [(HEAD, report)]
@@ -73,7 +65,7 @@ def _fresh_runs(comparison: Comparison, checks: str) -> Iterator[dict[str, objec
                 yield _run(case, replace(attempt, attempt=number), side, checks, (FRESH_RUN,))
 
 
-def grading(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
+def _grading(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
     """Every check of this run that was measured, with its evidence."""
     attempts = list(_attempts(conclusion.report))
     entries = [
@@ -189,11 +181,7 @@ def _folder(path: str) -> str:
     return folder.removesuffix("evals").removesuffix("/") or "."
 
 
-SKILL_CREATOR = (
-    SkillReporter("benchmark", "benchmark.json", "expectations", benchmark),
-    SkillReporter("grading", "grading.json", "expectations", grading),
-)
-AGENTSKILLS = (
-    SkillReporter("benchmark", "benchmark.json", "assertion_results", benchmark),
-    SkillReporter("grading", "grading.json", "assertion_results", grading),
-)
+benchmark = partial(_text, _benchmark, "expectations")
+grading = partial(_text, _grading, "expectations")
+benchmark_of_agentskills = partial(_text, _benchmark, "assertion_results")
+grading_of_agentskills = partial(_text, _grading, "assertion_results")

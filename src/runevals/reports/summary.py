@@ -6,9 +6,6 @@ from runevals.records import Conclusion
 from runevals.reports.next_steps import Where
 from runevals.reports.sections import sections
 
-NAME = "summary"
-FILENAME = "summary.md"
-
 
 def render(conclusion: Conclusion) -> str:
     """Every section, whatever its length."""

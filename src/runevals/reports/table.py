@@ -9,9 +9,6 @@ from runevals.lib.text.escape import spreadsheet_cell
 from runevals.records import LABELS, CheckResult, Conclusion
 from runevals.reports.coverage import tripwire
 
-NAME = "table"
-FILENAME = "results.csv"
-
 COLUMNS = (
     "suite", "case", "name", "category", "attempt", "turn", "case_status", "check", "layer", "outcome", "value",
     "score", "threshold", "weight", "reason", "error", "prompt", "expected", "output", "latency_s", "cost_usd",
@@ -19,13 +16,8 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def render(conclusion: Conclusion) -> str:
-    """Header and rows, in the order of the results document; unknown values are empty cells."""
-    return "".join(stream(conclusion))
-
-
 def stream(conclusion: Conclusion) -> Iterator[str]:
-    """Yields the table row by row."""
+    """Yields header and rows, in the order of the results document; unknown values are empty cells."""
     writer = csv.writer(_Through(), lineterminator="\n")
     yield writer.writerow(COLUMNS)
     for row in _rows(conclusion):

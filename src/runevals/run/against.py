@@ -18,7 +18,7 @@ from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
 from runevals.settings.target_names import PLACEBO_SKILL
 from runevals.suites.load import LoadedSuites
-from runevals.suites.plan import is_selected
+from runevals.suites.selection import is_selected
 from runevals.targets.agents.settings import AgentTargetSettings
 from runevals.targets.agents.skills import SKILL_FILE
 from runevals.targets.kind import TargetSettings

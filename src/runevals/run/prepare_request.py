@@ -19,7 +19,7 @@ from runevals.run.shards.split import with_split
 from runevals.run.target_runner import with_earlier
 from runevals.settings.resolve import Settings, ignored_changes
 from runevals.suites.load import require_evaluators
-from runevals.suites.plan import is_selected
+from runevals.suites.selection import is_selected
 from runevals.verdict.score import run_report
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from runevals.records import AgainstComparison, Comparison, Conclusion, RunReport
 from runevals.records.errors import InvalidSettings, RunevalsError, TargetRefused
-from runevals.reports import is_packed_name, results, suffix_of
+from runevals.reports import RESULTS, is_packed_name, suffix_of
 from runevals.run.baseline.from_files import is_remote
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.evaluate import Evaluation
@@ -79,7 +79,7 @@ def _with_own_baseline(settings: Settings, name: str) -> Settings:
 
 def of_target(path: Path, name: str) -> Path:
     """The file of one target: `results.json` → `results.mini.json`."""
-    suffix = f"{suffix_of(results)}.gz" if is_packed_name(path.name) else path.suffix
+    suffix = f"{suffix_of(RESULTS)}.gz" if is_packed_name(path.name) else path.suffix
     return path.with_name(f"{path.name[: -len(suffix)]}.{file_name(name)}{suffix}")
 
 

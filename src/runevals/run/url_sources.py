@@ -22,7 +22,7 @@ from runevals.sandbox import Sandbox
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.suites.load import display_path
-from runevals.suites.plan import will_run
+from runevals.suites.selection import will_run
 from runevals.suites.urls.fetch import NotFetched, addresses, fetcher, inline_addresses
 from runevals.suites.urls.mcp_client import Groups, McpServers, ServerContext
 from runevals.suites.urls.mcp_config import FILENAME, McpServer, claiming, read_servers

@@ -22,9 +22,17 @@ from runevals.repository import git
 from runevals.settings.judge import JUDGE_URL
 from runevals.settings.words import judge_words, target_words
 from runevals.targets.kinds import kind_of
-from runevals.targets.reach import ANY, AUTHORIZATION, IDENTITY, PROGRAMS, Reach, Servers, Written, plain
-from runevals.targets.servers_under_test import servers_by_name
-from runevals.targets.web import URL_VARIABLE
+from runevals.targets.reach import (
+    ANY,
+    AUTHORIZATION,
+    IDENTITY,
+    PROGRAMS,
+    URL_VARIABLE,
+    Reach,
+    Servers,
+    Written,
+    plain,
+)
 
 API_KEY_ENV = "RUNEVALS_API_KEY_ENV"  # more names of variables, separated by commas; only the workflow sets it
 _BARE = ("host", "program")  # without a key and a variable they may be the change's own
@@ -161,4 +169,9 @@ def servers_at(repository: Path, base: Path, commit: str | None = None) -> Serve
             return servers if isinstance(servers, dict) else {}
         return {}
 
-    return at_commit if commit else lambda name: servers_by_name(name, base, repository)
+    def here(name: str) -> Mapping[str, Mapping[str, object]]:
+        from runevals.targets.servers_under_test import servers_by_name
+
+        return servers_by_name(name, base, repository)
+
+    return at_commit if commit else here

@@ -12,12 +12,10 @@ from runevals.lib.terminal import notice
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.errors import InvalidSettings
 from runevals.repository.git import may_be_committed, why_unavailable
-from runevals.targets.agents import AGENTS
 
-# By which a key would go to another host, or be read on its way.
+# By which a key would go to another host, or be read on its way; those of agents, too.
 _WAYS = frozenset({
     *(provider.located_by for provider in PROVIDERS.values() if provider.located_by),
-    *(name for agent in AGENTS.values() for name in agent.places),
     "AWS_DEFAULT_REGION", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
     "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_TLS_REJECT_UNAUTHORIZED",
 })  # fmt: skip
@@ -54,7 +52,10 @@ def environment(cwd: Path, name: str | None, process: Mapping[str, str]) -> dict
 
 def _without_settings(values: Mapping[str, str], file: Path) -> Mapping[str, str]:
     """The variables of a dotenv file; if git tracks it, without our settings, addresses and proxies."""
-    settings = sorted(name for name in values if name.startswith("RUNEVALS_") or name.upper() in _WAYS)
+    from runevals.targets.agents import AGENTS
+
+    ways = _WAYS.union(*(agent.places for agent in AGENTS.values()))
+    settings = sorted(name for name in values if name.startswith("RUNEVALS_") or name.upper() in ways)
     repository = repository_root(file.parent)
     if not settings or why_unavailable(repository) is not None or not may_be_committed(repository, file):
         return values

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from runevals.lib.checkout import repository_root
 from runevals.lib.parsing.source import JsonPath, Source, decoded, is_of_git, parse_text, read_text, resolved_path
-from runevals.lib.parsing.toml import read_toml
 from runevals.lib.storage.files import relative_name
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import FileProblem, Location
@@ -121,8 +120,12 @@ def base_settings_file(
 
 def _parsed(text: str, path: Path, display_name: str) -> tuple[Source, tuple[str, ...]]:
     """The settings in this text, under today's names, and notices of others. Raises InvalidSuite."""
-    is_toml = path.suffix == ".toml"
-    source = _table(read_toml(text, display_name)) if is_toml else parse_text(text, path.suffix, display_name)
+    if path.suffix == ".toml":
+        from runevals.lib.parsing.toml import read_toml
+
+        source = _table(read_toml(text, display_name))
+    else:
+        source = parse_text(text, path.suffix, display_name)
     value, notices = with_new_names(source.value)
     return replace(source, value=value), tuple(f"{source.path}: {notice}" for notice in notices)
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from runevals.lib.parsing.source import decoded
 from runevals.models.chat.providers import ProviderName
-from runevals.models.facts import model
 from runevals.records.errors import InvalidSettings
 from runevals.repository import git
 from runevals.settings.target import RawEndpoint
@@ -61,6 +60,8 @@ def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
     section = {**written, "type": kind}
     endpoint = model_fields(section, environment, what="judge")
     if kind == "azure" and endpoint["model"] is None:
+        from runevals.models.facts import model
+
         endpoint["model"] = model("azure judge")
     path = file = recorded = None
     if kind == "recorded":

@@ -32,8 +32,6 @@ from runevals.settings.capabilities import (
     require_names,
     servers_at,
 )
-from runevals.settings.ci_shard import shard_of
-from runevals.settings.evaluators import read_definitions
 from runevals.settings.file import BaseSide, SettingsFile, project_folder, read_settings_file
 from runevals.settings.gates import check_mark, check_names, check_target, gates_of
 from runevals.settings.judge import JudgeSettings, judge_settings
@@ -54,6 +52,7 @@ from runevals.targets.kind import TargetSettings
 
 if TYPE_CHECKING:
     from runevals.records import Weakening
+    from runevals.settings.evaluators import Definitions
 
 CACHE = ".evals/cache"  # without a folder for the caches of the user
 _PREFIX = "RUNEVALS_"  # of the variable of each setting
@@ -177,7 +176,11 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     check_names(values["fail_on"] or (), gates, f"{_source_of('fail_on', origins, file)}: ")
     artifact = values["baseline_artifact"] or ""
     require_artifact_name(artifact, f"{_source_of('baseline_artifact', origins, file)}: ")
-    shard = values["shard"] and shard_of(values["shard"], _source_of("shard", origins, file), raw.environment)
+    shard = None
+    if values["shard"]:
+        from runevals.settings.ci_shard import shard_of
+
+        shard = shard_of(values["shard"], _source_of("shard", origins, file), raw.environment)
     mark = values["mark"] and read_mark(values["mark"], f"{_source_of('mark', origins, file)}: ")
     endpoints = RawEndpoint(
         values=values,
@@ -211,9 +214,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             values,
             suites=_suites(values["suites"], origins["suites"], file, raw.cwd, repository),
             everything=values["all"],
-            definitions=read_definitions(
-                file.values.get("definitions", ()), file.display_name, file.base, repository
-            ),
+            definitions=_definitions(file, repository),
             templates=(),
             fetching=_fetching(effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})),
             quarantine=_quarantine(endpoints),
@@ -487,6 +488,15 @@ def input_of(setting: Setting, inputs: Mapping[str, str]) -> object:
     """The value of a setting that only an action input can set. Raises InvalidSettings."""
     text, name = inputs.get(setting.name, "").strip(), f"input {setting.name}"
     return parsed(setting, text, name) if text else setting.default
+
+
+def _definitions(file: SettingsFile, repository: Path) -> Definitions:
+    """Evaluators under an id of their own. Raises InvalidSettings."""
+    if not (written := file.values.get("definitions", ())):
+        return {}
+    from runevals.settings.evaluators import read_definitions  # with the catalogue of all
+
+    return read_definitions(written, file.display_name, file.base, repository)
 
 
 def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: Path) -> tuple[SuiteEntry, ...]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from runevals.models.chat.prices import Prices
 from runevals.records import PromptTemplate
 from runevals.records.rules import BlameLimits, Content, Fetching, Limits, Mark, SuiteEntry
-from runevals.settings.evaluators import Definitions
+
+if TYPE_CHECKING:
+    from runevals.settings.evaluators import Definitions
 
 
 class LoadSettings(Struct, frozen=True, kw_only=True):

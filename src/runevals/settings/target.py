@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from runevals.lib.parsing.source import path_inside, read_text, resolved_path
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import BaseSide, SettingsFile
-from runevals.settings.prompt_file import read_prompt_file
 from runevals.settings.words import target_words
 from runevals.targets.chat_settings import model_fields
 from runevals.targets.kind import Section, TargetSettings
@@ -128,6 +127,8 @@ def _with_prompt(settings: TargetSettings, section: Section) -> TargetSettings:
     what, name = "target.prompt_file", section.values.get("prompt_file")
     if name is None:
         return settings
+    from runevals.settings.prompt_file import read_prompt_file
+
     path = path_inside(section.repository, name, base=section.base, what=what)
     prompt = read_prompt_file(path, path.relative_to(section.repository.resolve()).as_posix())
     if len(prompt.messages) > 1 and (why := settings.takes_one_message) is not None:

@@ -35,8 +35,9 @@ from runevals.records.script import ScriptRunner
 from runevals.records.traits import UNKNOWN, Traits
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
 from runevals.suites.discover import Discovery, discover, suite_files
-from runevals.suites.plan import RunPlan, checks_of, is_selected
+from runevals.suites.plan import RunPlan, checks_of
 from runevals.suites.prompt import prompt_problems, variables_of, with_prompts
+from runevals.suites.selection import is_selected
 from runevals.suites.workspace import with_workspaces
 
 PLACEHOLDER = "replace me"  # how what `init` writes begins where the author must write

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -17,9 +16,10 @@ from runevals.lib.text.numbers import plural
 from runevals.records import Case, Probe, Suite, Turn
 from runevals.records.errors import UsageError
 from runevals.records.rules import Selection, Shard
+from runevals.suites.selection import is_selected
 
 if TYPE_CHECKING:
-    from runevals.records import CaseReport, ShardInfo
+    from runevals.records import ShardInfo
 
 
 class Trial(Struct, frozen=True, kw_only=True):
@@ -164,22 +164,6 @@ def asks_judge(evaluator: Evaluator) -> bool:
     if isinstance(evaluator, Composite):
         return any(asks_judge(member.evaluator) for member in evaluator.members)
     return isinstance(evaluator, Judged)
-
-
-def is_selected(case: Case | CaseReport, selection: Selection) -> bool:
-    """Whether this case matches the filters of a run."""
-    return (
-        (not selection.category or case.category in selection.category)
-        and (not selection.tag or any(tag in selection.tag for tag in case.tags))
-        and (not selection.filter or any(fnmatchcase(case.key, pattern) for pattern in selection.filter))
-    )
-
-
-def will_run(case: Case, selection: Selection) -> bool:
-    """Whether this case matches the filters and the shard of a run."""
-    return is_selected(case, selection) and (
-        selection.shard is None or selection.shard.holds(case.suite, case.key)
-    )
 
 
 def _no_cases_message(cases: Sequence[Case], selection: Selection) -> str:

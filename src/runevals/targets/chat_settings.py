@@ -11,15 +11,13 @@ from msgspec import Struct
 from runevals.lib.ci import in_ci
 from runevals.models.chat.providers import PROVIDERS, Api, address, azure_address
 from runevals.models.http.exchanges import EXCHANGES
-from runevals.models.http.identity import job_identity
-from runevals.models.http.key import Key
 from runevals.models.http.origin import OPENAI_URL, origin_of
-from runevals.models.http.reachable import unreachable
 from runevals.records.diagnosis import Diagnosis, good, missing
 from runevals.records.errors import COULD_NOT_MEASURE, USAGE_ERROR, InvalidSettings
 
 if TYPE_CHECKING:
     from runevals.models.chat.chat import Chat
+    from runevals.models.http.key import Key
     from runevals.models.http.throttle import Throttles
 
 DEFAULT_TIMEOUT_S = 120.0
@@ -158,6 +156,8 @@ def diagnosis_of(name: str, settings: ModelSettings, environment: Mapping[str, s
         if in_ci(environment):
             fix = f"pass it in the workflow: env: {key}: ${{{{ secrets.{key} }}}}"
         return missing(name, f"{display}: the variable {key} is not set", fix, USAGE_ERROR)
+    from runevals.models.http.reachable import unreachable  # for doctor
+
     problem = unreachable(place)
     if problem is not None:
         fix = "check the address (OPENAI_BASE_URL, base_url), the network and the proxy"
@@ -194,6 +194,8 @@ def _identity(settings: ModelSettings, environment: Mapping[str, str], what: str
         raise InvalidSettings(
             f"{what}.auth: AZURE_AI_API_VERSION asks for the older API, which takes a key; unset it"
         )
+    from runevals.models.http.identity import job_identity  # most have a key
+
     return job_identity(settings.type, settings.base_url or OPENAI_URL, environment, what=what)
 
 

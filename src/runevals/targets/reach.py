@@ -17,6 +17,7 @@ AUTHORIZATION = "authorization"  # the header of the key of a chat model
 IDENTITY = "the job's identity"  # in place of a key: `auth: github`
 PROGRAMS = "a program under test"
 ANY = "*"  # a header that the workflow leaves open
+URL_VARIABLE = "RUNEVALS_TARGET_URL"  # by which the workflow names the address of an agent
 Kind = Literal["key", "host", "variable", "program", "agent", "option", "tool", "server", "plugin"]
 _SAYS: Mapping[Kind, str] = {
     "key": "sends {name} to {place} in the header {detail}",

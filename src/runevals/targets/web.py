@@ -18,9 +18,8 @@ from runevals.models.http.reachable import unreachable
 from runevals.records.diagnosis import Diagnosis, good, missing
 from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings
 from runevals.targets.kind import Section, TargetSettings
-from runevals.targets.reach import AUTHORIZATION, Reach, Written, rules
+from runevals.targets.reach import AUTHORIZATION, URL_VARIABLE, Reach, Written, rules
 
-URL_VARIABLE = "RUNEVALS_TARGET_URL"
 _WITHOUT_BODY = ("GET", "DELETE")
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, section 5.6.2

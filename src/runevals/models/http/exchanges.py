@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+# By which a job of GitHub asks for its identity token.
+REQUEST_URL, REQUEST_TOKEN = "ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"
 _TOKEN_EXCHANGE = {
     "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
     "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",

@@ -13,12 +13,11 @@ from urllib.parse import quote, urlsplit
 
 from runevals.lib.text.secrets import beginning, remember_token
 from runevals.models.http import network
-from runevals.models.http.exchanges import EXCHANGES, Exchange
+from runevals.models.http.exchanges import EXCHANGES, REQUEST_TOKEN, REQUEST_URL, Exchange
 from runevals.models.http.origin import origin_of
 from runevals.models.http.throttle import CallFailed, TryAgain, failure_of_status
 from runevals.records.errors import InvalidSettings
 
-REQUEST_URL, REQUEST_TOKEN = "ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"
 TIMEOUT_S = 30.0
 _MOST_WORDS = 300  # of a refusal
 _RENEWED_AFTER = 0.8  # of a token's lifetime

@@ -34,7 +34,7 @@ from runevals.run.load import load_request
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites, prompted_suites
-from runevals.suites.plan import is_selected
+from runevals.suites.selection import is_selected
 
 Key = tuple[str, str]  # suite and key of a case
 _WHOLE_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # the name of a commit that is of no other

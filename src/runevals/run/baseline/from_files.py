@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
 from runevals.lib.text.numbers import first_of
-from runevals.models.http.network import session
 from runevals.models.http.origin import without_credentials
 from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.records import RunReport
@@ -25,11 +24,10 @@ from runevals.reports import results_document as document
 from runevals.repository import git
 from runevals.run.baseline.marks import filters_of, may_be_of_change
 from runevals.run.baseline.unmeasured import unmeasured_cases
-from runevals.run.shards.merge import same_model
 from runevals.run.tool_results import parse_report, read_report, report_of_files, require_not_committed
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings
-from runevals.suites.plan import is_selected
+from runevals.suites.selection import is_selected
 from runevals.verdict.comparability import judges_differ
 from runevals.verdict.outcome import Baseline
 from runevals.verdict.score import pooled, run_report
@@ -261,6 +259,8 @@ def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str 
         return "no commit is named"
     if commits[0] != commits[1] and not git.same_files(settings.repository, *map(str, commits)):
         return "another commit"
+    from runevals.run.shards.merge import same_model
+
     if not same_model(newest.run.target, run.run.target):
         return "another target"
     return "another judge" if judges_differ(newest, run) else None
@@ -290,6 +290,8 @@ def _fetched(address: str, name: str) -> str:
 
     deadline = time.monotonic() + TOTAL_S
     try:
+        from runevals.models.http.network import session
+
         with session() as client, client.get(address, timeout=TIMEOUT_S, stream=True) as answer:
             answer.raise_for_status()
             content = read_limited(pieces(answer.raw), MAX_BYTES, deadline)

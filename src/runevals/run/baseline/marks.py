@@ -20,7 +20,7 @@ from runevals.reports.results_document import MAX_UNPACKED, content_of, document
 from runevals.repository import git
 from runevals.settings.file import results_folder
 from runevals.settings.resolve import Settings
-from runevals.suites.plan import is_selected
+from runevals.suites.selection import is_selected
 
 MOST_READ = 20  # of which the best is taken
 LEAST_MEASURED = 0.8  # of the cases

@@ -26,7 +26,7 @@ from runevals.run.request import RunRequest
 from runevals.run.sides import can_run_again
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
-from runevals.suites.plan import is_selected
+from runevals.suites.selection import is_selected
 from runevals.verdict.blame_search import SearchResult, most_runs, search_case, searched, usual_runs
 from runevals.verdict.causes import IN_DOUBT, causes
 

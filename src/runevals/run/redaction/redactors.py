@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
 from runevals.lib.text.secrets import redacted, redactor
 from runevals.records import RunReport
 from runevals.records.script import ScriptRunner
-from runevals.run.redaction.patterns import PatternRedactor
-from runevals.sandbox import Sandbox
 from runevals.settings.resolve import Settings
 from runevals.settings.stages import RedactionSettings
 from runevals.verdict.outcome import Baseline
+
+if TYPE_CHECKING:
+    from runevals.run.redaction.patterns import PatternRedactor
 
 T = TypeVar("T")
 
@@ -28,6 +29,8 @@ def text_redactor(
     secrets = redactor(settings.environment, names)
     if not settings.redaction.redact_patterns:
         return secrets
+    from runevals.run.redaction.patterns import PatternRedactor  # most have none
+
     patterns = PatternRedactor(settings.redaction.redact_patterns, sandbox)
     return lambda text: patterns(secrets(text))
 
@@ -45,6 +48,8 @@ def report_without_either(report: RunReport, settings: Settings) -> RunReport:
 
 def without_patterns(report: RunReport, settings: Settings) -> RunReport:
     """A report that may have been written with other patterns."""
+    if not settings.redaction.redact_patterns:
+        return report
     with _patterns(settings.redaction) as patterns:
         return patterns.within_report(report)
 
@@ -56,5 +61,8 @@ def base_without_patterns(baseline: Baseline | None, settings: Settings) -> Base
 
 @contextmanager
 def _patterns(settings: RedactionSettings) -> Iterator[PatternRedactor]:
+    from runevals.run.redaction.patterns import PatternRedactor
+    from runevals.sandbox import Sandbox
+
     with Sandbox(workers=1) as sandbox:  # starts nothing until it is used
         yield PatternRedactor(settings.redact_patterns, sandbox)

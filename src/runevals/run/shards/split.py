@@ -14,7 +14,8 @@ from runevals.run.load import plan_of
 from runevals.settings.resolve import Settings
 from runevals.settings.stages import CompareSettings
 from runevals.suites.load import LoadedSuites
-from runevals.suites.plan import RunPlan, is_selected, part_of
+from runevals.suites.plan import RunPlan, part_of
+from runevals.suites.selection import is_selected
 from runevals.suites.shard import CaseName, balanced
 
 MOST_CHARACTERS = 100_000  # of the durations that a plan hands on: an environment variable holds 128 KiB

@@ -38,7 +38,8 @@ from runevals.sandbox import Sandbox
 from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import Settings
 from runevals.settings.targets import choose_one
-from runevals.suites.plan import RunPlan, will_run
+from runevals.suites.plan import RunPlan
+from runevals.suites.selection import will_run
 from runevals.targets import Target
 from runevals.targets.cached import CachedTarget
 from runevals.targets.chat_settings import chat_of
