@@ -26,10 +26,10 @@ sys.exit(1)  # as test runners do if a test failed
 RERUN = f"version: 1\nrerun: [{sys.executable}, tool.py, '{{key}}', '{{output}}']\n"
 
 
-def results(repository, name, lost):
+def results(repository, name, lost, runs=3):
     ends = ["<failure message='lost'/>" if f"t{number}" in lost.split() else "" for number in range(20)]
     tests = "".join(f"<testcase name='t{number}'>{end}</testcase>" for number, end in enumerate(ends))
-    repository.write(name, f"<testsuite name='kb'>{tests * 3}</testsuite>")
+    repository.write(name, f"<testsuite name='kb'>{tests * runs}</testsuite>")
 
 
 @pytest.fixture
@@ -71,6 +71,25 @@ def test_a_lost_case_is_confirmed_on_fresh_runs_of_both_sides(gated):
 def test_a_program_that_writes_no_results_leaves_the_case_open(gated):
     text, _ = gated("-", "broken", 3)
     assert "ended with exit code 1: no key in the environment" in " ".join(text.split())
+
+
+UNSURE = """\
+import pathlib, sys
+key, folder = sys.argv[1:]
+if key == "t3":
+    sys.exit("no such test")
+pathlib.Path(folder, "junit.xml").write_text(f"<testsuite name='kb'><testcase name='{key}'/></testsuite>")
+"""
+
+
+def test_a_case_that_cannot_be_run_again_is_no_pass_though_another_contradicts_itself(project, runevals):
+    """Without the base's commit, too: t5 passes again, so that nothing is exact any more."""
+    project.write("tool.py", UNSURE)
+    project.write("runevals.yaml", RERUN)
+    results(project, "base.xml", "", runs=1)
+    results(project, "now.xml", "t3 t5", runs=1)
+    code, out, err = runevals("gate", "now.xml", "--baseline", "base.xml")
+    ended(code, 3, out + err, "t3", "ended with exit code 1: no such test")
 
 
 def test_a_change_cannot_name_the_program_itself(gated):

@@ -236,13 +236,18 @@ class CaseRuns(Struct):
         return doubt or (reason, "")
 
     def _without_base(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:
-        """No fresh run of the base: the head's first ones clear a case, or count beside its scored runs."""
+        """No fresh run of the base: the head's first ones clear a case, or count beside its scored runs.
+
+        What was asked for and could not be made leaves it open.
+        """
         results: dict[Key, Finding] = {}
         longer = {}
         for key, each in entrants.items():
             runs = self._runs[key]
             if runs.head and all(run.status is Outcome.PASSED for run in runs.head):
                 results[key] = self._finding(key, each, Reason.PASSED_AGAIN)
+            elif not runs.head and self.runner.trouble:
+                results[key] = self._finding(key, each, Reason.ERRORS, self.runner.trouble)
             else:
                 longer[key] = Pair.of(runs.pair.base, _with(runs.pair.head, runs.head))
         pairs = [*({pair.key: pair for pair in self._pairs} | longer).values()]
