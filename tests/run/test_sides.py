@@ -39,7 +39,7 @@ def test_a_base_is_run_again_at_the_commit_of_its_result(repository, settings):
     ("baseline", "why"),
     [
         (None, "there is no base"),
-        (of_commit(None), "the base's result does not say its commit"),
+        (of_commit(None), "the base's result does not say its commit (`--base REF` does)"),
         (of_commit("d" * 40), "the base's commit is not here"),
     ],
 )

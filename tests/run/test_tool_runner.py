@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 
 import pytest
 
 from runevals.run.tool_runner import filled
-from tests.against_base import pull_request_event
+from tests.against_base import on_main, pull_request_event
 from tests.ending import ended
 
 TOOL = """
@@ -174,3 +176,48 @@ def test_a_name_is_no_option():
         filled("{key}", values)
     assert filled("--filter={key}", values) == "--filter=--output=/etc"
     assert filled("{name}{other}", values) == "n{other}"
+
+
+def test_a_case_is_named_by_a_pattern_and_without_its_parameters(project, runevals):
+    writes = "import pathlib, sys; pathlib.Path('asked').write_text(' '.join(sys.argv[1:]))"
+    project.write(
+        "runevals.yaml", f"rerun: [{sys.executable}, -c, {json.dumps(writes)}, '{{pattern}}', '{{test}}']\n"
+    )
+    case = "<testsuite name='kb'><testcase name='a.b[1]'>{}</testcase></testsuite>"
+    project.write("base.xml", case.format(""))
+    project.write("now.xml", case.format("<failure/>"))
+    assert runevals("gate", "now.xml", "--baseline", "base.xml")[0] == 3
+    assert (project.path / "asked").read_text() == r"a\.b\[1\] a.b"
+
+
+OF_PYTEST = """
+import pytest
+@pytest.mark.parametrize("asked", ["is it $10, or 'a = b'?"])
+def test_answer(asked):
+    assert open("answers.txt").read() == "right"
+"""
+RERUN_OF_PYTEST = (
+    f"version: 1\nrerun: [{sys.executable}, -m, pytest, -p, 'no:cacheprovider', -k, '{{test}}', "
+    "'--junitxml={output}/junit.xml']\n"
+)
+
+
+@pytest.mark.parametrize("folder", [".", "support"])
+def test_tests_of_pytest_are_run_again_whatever_their_parameters_where_their_settings_are(
+    repository, runevals, folder
+):
+    repository.write("support/test_bot.py", OF_PYTEST)
+    repository.write("support/runevals.yaml", RERUN_OF_PYTEST)
+    repository.write("support/answers.txt", "right")
+    on_main(repository, ".gitignore", "*.xml\n.evals\n__pycache__\n")
+    for name, answer in (("base", "right"), ("now", "wrong")):
+        repository.write("support/answers.txt", answer)
+        command = [sys.executable, "-m", "pytest", "-qp", "no:cacheprovider", f"--junitxml={name}.xml"]
+        subprocess.run(command, cwd=repository.path / "support", check=False, capture_output=True)
+    repository.git("commit", "-qam", "wrong")
+    os.chdir(repository.path / folder)
+    base, now, settings = (
+        os.path.relpath(repository.path / "support" / name) for name in ("base.xml", "now.xml", "runevals.yaml")
+    )
+    code, out, err = runevals("gate", now, "--baseline", base, "--config", settings, "--base", "main")
+    ended(code, 1, out + err, "1 of 1 case regressed", "0/2 on fresh runs")

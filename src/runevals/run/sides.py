@@ -183,6 +183,6 @@ def commit_of_base(settings: Settings, stored: str | None) -> tuple[str | None, 
     if (began_at := change_began_at(settings)) is not None:  # a stored result may be of an older commit
         return began_at, ""
     if stored is None:
-        return None, "the base's result does not say its commit"
+        return None, "the base's result does not say its commit (`--base REF` does)"
     commit = git.commit_of(settings.repository, stored)
     return commit, "" if commit else "the base's commit is not here"

@@ -14,7 +14,7 @@ from runevals.programs.processes import make_for_programs
 from runevals.records import AttemptReport, Conclusion, Finding, RunReport
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.checkout import base_checkout
-from runevals.run.baseline.prepare import prepare
+from runevals.run.baseline.prepare import folder_of, prepare
 from runevals.run.head import alike_earlier
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import report_without_either, without_either
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from runevals.verdict.matching import Key, Pair
 
 TIMEOUT_S = 600.0  # of one run of one case
-_PLACEHOLDER = re.compile(r"\{(suite|key|name|output)\}")
+_PLACEHOLDER = re.compile(r"\{(suite|key|name|test|pattern|output)\}")
 _VARIABLES = {
     "suite": "RUNEVALS_SUITE",
     "key": "RUNEVALS_KEY",
@@ -133,6 +133,7 @@ class ToolRunner(Runner, kw_only=True):
         assert settings is not None  # noqa: S101 - the base was opened
         case = pair.head if side == "head" else pair.base
         values = {"suite": case.suite, "key": case.key, "name": case.name}
+        values["test"], values["pattern"] = case.name.partition("[")[0], re.escape(case.name)
         with TemporaryDirectory(prefix="runevals-rerun-") as top:
             make_for_programs(Path(top), "results")
             folder = str(Path(top, "results"))
@@ -164,10 +165,10 @@ class ToolRunner(Runner, kw_only=True):
         except ValueError as error:
             return str(error)
         stop = self.request.budget.stop
-        variables = {_VARIABLES[name]: value for name, value in values.items()}
+        variables = {variable: values[name] for name, variable in _VARIABLES.items()}
         failure = failure_of(
             command,
-            cwd=settings.cwd,
+            cwd=settings.repository / folder_of(self.request.settings),
             env={**cleaned(settings.environment), **variables},
             timeout_s=TIMEOUT_S,
             stopped=lambda: stop.problem is not None,
@@ -177,6 +178,8 @@ class ToolRunner(Runner, kw_only=True):
 
 def filled(word: str, values: Mapping[str, str]) -> str:
     """An argument with `{key}`, `{name}`, `{suite}` and `{output}` filled in.
+
+    `{test}` is the name without what pytest adds in brackets, `{pattern}` a regular expression of the name.
 
     Raises ValueError if a case's own text would make an option of it.
     """

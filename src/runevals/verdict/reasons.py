@@ -63,7 +63,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
     Reason.CHANCE: Meaning(
         State.NOT_KNOWN,
         "an unchanged suite hardly ever shows it, and nothing can be run again",
-        "more runs on both sides (`repeat`), or `rerun`",
+        "more runs on both sides (`repeat`), or `rerun` with `--base REF`",
     ),
     Reason.CACHE: Meaning(State.NOT_KNOWN, "a cache on the way answers the fresh runs", "switch the cache off"),
     Reason.PASSED_AGAIN: Meaning(State.NOT_WORSE, "it passes on fresh runs"),
@@ -77,7 +77,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
     Reason.BY_CHANCE: Meaning(
         State.NOT_WORSE,
         "an unchanged suite shows as much by chance",
-        "more runs on both sides (`repeat`), or `rerun`",
+        "more runs on both sides (`repeat`), or `rerun` with `--base REF`",
         warns=True,
     ),
     Reason.NEW_FORM: Meaning(

@@ -24,7 +24,7 @@ def prepare(settings: Settings, base: Settings, stop: Stop) -> None:
     Raises InvalidSettings for a path that may not be shared, ExternalError with the setup's own error.
     """
     says = base if settings.base_side is None else settings
-    folder = _folder(says)
+    folder = folder_of(says)
     with as_owner():  # what links the head's programs lay in its way are followed with their rights
         for path in says.compare.share:
             share(os.path.normpath(folder / path), settings.repository, base.repository)
@@ -35,8 +35,8 @@ def prepare(settings: Settings, base: Settings, stop: Stop) -> None:
             raise ExternalError(without_either(str(error), settings)) from None
 
 
-def _folder(says: Settings) -> Path:
-    """Where the settings file is that says it, relative to its repository."""
+def folder_of(says: Settings) -> Path:
+    """Where the settings file is that names a program, relative to its repository: there it is started."""
     file = says.file if says.base_side is None else says.base_side.file
     return Path(os.path.relpath(says.cwd if file is None else file.base, says.repository))
 
