@@ -134,6 +134,20 @@ def test_what_two_targets_lost_is_accepted_one_after_the_other(repository, runev
     assert "2 cases" in out, "the other's stays"
 
 
+def test_of_two_projects_gated_from_one_folder_each_accepts_its_own_loss(project, runevals):
+    commands = {}
+    for name in ("support", "search"):
+        project.write(f"{name}/runevals.yaml", "version: 1\n")
+        for side, end in (("base", ""), ("head", '<failure message="no"/>')):
+            tests = f'<testcase classname="{name}" name="t">{end}</testcase>'
+            project.write(f"{name}/{side}.xml", f"<testsuite>{tests}</testsuite>")
+        given = (f"{name}/head.xml", "--baseline", f"{name}/base.xml", "--config", f"{name}/runevals.yaml")
+        commands[name] = printed(runevals("gate", *given)[1])["wanted?"]
+    for name, command in commands.items():
+        code, out, err = typed(runevals, command)
+        ended(code, 0, out + err, f"Written: {name}/runevals.accepted.yaml")
+
+
 def test_a_case_of_recorded_answers_is_seen_with_these_answers(repository, runevals):
     repository.write("answers.jsonl", ANSWERS)
     runevals("--target", "recorded:answers.jsonl", "-q", "-o", "base.json")

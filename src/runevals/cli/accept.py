@@ -70,7 +70,7 @@ def command(
     reason = reason.strip()
     if not reason or len(reason) > MAX_REASON or not reason.isprintable():
         raise InvalidSettings(f"--reason must be one line of 1 to {MAX_REASON} characters")
-    path, conclusion = newest_comparison(results, "--results ")
+    path, conclusion = newest_comparison(results, options["config"], "--results ")
     settings = resolved_settings(options)
     file = accepted_file(settings)
     require_of_head(conclusion.report.run, path, settings.repository, file)

@@ -84,7 +84,7 @@ def command(
     check_outputs(outputs)
     words = raw_settings(options, paths=suite)
     require_local(words, "blame", ", with the results of the job: runevals blame results.json")
-    path, conclusion = newest_comparison(results)
+    path, conclusion = newest_comparison(results, options["config"])
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
     request = _request(words, base, conclusion.report.run.settings.get("target"), quiet=quiet)
     require_of_head(conclusion.report.run, path, request.settings.repository, is_named=results is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from itertools import takewhile
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runevals.cli.options import kept_folder
+from runevals.lib.checkout import repository_root
 from runevals.lib.text.escape import one_line
 from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import newest_results
@@ -24,10 +26,13 @@ _PART = frozenset({"filter", "category", "tag"})  # settings of a run of some ca
 LAST = 50  # results that are searched for a comparison
 
 
-def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Conclusion]:
+def newest_comparison(
+    results: Path | None, config: str | None = None, option: str = ""
+) -> tuple[Path, Conclusion]:
     """The newest results that were compared with a base, or this document, of several targets those with a loss.
 
-    A look at single cases is no run of the change, if there is one. `option` is how the command takes a document.
+    A look at single cases is no run of the change, if there is one. With `config`, runs by another settings
+    file do not count: several projects may be run from one folder. `option` is how the command takes a document.
     Raises InvalidSettings, or InvalidDocument.
     """
     if results is None:
@@ -35,7 +40,13 @@ def newest_comparison(results: Path | None, option: str = "") -> tuple[Path, Con
         elsewhere = f"\nif it ran elsewhere, name its document: {option}results.json"
     else:
         latest, where, elsewhere = iter([(results, read_conclusion(results))]), str(results), ""
-    compared = ((path, one) for path, one in latest if one.comparison is not None)
+    root = repository_root(Path.cwd()).resolve()
+    of_config = (None, config and os.path.relpath(Path(config).resolve(), root).replace(os.sep, "/"))
+    compared = (
+        (path, one)
+        for path, one in latest
+        if one.comparison is not None and (not config or one.report.run.settings.get("config") in of_config)
+    )
     if (newest := next(compared, None)) is not None:
         commit = newest[1].report.run.commit
         of_commit = [newest, *takewhile(lambda each: each[1].report.run.commit == commit, compared)]
