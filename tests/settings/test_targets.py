@@ -81,6 +81,7 @@ def test_one_of_them_is_as_if_it_were_the_only_one(settle):
         pytest.param({}, {"model": ("a", "b")}, "of which target?", id="models"),
         pytest.param({"target": "openai"}, {"model": ("a", "a")}, "--model a was given twice", id="twice"),
         pytest.param({"target": "recorded:a.json"}, {"model": ("a", "b")}, "the recorded target", id="recorded"),
+        pytest.param({"target": "python:a.py:f"}, {"model": ("a", "b")}, "the python target answers", id="python"),
         pytest.param(
             {"target": "skill"},
             {"against": "mini"},

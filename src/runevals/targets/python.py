@@ -254,7 +254,9 @@ class PythonSettings(ProgramSettings, frozen=True, kw_only=True):
     function: str
     interpreter: str | None = None
 
-    traits = Traits(takes_files=True, answers_tool_calls=True, is_program=True, needs_files=True)
+    traits = Traits(
+        takes_files=True, answers_tool_calls=True, is_program=True, needs_files=True, takes_model=False
+    )
     word = "function"
     form = "FILE.py:FUNCTION"
     reaches = rules("function", "interpreter", of=program_of)
