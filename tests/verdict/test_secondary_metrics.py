@@ -61,7 +61,11 @@ def test_a_score_that_falls_without_failing_is_told_of_the_only_evaluator_too():
             found.append(over_attempts(made, [over_turns(1, [turn])]))
         return report(found)
 
-    metric, _pass_rate = compare(run(0.55), run(0.95), "b").metrics
+    compared = compare(run(0.55), run(0.95), "b")
+    assert other_metrics(compared) == [
+        "the score of ExactMatch is worse: 95.0 % → 55.0 % (p < 0.0001, corrected for 2 metrics)"
+    ]
+    metric, _pass_rate = compared.metrics
     assert (metric.name, round(metric.loss, 2)) == ("evaluator:ExactMatch", 0.4)
     assert metric.holm_p < 0.001
 
@@ -89,7 +93,7 @@ def test_what_answers_take_is_tested_case_by_case_and_told():
     assert (cheaper.name, cheaper.unit, cheaper.holm_p) == ("cost", "usd", 1.0)
     assert cheaper.loss < 0
     assert other_metrics(found) == [
-        "latency rose from 2.5 s a run to 2.6 s a run (p < 0.0001, corrected for 2 metrics)"
+        "latency is worse: 2.5 s a run → 2.6 s a run (p < 0.0001, corrected for 2 metrics)"
     ]
     assert found.state is State.NOT_WORSE
 

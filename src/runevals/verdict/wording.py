@@ -436,12 +436,19 @@ def other_metrics(comparison: Comparison) -> list[str]:
     several = len(comparison.metrics) > 1
     correction = f", corrected for {len(comparison.metrics)} metrics" if several else ""
     return [
-        f"{metric.name.removeprefix('evaluator:')} {'dropped' if metric.unit == 'share' else 'rose'} from "
-        f"{in_unit(metric, metric.base_mean)} to {in_unit(metric, metric.head_mean)} "
+        f"{_title(metric)} is worse: {in_unit(metric, metric.base_mean)} → {in_unit(metric, metric.head_mean)} "
         f"({p_value(metric.holm_p)}{correction})"
         for metric in comparison.metrics
         if metric.holm_p <= 0.01 and metric.loss > _unnoticed(metric)
     ]
+
+
+def _title(metric: MetricChange) -> str:
+    """What its numbers are, of which more of a share is always better."""
+    kind, _, evaluator = metric.name.partition(":")
+    return (
+        f"the score of {evaluator}" if evaluator else {"share": "the mean score"}.get(kind, kind.replace("_", " "))
+    )
 
 
 def _unnoticed(metric: MetricChange) -> float:

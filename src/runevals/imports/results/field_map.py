@@ -374,6 +374,8 @@ class FieldMap(Struct, frozen=True, kw_only=True):
 
     def _attempt(self, one: Json, row: Json, end: Outcome | None, scales: Scales) -> ImportedAttempt:
         error = one.at(self.error).text_or_none or row.at(self.error).text_or_none or ""
+        if end is Outcome.ERRORED:
+            error = error or one.at(self.end.at).name_or_empty
         measured = end not in (Outcome.ERRORED, Outcome.SKIPPED)
         results = self._checks(one, end, scales) if measured else _read_all(self.unmade, one, scales)
         if measured and not results and self.ungraded:
