@@ -129,7 +129,7 @@ def _caveats(
 ) -> Iterator[str]:
     yield from caveats_of(head, base, rule)
     if promised and not deterministic:
-        yield "the target is called deterministic, but gave different answers to the same question"
+        yield "what answers is taken as deterministic, but gave different answers to the same question"
 
 
 def _with_numbers(

@@ -105,7 +105,9 @@ def in_short(comparison: Comparison) -> str:
     if comparison.metric == "share":
         line, by = _graded(comparison), signed(-4 * comparison.drop, 2)
     if comparison.deterministic:
-        return f"{line} (deterministic target: every difference is real)."
+        of_tool = comparison.base.run.of_tool
+        why = "taken as deterministic, unless `--stochastic` is set" if of_tool else "deterministic target"
+        return f"{line} ({why}: every difference is real)."
     detectable = comparison.detectable_drop
     if comparison.fresh and comparison.state is not State.WORSE:
         return f"{line} ({by}); {comparison.fresh} does not confirm the difference."
