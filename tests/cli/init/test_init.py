@@ -257,7 +257,11 @@ def test_the_workflow_of_a_project_in_a_folder_installs_there_and_a_second_proje
     runevals("init", "--gate", "pytest")
     _, _, run, ours = _workflow(repository)["jobs"]["evals"]["steps"]
     assert run["working-directory"] == "second"
-    assert ours["with"] == {"mode": "gate", "results": "second/junit.xml"}
+    assert ours["with"] == {"mode": "gate", "results": "second/junit.xml", "config": "second/runevals.yaml"}
+    _, out, _ = runevals("init", "--gate", "promptfoo")
+    steps = yaml.safe_load("\n".join(line for line in out.splitlines() if line.startswith("      ")))
+    assert steps[-2]["run"] == GATED["promptfoo"][0]
+    assert steps[-1]["with"] == {**ours["with"], "results": "second/output.json"}
 
 
 def test_a_second_skill_does_not_take_the_place_of_the_first(project, runevals):

@@ -118,9 +118,15 @@ def begin_gate(tool: str) -> Iterator[str]:
     settings = resolved_settings({})
     commands = (*installs(settings.cwd, "command"), starter.GATED[tool][0])
     branch, folder = git.default_branch(settings.repository), _folder(settings)
-    text = starter.gate_workflow(tool, branch=branch, commands=commands, folder=folder)
-    yield _write(settings.repository / starter.WORKFLOW, text, settings.repository)
+    file = settings.file_path
+    config = "" if file is None or folder == "." else _settings_path(settings)
+    text = starter.gate_workflow(tool, branch=branch, commands=commands, folder=folder, config=config)
+    written = _write(settings.repository / starter.WORKFLOW, text, settings.repository)
+    yield written
     yield "\nNext"
+    if not written.startswith(_WRITTEN):
+        yield f"  add these steps to a job of {starter.WORKFLOW.as_posix()}:"
+        yield from text.partition("fetch-depth: 0\n")[2].splitlines()
     yield f"  check the command that runs {tool}, and name its keys, in {starter.WORKFLOW.as_posix()}"
     yield f"  try it here: {starter.GATED[tool][0]}; runevals gate {starter.GATED[tool][1]}"
     yield "  commit it: the first run on the default branch stores what pull requests are compared with"

@@ -56,6 +56,9 @@ _WORKFLOW = """\
 name: evals
 on:
   pull_request:
+    types: [opened, synchronize, reopened, labeled]
+  pull_request_review: # a reviewer may have accepted losses
+    types: [submitted]
   merge_group:
   push:
     branches: [{branch}] # stores the result that pull requests are compared with
@@ -243,11 +246,15 @@ def workflow(
     )
 
 
-def gate_workflow(tool: str, *, branch: str | None, commands: Sequence[str], folder: str) -> str:
-    """A GitHub workflow that runs another tool, the last of the commands, and gates what it writes."""
+def gate_workflow(tool: str, *, branch: str | None, commands: Sequence[str], folder: str, config: str) -> str:
+    """A GitHub workflow that runs another tool, the last of the commands, and gates what it writes.
+
+    `config` is the settings file in the repository, empty for that in its root.
+    """
     keys = "        # env:\n        #   OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"
-    results = json.dumps(posixpath.normpath(f"{folder}/{GATED[tool][1]}"))
-    step = f"        with: {{mode: gate, results: {results}}}\n"
+    inputs = {"mode": "gate", "results": json.dumps(posixpath.normpath(f"{folder}/{GATED[tool][1]}"))}
+    inputs |= {"config": json.dumps(config)} if config else {}
+    step = f"        with: {{{', '.join(f'{name}: {value}' for name, value in inputs.items())}}}\n"
     return _WORKFLOW.format(
         ref=ACTION_REF, branch=_plain(branch), install=_runs(commands, folder) + keys, step=step
     )
