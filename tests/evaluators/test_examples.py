@@ -28,7 +28,7 @@ def test_the_evaluators_page_is_the_output_of_the_command(runevals, golden):
 
 
 def test_the_evaluators_page_has_the_names_of_other_formats():
-    assert "`not_contains` in eval samples, inverted" in page()
+    assert "`not_contains` in eval documents and samples, inverted" in page()
     assert "`contains` in skill cases" in page()
     assert "`contains` in rows" in page()
 

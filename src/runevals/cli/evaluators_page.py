@@ -59,4 +59,6 @@ def _names(one: EvaluatorDescription) -> list[str]:
         f"`{n}` in rows" for n, ours in format_names.PRESETS.items() if ours == one.name and n not in one.aliases
     ]
     names += [f"`{n}` in skill cases" for n, ours in skill_cases.EXPECTED.items() if ours == one.name != n]
-    return names + [f"`{n}` in eval samples, inverted" for n, o in format_names.INVERTED.items() if o == one.name]
+    return names + [
+        f"`{n}` in eval documents and samples, inverted" for n, o in format_names.INVERTED.items() if o == one.name
+    ]

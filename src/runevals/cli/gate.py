@@ -80,7 +80,9 @@ def command(
     conclusion = with_waiting(conclusion, settings)
 
     comparison = conclusion.comparison
-    if (
+    if settings.compare.baseline is None:
+        notice("Nothing is compared: name the base's results with --baseline")
+    elif (
         deterministic is None
         and comparison is not None
         and not comparison.deterministic

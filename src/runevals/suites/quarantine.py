@@ -86,7 +86,7 @@ def active_entries(
     for suite in [suite for suite, number in counts.items() if number > MOST * in_suite[suite]]:
         notices.append(
             f"quarantine: {counts[suite]} of {in_suite[suite]} cases of {suite} are listed, more than a tenth; "
-            "none of them is ignored"
+            "none of them is ignored (of fewer than 10 cases, none can be)"
         )
         active = {case: entry for case, entry in active.items() if case[0] != suite}
     notices += [f"quarantined: {key} ({entry.owner}: {entry.reason})" for (_, key), entry in active.items()]

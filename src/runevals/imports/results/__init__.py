@@ -115,7 +115,8 @@ def _format_of(file: OpenedResults) -> ResultFormat:
         )
     raise InvalidDocument(
         f"{path} is in no format of results that we read: {known_formats()} XML; "
-        "of rows with other names, --columns says what they are: --columns id=COLUMN --columns score=COLUMN"
+        "of rows with other names, --columns says what they are: --columns id=COLUMN --columns score=COLUMN "
+        "(on a change, `columns` are the base's)"
     )
 
 

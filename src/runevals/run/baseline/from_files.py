@@ -83,7 +83,8 @@ def _read(source: str, settings: Settings, own_commit: str | None) -> tuple[Base
         return _alone(parse_report(_content_of_base(path, side, settings), name, columns), name)
     if not path.is_file():
         raise _missing(
-            f"there is no file {source}: `runevals run --output {path.name}` on the base makes it", settings
+            f"there is no file {source}: `runevals run --output {path.name}`, or your tool, writes it on the base",
+            settings,
         )
     return _alone(read_report(path, columns=columns), path.name)
 

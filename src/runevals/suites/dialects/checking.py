@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
+from runevals.evaluators.format_names import INVERTED
 from runevals.evaluators.kinds import leaves
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import complaints
@@ -22,6 +23,7 @@ from runevals.records import Case, EvaluatorSpec, FileProblem, Location, Suite
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
 
 _NO_OPTIONS = ("threshold", "weight")
+_INVERTED = {name: EvaluatorSpec(name=of, id=name, negated=True) for name, of in INVERTED.items()}
 _KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}")
 LOST_CHECK = "lost-check"  # the rule of what names a check that has no equal here
 MOST_LINES = 5  # shown of many with the same problem
@@ -41,13 +43,13 @@ def spec_of(
 ) -> EvaluatorSpec:
     """An evaluator entry → spec; `threshold` and `weight` leave the options.
 
-    A name that the settings define is that definition.
+    A name that the settings define is that definition; `not_contains` and its like are another one, inverted.
     """
     threshold, weight = _number(options.get("threshold")), _number(options.get("weight"))
     rest = options
     if not options.keys().isdisjoint(_NO_OPTIONS):
         rest = {key: value for key, value in options.items() if key not in _NO_OPTIONS}
-    declared = definitions.get(name)
+    declared = definitions.get(name) or _INVERTED.get(name)
     if declared is None:
         weight = 1.0 if weight is None else weight
         return EvaluatorSpec(name=name, options=rest, threshold=threshold, weight=weight, location=location)
