@@ -120,15 +120,10 @@ def chat_of(
 ) -> Chat:
     """A chat model. Raises InvalidSettings without a key that it needs, or the SDK that speaks its API."""
     from runevals.models.chat.chat import Chat, Endpoint
-    from runevals.models.chat.wire import WIRES
 
     api = settings.spoken_api
-    sdk = WIRES[api].sdk
-    if find_spec(sdk) is None:
-        raise InvalidSettings(
-            f"{what}: {settings.type} speaks the {WIRES[api].title} by the package {sdk}, which is not installed: "
-            f"pip install 'runevals[{sdk}]' (or set `api: chat`, if it speaks chat completions too)"
-        )
+    if (lacking := _lacking_package(settings)) is not None:
+        raise InvalidSettings(f"{what}: {': '.join(lacking)}")
     endpoint = Endpoint(
         model=settings.model or "",
         api_key=_api_key(settings, environment, what),
@@ -146,10 +141,25 @@ def chat_of(
     return Chat(endpoint, throttles[host_of(settings.base_url)], at_once=at_once)
 
 
+def _lacking_package(settings: ModelSettings) -> tuple[str, str] | None:
+    """What is not installed of what speaks its API, and the fix; None if nothing is missing."""
+    from runevals.models.chat.wire import WIRES
+
+    wire = WIRES[settings.spoken_api]
+    if find_spec(wire.sdk) is not None:
+        return None
+    return (
+        f"{settings.type} speaks the {wire.title} by the package {wire.sdk}, which is not installed",
+        f"pip install 'runevals[{wire.sdk}]' (or set `api: chat`, if it speaks chat completions too)",
+    )
+
+
 def diagnosis_of(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> Diagnosis:
     """Its key and host; no key is sent."""
     key, place = settings.api_key_env, settings.base_url or OPENAI_URL
     display = f"{settings.model} at {place}"
+    if (lacking := _lacking_package(settings)) is not None:
+        return missing(name, *lacking, USAGE_ERROR)
     has_key = bool(environment.get(key))
     if not has_key and settings.needs_key:
         fix = f"export {key}=…, or write it into .env.local.user (which must not be committed)"
@@ -160,7 +170,8 @@ def diagnosis_of(name: str, settings: ModelSettings, environment: Mapping[str, s
 
     problem = unreachable(place)
     if problem is not None:
-        fix = "check the address (OPENAI_BASE_URL, base_url), the network and the proxy"
+        address_by = filter(None, (PROVIDERS[settings.type].located_by, "base_url"))
+        fix = f"check the address ({', '.join(address_by)}), the network and the proxy"
         return missing(name, f"{display}: {problem}", fix, COULD_NOT_MEASURE)
     key_state = "by the identity of the job" if settings.auth else "a key is set" if has_key else "no key is set"
     return good(name, f"{display} answers; {key_state}")

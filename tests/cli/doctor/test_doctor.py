@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
 
@@ -137,6 +138,13 @@ def test_a_check_that_needs_a_judge_is_found_without_one(suite, runevals):
     assert code == 2
     assert found(out)["judge"][1].startswith("2 of 2 cases ask for a judge")
     assert runevals("doctor", *PYTHON, "--no-judge")[0] == 0
+
+
+def test_a_model_whose_package_is_not_installed_is_found_before_its_key(suite, runevals, monkeypatch):
+    monkeypatch.setitem(sys.modules, "anthropic", None)  # as Python marks what cannot be imported
+    for command in (("doctor", "--target", "anthropic:m"), ("--target", "anthropic:m")):
+        code, out, err = runevals(*command)
+        assert (code, "pip install 'runevals[anthropic]'" in out + err) == (2, True), out + err
 
 
 def test_a_host_that_does_not_answer_is_the_worlds_fault(suite, runevals, monkeypatch):
