@@ -134,6 +134,22 @@ def test_what_two_targets_lost_is_accepted_one_after_the_other(repository, runev
     assert "2 cases" in out, "the other's stays"
 
 
+@pytest.mark.parametrize("way", ["edited", "removed"])
+def test_what_only_the_base_has_can_be_accepted(repository, runevals, way):
+    critical = {**SUITE["items"][0], "extensions": {"runevals": {"critical": True}}}
+    two = [critical, {**critical, "testId": "b"}]
+    repository.write("evals.json", {**SUITE, "items": two})
+    settings = "suites: [evals.json]\nedits: accept\n"
+    on_main(repository, "runevals.yaml", f"{settings}target: {{type: python, function: 'agent.py:answer'}}\n")
+    edited = [{**two[0], "expected_response": "Rome"}, two[1]] if way == "edited" else two[1:]
+    code = WORSE if way == "edited" else AGENT
+    commit(repository, {"evals.json": {**SUITE, "items": edited}, "agent.py": code})
+    runs, out, err = runevals("--base", "main", "-q")
+    assert runs == 1, out + err
+    code, out, err = typed(runevals, printed(out)["wanted?"])
+    ended(code, 0, out + err, "Written: ")
+
+
 def test_of_two_projects_gated_from_one_folder_each_accepts_its_own_loss(project, runevals):
     commands = {}
     for name in ("support", "search"):

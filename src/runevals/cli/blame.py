@@ -93,7 +93,11 @@ def command(
         passing = (
             f" Not searched, as it still passes: {short_list(lower, 5)}, with a lower score." if lower else ""
         )
-        say(terminal_text(f"No case was lost in {path}: there is nothing to look for.{passing}"))
+        say(
+            terminal_text(
+                f"No case of {path} fails that passed on the base as it is: nothing is searched.{passing}"
+            )
+        )
         finish(0)
     commit = _base_commit(base, conclusion, request)
     search = _with_coverage if coverage else blamed

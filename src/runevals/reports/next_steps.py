@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
-from runevals.records import CaseReport, Causes, Conclusion
+from runevals.records import CaseReport, Causes, Conclusion, Reason, State
 
 RUN_SETTINGS = ("config", "target", "evaluators", "no_judge")  # that a run of one case needs as well
 _PLAIN = re.compile(r"[\w./][\w ./@+=:#-]{0,119}")
@@ -38,7 +38,7 @@ def next_steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where | 
 def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> Iterator[Step]:
     run, comparison = conclusion.report.run, conclusion.comparison
     looked_at = next((one for one in causes if one.kind not in ("unmeasured", "better")), None)
-    lost = next((one for one in causes if one.kind == "lost"), None)
+    lost = next((one for one in causes if one.kind == "lost"), Causes(kind="lost", cases=0, groups=()))
     base = None if comparison is None or run.target.type == "recorded" else comparison.base.run.commit
     if looked_at is not None and not run.of_tool:
         cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
@@ -46,16 +46,19 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         against = phrase(base if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
         if case is not None and (words := case_words(case, run.settings, where.folder)):
             yield "see one", f"{words[0]}{against}{words[1]}"
-    if lost is None or conclusion.verdict.outcome != "failed":
+    # What is lost in the form that only the base has can be accepted; no line is searched for.
+    of_base = () if comparison is None else comparison.cases(State.WORSE)
+    gone = [one.key[1] for one in of_base if one.edited or one.reason is Reason.REMOVED]
+    if conclusion.verdict.outcome != "failed" or not (lost.cases or gone):
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
-    if base is not None and not lines_known and not run.of_tool:
+    if lost.cases and base is not None and not lines_known and not run.of_tool:
         code = "" if conclusion.prompt_changes else " --code"
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
     options = _options(run.settings, ("config",), where.folder)
-    yield "wanted?", f'accept {_accepted(lost)}{phrase(document, " --results{}")}{options} --reason "…"'
+    yield "wanted?", f'accept {_accepted(lost, gone)}{phrase(document, " --results{}")}{options} --reason "…"'
 
 
 def _names(one: Causes) -> list[tuple[str, str]]:
@@ -67,13 +70,13 @@ def _is_plain(case: CaseReport) -> bool:
     return all(map(_PLAIN.fullmatch, (case.key, case.file)))
 
 
-def _accepted(lost: Causes) -> str:
+def _accepted(lost: Causes, gone: Sequence[str]) -> str:
     """The lost cases as `runevals accept` takes them: by key if they are few, by category, or all."""
-    keys = [key for _, key in _names(lost)]
-    if len(keys) == lost.cases and all(map(_PLAIN.fullmatch, keys)):
+    keys = [*(key for _, key in _names(lost)), *gone]
+    if len(keys) == lost.cases + len(gone) and all(map(_PLAIN.fullmatch, keys)):
         return " ".join(shlex.quote(key) for key in keys)
     categories = [group.name for group in lost.groups if group.label == "category"]
-    if len(categories) == len(lost.groups) and all(map(_PLAIN.fullmatch, categories)):
+    if not gone and len(categories) == len(lost.groups) and all(map(_PLAIN.fullmatch, categories)):
         return " ".join(f"--category {shlex.quote(name)}" for name in categories)
     return "--all"
 
