@@ -161,6 +161,8 @@ def test_recorded_answers_are_said_to_show_nothing_of_a_changed_skill(repository
     repository.write("greet/SKILL.md", skill.replace("hello", "nothing"))
     if recorded_again:
         repository.write("answers.jsonl", '{"case": "first", "output": "hello, Ann"}\n')
-    code, out, err = runevals("--base", "main", "-q")
+    code, out, err = runevals("--base", "main", "-q", "-o", "out.json")
     ended(code, 0, out + err, "No regression shown in 1 case")
     assert ("recorded, and show nothing of what changed in greet/SKILL.md" in out) is not recorded_again, out
+    changed = {one["path"] for one in repository.document("out.json")["prompt_changes"]}
+    assert changed == {"greet/SKILL.md"}, "the answers are no prompt"

@@ -97,8 +97,9 @@ def _changes(
 def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
     """The texts that a target reads, and the settings file: their paths in the repository, each once."""
     target = settings.target
-    paths = [] if target is None else [*target.files]
-    prompts = (*PROMPTS, SKILL) if target is not None and target.reads_other_files else PROMPTS
+    recorded = isinstance(target, RecordedSettings)  # from what, only the suites say
+    paths = [] if target is None or recorded else [*target.files]
+    prompts = (*PROMPTS, SKILL) if target is not None and (recorded or target.reads_other_files) else PROMPTS
     paths += [path for path in loaded.files if path.name.endswith(prompts)]
     paths += filter(None, [settings.file_path])
     files = [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
