@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -213,9 +214,7 @@ def coloured() -> bool | None:
 
 def _require_meaning(word: str) -> None:
     """Raises UsageError for a first word that is neither a command nor a file, but similar to a command."""
-    if not word.isascii() or not word.replace("-", "").isalpha() or word.startswith("-"):
-        return
-    if word in COMMANDS or os.path.lexists(word):
+    if not re.fullmatch("[A-Za-z][A-Za-z-]*", word) or word in COMMANDS or os.path.lexists(word):
         return
     from runevals.lib.text.suggest import did_you_mean
 

@@ -96,8 +96,8 @@ def describe(plan: RunPlan, settings: Settings) -> str:
     ]
     if not settings.targets:  # each has its own prices
         lines.append(f"cost        {estimated_cost(plan, settings, target_calls, judge_calls)}")
-    if settings.compare.against is not None and not settings.targets:
-        lines.append(f"against     {settings.compare.against}: as many calls again")
+        if settings.compare.against is not None:
+            lines.append(f"against     {settings.compare.against}: as many calls again")
     return "\n".join(lines)
 
 

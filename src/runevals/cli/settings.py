@@ -65,28 +65,18 @@ def _value(settings: Settings, name: str) -> object:
             return settings.value_of(name)
 
 
+_OF_ENDPOINTS = ("model", "base_url", "function", "command", "path", "auth", "api_key_env", "deterministic")
+
+
 def _display_value(value: object) -> str:
-    if value is None or value == ():
+    if value in (None, ()):
         return "–"
     if isinstance(value, tuple):
         return ", ".join(_display_value(item) for item in value)
     if isinstance(value, SuiteEntry):
         return value.path
     if hasattr(value, "type"):
-        fields = {
-            name: getattr(value, name)
-            for name in (
-                "model",
-                "base_url",
-                "function",
-                "command",
-                "path",
-                "auth",
-                "api_key_env",
-                "deterministic",
-            )
-            if getattr(value, name, None)
-        }
+        fields = {name: getattr(value, name) for name in _OF_ENDPOINTS if getattr(value, name, None)}
         web = getattr(value, "web", None)
         if web is not None:
             fields |= {"method": web.method, "url": web.display_url, "keys": ",".join(web.key_names) or "none"}

@@ -173,6 +173,6 @@ def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagno
         costs = [
             price_of(endpoint.model, *_TOKENS, provider=PROVIDERS[endpoint.type].prices) for endpoint in models
         ]
-        known = [cost for cost in costs if cost is not None]
-        price = f"less than ${sum(known) + 0.0001:.4f}" if len(known) == len(costs) else "a price we do not know"
+        known = f"less than ${sum(filter(None, costs)) + 0.0001:.4f}"
+        price = "a price we do not know" if None in costs else known
         yield neither("answers", f"not asked; --call asks {plural(len(models), 'short question')}, for {price}")

@@ -335,12 +335,13 @@ def _steps_on_github(settings: Settings) -> Iterator[str]:
     variables = _variables(settings)
     secrets = [name for name in variables if starter.is_secret(name)]
     addresses = [name for name in variables if name not in secrets]
-    if secrets:
-        names = " and ".join(secrets)
-        yield f"  add {names} to the repository's secrets (Settings → Secrets and variables → Actions)"
-    if addresses:
-        names = " and ".join(addresses)
-        yield f"  add {names} to the repository's variables, there too: an address that GitHub's runner reaches"
+    places = {
+        "secrets (Settings → Secrets and variables → Actions)": secrets,
+        "variables, there too: an address that GitHub's runner reaches": addresses,
+    }
+    for place, names in places.items():
+        if names:
+            yield f"  add {' and '.join(names)} to the repository's {place}"
     yield "  commit the files: the first run on the default branch stores what pull requests are compared with"
 
 
