@@ -26,6 +26,13 @@ class Reporter(Protocol):
         """The whole text of the file."""
 
 
+class Streaming(Reporter, Protocol):
+    """An output that may be too large for memory."""
+
+    def stream(self, conclusion: Conclusion) -> Iterator[str]:
+        """The text of `render`, piece by piece."""
+
+
 class Format(Struct):  # as modules, its protocol is not frozen
     """A reporter of ours. `function` is its place in this package, which is imported when something is written."""
 
@@ -50,7 +57,7 @@ HTML = Format("html", "report.html", "html.render")
 SUMMARY = Format("summary", "summary.md", "summary.render")
 JUNIT = Format("junit", "junit.xml", "junit.stream")
 TABLE = Format("table", "results.csv", "table.stream")
-REPORTERS: tuple[Reporter, ...] = (RESULTS, HTML, JUNIT, TABLE, SUMMARY)
+REPORTERS: tuple[Streaming, ...] = (RESULTS, HTML, JUNIT, TABLE, SUMMARY)
 _ASSISTANT = Format("assistant", "fix.md", "assistant.render")
 _SKILL_CREATOR = (
     Format("benchmark", "benchmark.json", "skill_results.benchmark"),
@@ -60,7 +67,7 @@ _SKILL_CREATOR = (
 PACKED = ".gz"
 VERDICT = "json"  # a `--format`: the verdict is printed, and files are as by default
 # By `--format`: reporters selected by the complete name of a file.
-BY_NAME: Mapping[str, tuple[Reporter, ...]] = {
+BY_NAME: Mapping[str, tuple[Streaming, ...]] = {
     "results": _SKILL_CREATOR,
     VERDICT: _SKILL_CREATOR,
     "agentskills": (
@@ -71,11 +78,6 @@ BY_NAME: Mapping[str, tuple[Reporter, ...]] = {
 }
 
 
-def text_of(reporter: Reporter, conclusion: Conclusion) -> Iterator[str]:
-    """What the reporter writes, in as many pieces as it can."""
-    return reporter.stream(conclusion) if isinstance(reporter, Format) else iter((reporter.render(conclusion),))
-
-
 class _Added(Struct):  # as modules, its protocol is not frozen
     """The reporter of a plugin."""
 
@@ -83,12 +85,16 @@ class _Added(Struct):  # as modules, its protocol is not frozen
     FILENAME: str
     render: Callable[[Conclusion], str]
 
+    def stream(self, conclusion: Conclusion) -> Iterator[str]:
+        """The text in one piece."""
+        yield self.render(conclusion)
+
 
 @cache
-def reporters() -> tuple[Reporter, ...]:
+def reporters() -> tuple[Streaming, ...]:
     """The built-in ones and those of plugins. Raises UnusablePlugin, also for a suffix in use."""
     suffixes = {suffix_of(reporter): reporter.NAME for reporter in REPORTERS}
-    added: list[Reporter] = []
+    added: list[Streaming] = []
     installed = plugins(PLUGINS, [reporter.NAME for reporter in REPORTERS])
     for name, plugin in installed.items():
         require(PLUGINS, name, plugin, ("NAME", "FILENAME", "render"))
@@ -112,7 +118,7 @@ def suffix_of(reporter: Reporter) -> str:
     return Path(reporter.FILENAME).suffix
 
 
-def reporter_for(filename: str, form: str = "results") -> Reporter | None:
+def reporter_for(filename: str, form: str = "results") -> Streaming | None:
     """The reporter whose files have this name, or this suffix; None if none has."""
     if filename == STANDARD_STREAM.name:
         return RESULTS

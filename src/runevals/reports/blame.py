@@ -53,10 +53,9 @@ def _line(cases: Sequence[BlamedCase]) -> str:
     case, keys = cases[0], short_list([case.key for case in cases], MOST_KEYS)
     alike = sum(case.alike for case in cases)
     keys += f" and {plural(alike, 'case')} that failed alike" if alike else ""
-    if not case.hunks and not case.calls:
-        return f"{keys}: not searched: {one_line(case.reason, 300)}"
     if not case.hunks:
-        return f"{keys}: not found: {one_line(case.reason, 300)} ({_effort(cases)})"
+        searched = f"not found: {{}} ({_effort(cases)})" if case.calls else "not searched: {}"
+        return f"{keys}: {searched.format(one_line(case.reason, 300))}"
     places = [_place(hunk) for hunk in case.hunks[:MOST_PLACES]]
     put_back = case.put_back or case.hunks
     together = " together" if len(case.hunks) > len(put_back) else ""

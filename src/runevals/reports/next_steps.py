@@ -37,12 +37,13 @@ def next_steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where | 
 
 def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> Iterator[Step]:
     run, comparison = conclusion.report.run, conclusion.comparison
-    looked_at = next((one for one in causes if one.kind not in ("unmeasured", "better")), None)
-    lost = next((one for one in causes if one.kind == "lost"), Causes(kind="lost", cases=0, groups=()))
+    nothing = Causes(kind="lost", cases=0, groups=())
+    looked_at = next((one for one in causes if one.kind not in ("unmeasured", "better")), nothing)
+    lost = next((one for one in causes if one.kind == "lost"), nothing)
     base = None if comparison is None or run.target.type == "recorded" else comparison.base.run.commit
-    if looked_at is not None and not run.of_tool:
+    if not run.of_tool:
         cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
-        case = next((cases[name] for name in _names(looked_at) if name in cases), None)
+        case = next(filter(None, map(cases.get, _names(looked_at))), None)
         against = phrase(base if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
         if case is not None and (words := case_words(case, run.settings, where.folder)):
             yield "see one", f"{words[0]}{against}{words[1]}"
@@ -73,11 +74,11 @@ def _is_plain(case: CaseReport) -> bool:
 def _accepted(lost: Causes, gone: Sequence[str]) -> str:
     """The lost cases as `runevals accept` takes them: by key if they are few, by category, or all."""
     keys = [*(key for _, key in _names(lost)), *gone]
-    if len(keys) == lost.cases + len(gone) and all(map(_PLAIN.fullmatch, keys)):
-        return " ".join(shlex.quote(key) for key in keys)
     categories = [group.name for group in lost.groups if group.label == "category"]
-    if not gone and len(categories) == len(lost.groups) and all(map(_PLAIN.fullmatch, categories)):
-        return " ".join(f"--category {shlex.quote(name)}" for name in categories)
+    ways = (("", keys, lost.cases + len(gone)), ("--category ", categories, len(lost.groups) + len(gone)))
+    for flag, names, all_of_them in ways:
+        if len(names) == all_of_them and all(map(_PLAIN.fullmatch, names)):
+            return " ".join(f"{flag}{shlex.quote(name)}" for name in names)
     return "--all"
 
 

@@ -89,7 +89,7 @@ def _top(conclusion: Conclusion) -> Facts:
     runs = f", {run.repeat} runs each" if run.repeat > 1 else ""
     return [
         ("Suite", suite_names(run.suites)),
-        ("Base", "" if comparison is None or base is None else _of(comparison)),
+        ("Base", "" if comparison is None else _of(comparison)),
         ("Head", f"{run.ref or ''} {(run.commit or '')[:7]}".strip()),
         ("Target", target_name(run.target)),
         ("Judge", "" if run.judge is None else target_name(run.judge)),

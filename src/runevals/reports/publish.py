@@ -12,7 +12,7 @@ from runevals.lib.storage.files import STANDARD_STREAM, require_no_link, write_w
 from runevals.lib.storage.packed import pack
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.reports import HTML, is_packed_name, reporter_for, reporters, suffix_of, text_of
+from runevals.reports import HTML, is_packed_name, reporter_for, reporters, suffix_of
 
 
 def publish(
@@ -28,12 +28,12 @@ def publish(
         if reporter is None:
             raise InvalidSettings(unknown_suffix(path))
         try:
+            content = conclusion
             if was_read and reporter is HTML:
                 from runevals.reports.page_cases import without_commands
 
-                text = text_of(reporter, without_commands(conclusion))
-            else:
-                text = text_of(reporter, conclusion)
+                content = without_commands(conclusion)
+            text = reporter.stream(content)
             if path == STANDARD_STREAM:
                 print_text(text)
             else:

@@ -29,14 +29,16 @@ def _text(document: Callable[[Conclusion, str], Mapping[str, object]], checks: s
 def _benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
     """Every run of every case on both sides, and the means of those that were measured."""
     report = conclusion.report
-    sides = [(HEAD, report)]
-    if conclusion.against is not None and conclusion.against.other is not None:
-        sides.append((WITHOUT, conclusion.against.other))
+    sides, notes = [(HEAD, report)], [conclusion.verdict.headline]
+    fresh: list[dict[str, object]] = []
+    if (against := conclusion.against) is not None:
+        notes.append(about_against(against))
+        if against.other is not None:
+            sides.append((WITHOUT, against.other))
     if conclusion.comparison is not None:
         sides.append((BASE, conclusion.comparison.base))
-    notes = [] if conclusion.against is None else [about_against(conclusion.against)]
+        fresh += _fresh_runs(conclusion.comparison, checks)
     runs = [_run(case, attempt, side, checks) for side, one in sides for case, attempt in _attempts(one)]
-    fresh = [] if conclusion.comparison is None else list(_fresh_runs(conclusion.comparison, checks))
     judge = report.run.judge
     return {
         "metadata": {
@@ -50,7 +52,7 @@ def _benchmark(conclusion: Conclusion, checks: str) -> Mapping[str, object]:
         },
         "runs": runs + fresh,
         "run_summary": _summary(runs, as_text=checks == "expectations"),
-        "notes": [conclusion.verdict.headline, *notes],
+        "notes": notes,
     }
 
 
