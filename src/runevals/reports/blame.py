@@ -54,8 +54,8 @@ def _line(cases: Sequence[BlamedCase]) -> str:
     alike = sum(case.alike for case in cases)
     keys += f" and {plural(alike, 'case')} that failed alike" if alike else ""
     if not case.hunks:
-        searched = f"not found: {{}} ({_effort(cases)})" if case.calls else "not searched: {}"
-        return f"{keys}: {searched.format(one_line(case.reason, 300))}"
+        why = one_line(case.reason, 300)
+        return f"{keys}: not found: {why} ({_effort(cases)})" if case.calls else f"{keys}: not searched: {why}"
     places = [_place(hunk) for hunk in case.hunks[:MOST_PLACES]]
     put_back = case.put_back or case.hunks
     together = " together" if len(case.hunks) > len(put_back) else ""
