@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runevals.lib.parsing.source import parse_source
-from runevals.records import FileProblem, Location
+from runevals.lib.parsing.source import parse_source, unreadable
 from runevals.records.errors import InvalidSuite
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def read_entries(content: bytes, display_path: str) -> tuple[AcceptedLoss, ...]:
 
     if len(content) > MAX_BYTES:
         message = f"is larger than {MAX_BYTES // 1024} KiB, the most we read"
-        raise InvalidSuite([FileProblem(location=Location(file=display_path), pointer="", message=message)])
+        raise unreadable(display_path, message, rule="meaning")
     source = parse_source(content, ".yaml", display_path)
     if problems := source.schema_problems("runevals.suites", "accepted-1"):
         raise InvalidSuite(problems)

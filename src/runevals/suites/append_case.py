@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runevals.lib.parsing.source import read_json, read_source
+from runevals.lib.parsing.source import read_json, read_source, unreadable
 from runevals.lib.storage.files import behind_links, write_whole
-from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.upgrade import upgrade_file
@@ -23,7 +22,7 @@ def read_document(path: Path, display_path: str) -> Json | None:
     value = read_source(path, display_path).value
     if not eval_document.recognises(value):
         message = "is not an eval document, so no case can be added to it"
-        raise InvalidSuite([FileProblem(location=Location(file=display_path), pointer="", message=message)])
+        raise unreadable(display_path, message, rule="meaning")
     return eval_document.upgraded(value)
 
 

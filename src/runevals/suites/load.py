@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import PRESETS
 from runevals.evaluators.kinds import Scripted
-from runevals.lib.parsing.source import is_of_git
+from runevals.lib.parsing.source import is_of_git, unreadable
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import first_of, plural
 from runevals.records import Case, EvaluatorSpec, FileProblem, Location, Problem, PromptTemplate, Suite, Turn
@@ -356,8 +356,7 @@ def _require_own(path: Path, request: LoadRequest) -> None:
     if real.is_relative_to(root) and not is_of_git(real, root):
         return
     reason = "leads to git's own files" if real.is_relative_to(root) else "leads out of the repository"
-    reason = f"{reason} by a link; put the suite itself here"
-    raise InvalidSuite([FileProblem(location=Location(file=str(path)), pointer="", message=reason)])
+    raise unreadable(str(path), f"{reason} by a link; put the suite itself here", rule="meaning")
 
 
 def _is_no_samples(suite: Suite, path: Path) -> bool:

@@ -8,7 +8,7 @@ import sys
 from array import array
 from bisect import bisect_right
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from json.decoder import JSONDecodeError
 from pathlib import Path
@@ -160,33 +160,29 @@ def read_text(path: Path, display_path: str, most_bytes: int = MAX_BYTES) -> str
     try:
         _require_file(path, display_path)
         if path.stat().st_size > most_bytes:
-            raise _stop(
-                Location(file=display_path), f"is larger than {most_bytes // 1024 // 1024} MiB, the most we read"
-            )
+            raise unreadable(display_path, f"is larger than {most_bytes // 1024**2} MiB, the most we read")
         return decoded(path.read_bytes(), display_path)
     except OSError as error:
-        raise _stop(Location(file=display_path), f"cannot be read: {error.strerror}") from None
+        raise unreadable(display_path, f"cannot be read: {error.strerror}") from None
 
 
 def _require_file(path: Path, display_path: str) -> None:
     """Raises InvalidSuite if it is missing or is not a file."""
     if not path.is_file():
-        raise _stop(Location(file=display_path), "is not a file" if path.exists() else "there is no such file")
+        raise unreadable(display_path, "is not a file" if path.exists() else "there is no such file")
 
 
 def decoded(content: bytes, display_path: str) -> str:
     """The text of a file's bytes, UTF-8 with or without a byte order mark. Raises InvalidSuite."""
     if content.startswith(_LFS_POINTER):
-        raise _stop(
-            Location(file=display_path),
-            "is a pointer of Git LFS, not the file itself: run `git lfs pull`, or check out with `lfs: true`",
-        )
+        message = "is a pointer of Git LFS, not the file itself: run `git lfs pull`, or check out with `lfs: true`"
+        raise unreadable(display_path, message)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         is_utf_16 = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
         form = "is UTF-16; save it as UTF-8" if is_utf_16 else f"is not UTF-8 text (byte {error.start})"
-        raise _stop(Location(file=display_path), form) from None
+        raise unreadable(display_path, form) from None
 
 
 def read_lines(path: Path, display_path: str) -> Iterator[str]:
@@ -196,19 +192,19 @@ def read_lines(path: Path, display_path: str) -> Iterator[str]:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             yield from file
     except UnicodeDecodeError:
-        raise _stop(Location(file=display_path), "is not UTF-8 text") from None
+        raise unreadable(display_path, "is not UTF-8 text") from None
     except OSError as error:
-        raise _stop(Location(file=display_path), f"cannot be read: {error.strerror}") from None
+        raise unreadable(display_path, f"cannot be read: {error.strerror}") from None
 
 
 def read_json(text: str, display_path: str) -> Source:
     """JSON text → Source. Raises InvalidSuite, with the place, for anything RFC 8259 does not allow."""
     if not text.strip():
-        raise _stop(Location(file=display_path, line=1, column=1), "the file is empty")
+        raise unreadable(display_path, "the file is empty", 1, 1)
     try:
         require_few_values(text, LIMITS.document_values)
     except ValueError as error:
-        raise _stop(Location(file=display_path), f"is not read: {error}; split it") from None
+        raise unreadable(display_path, f"is not read: {error}; split it") from None
     has_duplicates = False
 
     def fields(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -220,31 +216,26 @@ def read_json(text: str, display_path: str) -> Source:
     try:
         value = json.loads(text, object_pairs_hook=fields, parse_constant=refuse_constant)
     except JSONDecodeError as error:
-        line, column = where_no_json(error)
-        location = Location(file=display_path, line=line, column=column)
-        raise _stop(location, f"is not JSON: {why_no_json(error)}") from None
+        raise unreadable(display_path, f"is not JSON: {why_no_json(error)}", *where_no_json(error)) from None
     except RecursionError:
-        raise _stop(Location(file=display_path), "is nested too deeply") from None
+        raise unreadable(display_path, "is nested too deeply") from None
     except ValueError as error:
-        raise _stop(*_unreadable_number(display_path, text, error)) from None
-    source = Source(display_path, text, value)
-    if has_duplicates:
-        raise InvalidSuite(
-            [
-                FileProblem(
-                    location=source.at(offset),
-                    pointer=pointer(json_path),
-                    message=f"duplicate key '{json_path[-1]}'; remove one of them",
-                    rule="unreadable",
-                )
-                for json_path, offset in _duplicates(text)
-            ]
-        )
+        raise _unreadable_number(display_path, text, error) from None
+    return _without_problems(Source(display_path, text, value), _duplicates(text) if has_duplicates else ())
+
+
+def _without_problems(source: Source, problems: Iterable[tuple[JsonPath, int, str]]) -> Source:
+    """`source`, if it has no problem: path, offset and message of each. Raises InvalidSuite."""
+    if unreadables := [
+        FileProblem(location=source.at(offset), pointer=pointer(json_path), message=message, rule="unreadable")
+        for json_path, offset, message in problems
+    ]:
+        raise InvalidSuite(unreadables)
     return source
 
 
-def _unreadable_number(display_path: str, text: str, error: ValueError) -> tuple[Location, str]:
-    """The place of the first number that Python does not read, and what is wrong with it."""
+def _unreadable_number(display_path: str, text: str, error: ValueError) -> InvalidSuite:
+    """What is wrong with the first number that Python does not read."""
     for match in _TOKEN.finditer(text):
         digits = match[0].lstrip("-")
         if match[0] in _NO_NUMBERS:
@@ -253,8 +244,9 @@ def _unreadable_number(display_path: str, text: str, error: ValueError) -> tuple
             message = f"{len(digits)} digits are too many"
         else:
             continue
-        return Source(display_path, text, None).at(match.start()), f"cannot be read: {message}"
-    return Location(file=display_path), f"is not JSON: {error}"
+        at = Source(display_path, text, None).at(match.start())
+        return unreadable(display_path, f"cannot be read: {message}", at.line, at.column)
+    return unreadable(display_path, f"is not JSON: {error}")
 
 
 def why_no_json(error: ValueError | RecursionError) -> str:
@@ -361,8 +353,8 @@ class _Inside:
                 at = _after_space(text, at + 1)
 
 
-def _duplicates(text: str) -> Iterator[tuple[JsonPath, int]]:
-    """Every duplicate key of valid JSON text: its path and its offset."""
+def _duplicates(text: str) -> Iterator[tuple[JsonPath, int, str]]:
+    """Every duplicate key of valid JSON text: its path, its offset, and the problem in words."""
     json_path: list[Step] = []
     keys: list[set[str] | None] = []  # per open container: the keys so far, None for a list
     expects_key = False
@@ -380,7 +372,7 @@ def _duplicates(text: str) -> Iterator[tuple[JsonPath, int]]:
             name = json.loads(token)
             json_path[-1], expects_key = name, False
             if name in open_keys:
-                yield tuple(json_path), match.start()
+                yield tuple(json_path), match.start(), f"duplicate key '{name}'; remove one of them"
             open_keys.add(name)
         elif token == "{":
             keys.append(set())
@@ -398,37 +390,20 @@ def read_yaml(text: str, display_path: str) -> Source:
     from runevals.lib.parsing.yaml12 import CoreLoader, construct
 
     if not text.strip():
-        raise _stop(Location(file=display_path, line=1, column=1), "the file is empty")
+        raise unreadable(display_path, "the file is empty", 1, 1)
     if sum(map(text.count, ("[", "{", "- ", "-\t", "? ", "?\t"))) > MOST_DEEP:  # otherwise it cannot nest so deep
         _refuse_deep_yaml(text, display_path)
     try:
-        loader = CoreLoader(text)
-        try:
-            node = loader.get_single_node()
-        finally:
-            loader.dispose()
-        value, marks, problems = construct(node, text, MAX_YAML_NODES)
+        value, marks, problems = construct(yaml.compose(text, CoreLoader), MAX_YAML_NODES)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        location = Location(
-            file=display_path, line=mark.line + 1 if mark else None, column=mark.column + 1 if mark else None
-        )
-        raise _stop(location, f"is not YAML: {_why_no_yaml(error, text)}") from None
+        line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
+        raise unreadable(display_path, f"is not YAML: {_why_no_yaml(error, text)}", line, column) from None
     except yaml.YAMLError as error:
-        raise _stop(Location(file=display_path), f"is not YAML: {error}") from None
+        raise unreadable(display_path, f"is not YAML: {error}") from None
     except RecursionError:
-        raise _stop(Location(file=display_path), "is nested too deeply") from None
-    source = Source(display_path, text, value, has_marks=True, marks=marks)
-    if problems:
-        raise InvalidSuite(
-            [
-                FileProblem(
-                    location=source.at(offset), pointer=pointer(json_path), message=message, rule="unreadable"
-                )
-                for json_path, offset, message in problems
-            ]
-        )
-    return source
+        raise unreadable(display_path, "is nested too deeply") from None
+    return _without_problems(Source(display_path, text, value, has_marks=True, marks=marks), problems)
 
 
 def _why_no_yaml(error: MarkedYAMLError, text: str) -> str:
@@ -474,11 +449,8 @@ def _refuse_deep_yaml(text: str, display_path: str) -> None:
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
             if depth > MOST_DEEP:
-                mark = event.start_mark
-                raise _stop(
-                    Location(file=display_path, line=mark.line + 1 if mark else None),
-                    f"is nested deeper than {MOST_DEEP}",
-                )
+                line = event.start_mark.line + 1 if event.start_mark else None
+                raise unreadable(display_path, f"is nested deeper than {MOST_DEEP}", line)
     except yaml.YAMLError:
         return  # reported with its location when it is loaded
 
@@ -536,5 +508,9 @@ def code_file(root: Path, reference: str, *, base: Path, what: str) -> tuple[str
         raise UsageError(f"{what}: {reference} is not UTF-8 text") from None
 
 
-def _stop(location: Location, message: str) -> InvalidSuite:
-    return InvalidSuite([FileProblem(location=location, pointer="", message=message, rule="unreadable")])
+def unreadable(
+    file: str, message: str, line: int | None = None, column: int | None = None, *, rule: str = "unreadable"
+) -> InvalidSuite:
+    """What to raise of a file that cannot be read, or be used as a whole."""
+    location = Location(file=file, line=line, column=column)
+    return InvalidSuite([FileProblem(location=location, pointer="", message=message, rule=rule)])

@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from runevals.lib.parsing.depth import nested_deeper
-from runevals.lib.parsing.source import JsonPath, Source
-from runevals.records import FileProblem, Location
-from runevals.records.errors import InvalidSuite
+from runevals.lib.parsing.source import JsonPath, Source, unreadable
 
 _LINE = re.compile(r"""^[ \t]*(?:(?P<table>\[\[?)(?P<title>[^\]\n]+)\]|(?P<key>[\w."' -]+?)[ \t]*=[ \t]*)""", re.M)
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
@@ -37,10 +35,9 @@ def read_toml(text: str, display_path: str) -> Source:
         value = toml_value(text)
     except ValueError as error:
         line, column = (int(number) for number in [*_PLACE.findall(str(error)), (1, 1)][0])
-        location = Location(file=display_path, line=line, column=column)
-        message = f"is not TOML: {_PLACE.sub('', str(error)).strip()}"
-        problem = FileProblem(location=location, pointer="", message=message, rule="unreadable")
-        raise InvalidSuite([problem]) from None
+        raise unreadable(
+            display_path, f"is not TOML: {_PLACE.sub('', str(error)).strip()}", line, column
+        ) from None
     return Source(display_path, text, value, has_marks=True, marks=dict(reversed([*_marks(text)])))
 
 

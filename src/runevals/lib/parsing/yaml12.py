@@ -34,13 +34,13 @@ CoreLoader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile("^$"), [""
 
 
 def construct(
-    root: yaml.Node | None, text: str, max_nodes: int
+    root: yaml.Node | None, max_nodes: int
 ) -> tuple[object, dict[JsonPath, tuple[int, int]], list[tuple[JsonPath, int, str]]]:
     """Node tree → (values, JSON path → (key offset, offset), problems).
 
     Aliases are expanded, at most to `max_nodes` values; an alias inside what it names is a problem.
     """
-    builder = _Builder(text, max_nodes)
+    builder = _Builder(max_nodes)
     value = None if root is None else builder.build(root, (), root.start_mark.index)
     return value, builder.marks, builder.problems
 
@@ -64,8 +64,7 @@ def _is_merge(key: yaml.Node, value: yaml.Node) -> bool:
 
 
 class _Builder:
-    def __init__(self, text: str, max_nodes: int) -> None:
-        self.text = text
+    def __init__(self, max_nodes: int) -> None:
         self.nodes_left = max_nodes
         self.max_nodes = max_nodes
         self.marks: dict[JsonPath, tuple[int, int]] = {}
@@ -124,28 +123,24 @@ class _Builder:
         return {key: value for each in values if isinstance(each, dict) for key, value in each.items()}
 
     def _scalar(self, node: yaml.Node, json_path: JsonPath) -> object:
-        try:
-            return self._tagged_value(node, json_path)
-        except ValueError:
-            self.problems.append((json_path, node.start_mark.index, "is not a number, as its tag requires"))
-            return None
-        except OverflowError:
-            self.problems.append((json_path, node.start_mark.index, "is a number that is too large"))
-            return None
-
-    def _tagged_value(self, node: yaml.Node, json_path: JsonPath) -> object:
         value: Any = node.value
-        match node.tag.rpartition(":")[2]:
-            case "null":
-                return None
-            case "bool":
-                return str(value).lower() == "true"
-            case "int":
-                return _finite(int(value))
-            case "float":
-                return _finite(float(value))
-            case "str":
-                return str(value)
-            case _:
-                self.problems.append((json_path, node.start_mark.index, f"the tag {node.tag} is not read here"))
-                return None
+        try:
+            match node.tag.rpartition(":")[2]:
+                case "null":
+                    return None
+                case "bool":
+                    return str(value).lower() == "true"
+                case "int":
+                    return _finite(int(value))
+                case "float":
+                    return _finite(float(value))
+                case "str":
+                    return str(value)
+                case _:
+                    problem = f"the tag {node.tag} is not read here"
+        except ValueError:
+            problem = "is not a number, as its tag requires"
+        except OverflowError:
+            problem = "is a number that is too large"
+        self.problems.append((json_path, node.start_mark.index, problem))
+        return None
