@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date, timedelta
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from runevals.models.chat.prices import names_of
 
-_DATES: Mapping[str, Callable[[str], Any]] = dict.fromkeys(("read_on", "ends_on"), date.fromisoformat)
 NOTICE = timedelta(days=60)  # before a model's end, a run says so
 
 
@@ -31,23 +29,22 @@ class Fact(Struct, frozen=True, kw_only=True):
 @cache
 def facts() -> Mapping[tuple[str, str], Fact]:
     """Every row, by kind and name. The name of a model begins with its provider."""
-    rows = (Fact(**{key: _DATES.get(key, str)(value) for key, value in row.items()}) for row in _file()["rows"])
-    return {(row.kind, row.name): row for row in rows}
+    return {(row.kind, row.name): row for row in _file().rows}
 
 
 def model(use: str) -> str:
     """The model that we name for a use, such as `openai judge`."""
-    return str(_file()["use"][use]).partition(":")[2]
+    return _file().use[use].partition(":")[2]
 
 
 def used() -> tuple[Fact, ...]:
     """The rows that are our defaults and examples."""
-    return tuple(facts()["model", name] for name in _file()["use"].values())
+    return tuple(facts()["model", name] for name in _file().use.values())
 
 
 def with_models(text: str) -> str:
     """`text` with the models for its placeholders, such as `{openai judge}`."""
-    for use in _file()["use"]:
+    for use in _file().use:
         text = text.replace(f"{{{use}}}", model(use))
     return text
 
@@ -68,9 +65,11 @@ def ending(provider: str, name: str | None, today: date, within: timedelta = tim
     return f"{name} {verb} on {row.ends_on}{replacement}"
 
 
+class _File(Struct, frozen=True):
+    use: Mapping[str, str]
+    rows: tuple[Fact, ...]
+
+
 @cache
-def _file() -> Mapping[str, Any]:
-    read: Mapping[str, Any] = json.loads(
-        files("runevals.models").joinpath("facts.json").read_text(encoding="utf-8")
-    )
-    return read
+def _file() -> _File:
+    return msgspec.json.decode(files("runevals.models").joinpath("facts.json").read_bytes(), type=_File)
