@@ -84,7 +84,10 @@ def copy_folder(source: Path, target: Path, *, without: Container[str] = ()) -> 
             elif entry.kind == "folder":
                 make_folder(target, entry.path)
             elif entry.kind == "file":
-                with entry.content() as file, _Place(target, entry.path) as place:
+                with (
+                    _plain_file(entry.folder, entry.name, entry.path) as file,
+                    _Place(target, entry.path) as place,
+                ):
                     _copy_content(file.fileno(), place.folder, place.name, entry.mode)
             else:
                 raise CannotCopy(f"{entry.path} is a special file")
@@ -186,7 +189,7 @@ def _pack(entry: _Entry, path: str, tar: tarfile.TarFile) -> None:
     member = tarfile.TarInfo(path)
     member.mode = entry.mode
     if entry.kind == "file":
-        with entry.content() as file:
+        with _plain_file(entry.folder, entry.name, entry.path) as file:
             member.size = os.fstat(file.fileno()).st_size
             tar.addfile(member, file)
         return
@@ -250,13 +253,14 @@ class _Entry(Struct, frozen=True):
     def mode(self) -> int:
         return stat.S_IMODE(self.stat.st_mode)
 
-    def content(self) -> IO[bytes]:
-        """The open file. Raises OSError, CannotCopy if it is another thing by now."""
-        file = os.fdopen(os.open(self.name, _READ, dir_fd=self.folder), "rb")
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            file.close()
-            raise CannotCopy(f"{self.path} is a special file")
-        return file
+
+def _plain_file(folder: int, name: str, path: str) -> io.BufferedReader:
+    """The file in an open folder; `path` is for messages. Raises OSError, CannotCopy if it is another thing."""
+    file = os.fdopen(os.open(name, _READ, dir_fd=folder), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise CannotCopy(f"{path} is a special file")
+    return file
 
 
 def _walk(
@@ -340,14 +344,9 @@ def kind_at(root: Path, path: str) -> Kind | None:
 def read_file(root: Path, path: str, most: int) -> bytes | None:
     """The content of a plain file below `root`; None if it is another thing, or larger than `most` bytes."""
     try:
-        with _Place(root, path, make=False) as place:
-            descriptor = os.open(place.name, _READ, dir_fd=place.folder)
-            with os.fdopen(descriptor, "rb") as file:
-                status = os.fstat(file.fileno())
-                if not stat.S_ISREG(status.st_mode) or status.st_size > most:
-                    return None
-                content = file.read(most + 1)
-                return content if len(content) <= most else None
+        with _Place(root, path, make=False) as place, _plain_file(place.folder, place.name, path) as file:
+            content = file.read(most + 1)
+            return content if len(content) <= most else None
     except (OSError, CannotCopy):
         return None
 
@@ -355,11 +354,8 @@ def read_file(root: Path, path: str, most: int) -> bytes | None:
 def hash_file(root: Path, path: str) -> str | None:
     """sha256 of a plain file below `root`, None if it cannot be read."""
     try:
-        with _Place(root, path, make=False) as place:
-            descriptor = os.open(place.name, _READ, dir_fd=place.folder)
-        with os.fdopen(descriptor, "rb") as file:
-            plain = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return hashlib.file_digest(file, "sha256").hexdigest() if plain else None
+        with _Place(root, path, make=False) as place, _plain_file(place.folder, place.name, path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, CannotCopy):
         return None
 
