@@ -19,19 +19,9 @@ NAMES: Mapping[str, str] = {
 # What the Messages API does not have; of 2026-10-21 on, no sampling either.
 WITHOUT = frozenset(
     (
-        *(
-            "temperature",
-            "top_p",
-            "top_k",
-            "seed",
-            "n",
-            "presence_penalty",
-            "frequency_penalty",
-            "logit_bias",
-            "logprobs",
-            "top_logprobs",
-        ),
-        *("modalities", "prediction", "audio", "functions", "function_call", "parallel_tool_calls", "verbosity"),
+        *("temperature", "top_p", "top_k", "seed", "n", "presence_penalty", "frequency_penalty", "logit_bias"),
+        *("logprobs", "top_logprobs", "modalities", "prediction", "audio", "functions", "function_call"),
+        *("parallel_tool_calls", "verbosity"),
     )
 )
 MAX_TOKENS = 16_000  # which the API wants to be told; more would have to be streamed
