@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 
 def object_in(value: object) -> Mapping[str, Any]:
@@ -24,6 +24,16 @@ def objects_in(value: object) -> list[dict[str, Any]]:
 def text_in(value: object) -> str:
     """A text; an empty one for anything else."""
     return value if isinstance(value, str) else ""
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether it is a number that is written without a fraction."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def entries_of(value: object) -> list[Any]:

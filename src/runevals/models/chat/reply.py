@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from runevals.lib.parsing.shapes import is_number, is_whole, list_in, object_in, text_in
 from runevals.lib.text.secrets import beginning
 from runevals.models.chat.translate import read_json
 from runevals.models.http.throttle import CallFailed, TryAgain, failure_of_status
@@ -100,10 +101,10 @@ def _reply(completion: Any, latency_s: float, *, from_cache: bool) -> ChatReply:
         output_tokens=_output_tokens(usage),
         cost_usd=number(usage.get("cost")),
         latency_s=latency_s,
-        response_id=_text_or_none(completion.get("id")),
+        response_id=text_in(completion.get("id")) or None,
         made_at=number(completion.get("created")),
         cached_tokens=_cached_tokens(usage),
-        reasoning_tokens=_reasoning_tokens(usage),
+        reasoning_tokens=count(object_in(usage.get("completion_tokens_details")).get("reasoning_tokens")),
         from_cache=from_cache or completion.get("cached") is True,
     )
 
@@ -122,17 +123,10 @@ def _error_within(completion: Any) -> Mapping[str, Any] | None:
 
     OpenRouter sends those of the providers behind it with status 200.
     """
-    if not isinstance(completion, Mapping):
-        return None
-    choices = completion.get("choices")
-    place = choices[0] if choices and isinstance(choices, list) else completion
-    if not isinstance(place, Mapping):
-        return None
+    choices = list_in(object_in(completion).get("choices"))
+    place = object_in(next(iter(choices), completion))
     error = place.get("error")
-    if isinstance(error, Mapping):
-        return error
-    reason = place.get("finish_reason")
-    return _FAILED_REASONS.get(reason) if isinstance(reason, str) else None
+    return error if isinstance(error, Mapping) else _FAILED_REASONS.get(text_in(place.get("finish_reason")))
 
 
 def _output_tokens(usage: Mapping[str, Any]) -> int | None:
@@ -164,27 +158,16 @@ def text_of(value: object) -> str | None:
     return value
 
 
-def _text_or_none(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _reasoning_tokens(usage: Mapping[str, Any]) -> int | None:
-    details = usage.get("completion_tokens_details")
-    return count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else None
-
-
 def _cached_tokens(usage: Mapping[str, Any]) -> int | None:
     """The cached tokens; DeepSeek has another name for them."""
-    details = usage.get("prompt_tokens_details")
-    own = usage.get("prompt_cache_hit_tokens")
-    return count(details.get("cached_tokens", own) if isinstance(details, Mapping) else own)
+    details = object_in(usage.get("prompt_tokens_details"))
+    return count(details.get("cached_tokens", usage.get("prompt_cache_hit_tokens")))
 
 
 def count(value: object) -> int | None:
     """A token count; an invalid one is unknown, because the answer is still valid."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if is_whole(value) else None
 
 
 def number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value < float("inf") else None  # type: ignore[arg-type, operator]
+    return float(value) if is_number(value) and 0 <= value < float("inf") else None

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from runevals.lib.parsing.shapes import object_in
 from runevals.lib.text.secrets import beginning, remember_token
 from runevals.models.http import network
 from runevals.models.http.exchanges import EXCHANGES, REQUEST_TOKEN, REQUEST_URL, Exchange
@@ -163,20 +164,20 @@ def _call(method: str, url: str, *, headers: Mapping[str, str], **sent: Any) -> 
         raise TryAgain("failed", f"no answer from {place}{network.route(url)}") from None
     if reply.status_code >= 300:
         raise failure_of_status(reply.status_code, f"{place} says: {_reason(reply)}", reply.headers)
+    return _fields(reply)
+
+
+def _fields(reply: Any) -> Mapping[str, Any]:
+    """The JSON object of a reply; an empty one for anything else."""
     try:
-        answer = reply.json()
+        return object_in(reply.json())
     except ValueError:
-        answer = None
-    return answer if isinstance(answer, dict) else {}
+        return {}
 
 
 def _reason(reply: Any) -> str:
     """Why a request was refused, in the provider's words, without what may echo a token."""
-    try:
-        answer = reply.json()
-    except ValueError:
-        return beginning(str(reply.reason), _MOST_WORDS)
-    fields = answer if isinstance(answer, dict) else {}
+    fields = _fields(reply)
     error = fields.get("error")
     parts = [error, fields.get("error_description")] if not isinstance(error, dict) else [error.get("message")]
     return beginning(": ".join(part for part in parts if isinstance(part, str)) or str(reply.reason), _MOST_WORDS)
