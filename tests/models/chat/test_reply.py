@@ -7,14 +7,14 @@ import json
 import pytest
 
 from runevals.models.chat.messages import NO_EXPLANATION
-from runevals.models.chat.reply import RequestedCall, read_completion
+from runevals.models.chat.reply import RequestedCall
 from runevals.models.chat.wire import WIRES
 from runevals.models.http.throttle import CallFailed, TryAgain
 
 
 def read(message, finish="stop", **more):
     choice = {"index": 0, "message": message, "finish_reason": finish}
-    return read_completion(json.dumps({"choices": [choice], **more}).encode(), 0.1, from_cache=False)
+    return WIRES["chat"].read(json.dumps({"choices": [choice], **more}).encode(), 0.1, from_cache=False)
 
 
 THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "five? no"}]}
@@ -85,12 +85,12 @@ def test_what_cut_an_answer(finish, cut):
 )
 def test_what_is_no_reply_says_why(body, message):
     with pytest.raises(CallFailed, match=message):
-        read_completion(json.dumps(body).encode(), 0.1, from_cache=False)
+        WIRES["chat"].read(json.dumps(body).encode(), 0.1, from_cache=False)
 
 
 def test_an_error_within_status_200_is_tried_again_if_its_code_is_temporary():
     with pytest.raises(TryAgain, match="busy"):
-        read_completion(b'{"error": {"message": "busy", "code": 503}}', 0.1, from_cache=False)
+        WIRES["chat"].read(b'{"error": {"message": "busy", "code": 503}}', 0.1, from_cache=False)
 
 
 def message(*content, stop="end_turn", **more):

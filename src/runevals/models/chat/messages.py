@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runevals.models.chat.reply import ChatReply, RequestedCall, count, error_of, joined, text_of
-from runevals.models.chat.translate import Forms, read_json, translated
+from runevals.models.chat.translate import Forms, translated
 
 # Parameters of chat completions → where the Messages API has them.
 NAMES: Mapping[str, str] = {
@@ -104,14 +104,8 @@ def _list(value: Any) -> object:
 _FORMS: Forms = {"tools": _tools, "tool_choice": _choice, "response_format": _format, "stop": _list}
 
 
-def read(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
-    """The reply in a body. Raises CallFailed, or TryAgain for a temporary error within it."""
-    return read_json(
-        content, lambda message: _reply(message, latency_s, from_cache=from_cache), what="one of the Messages API"
-    )
-
-
-def _reply(message: Mapping[str, Any], latency_s: float, *, from_cache: bool) -> ChatReply:
+def reply(message: Mapping[str, Any], latency_s: float, *, from_cache: bool) -> ChatReply:
+    """The reply in an answer. Raises CallFailed, or TryAgain for a temporary error within it."""
     if message.get("type") == "error":
         raise error_of({**message["error"], "code": _STATUS.get(message["error"].get("type"))})
     blocks, usage = message["content"], message.get("usage") or {}

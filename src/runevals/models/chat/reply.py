@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from runevals.lib.parsing.shapes import is_number, is_whole, list_in, object_in, text_in
 from runevals.lib.text.secrets import beginning
-from runevals.models.chat.translate import read_json
 from runevals.models.http.throttle import CallFailed, TryAgain, failure_of_status
 
 Cut = Literal["length", "filter"]
@@ -77,14 +76,8 @@ class ChatReply(Struct, frozen=True, kw_only=True):
         return _CUTS.get((self.finish_reason or "").lower())
 
 
-def read_completion(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
-    """The reply in a body. Raises CallFailed, or TryAgain for an error that came with status 200."""
-    return read_json(
-        content, lambda completion: _reply(completion, latency_s, from_cache=from_cache), what="a chat completion"
-    )
-
-
-def _reply(completion: Any, latency_s: float, *, from_cache: bool) -> ChatReply:
+def completion_reply(completion: Any, latency_s: float, *, from_cache: bool) -> ChatReply:
+    """The reply in a chat completion. Raises CallFailed, or TryAgain for an error that came with status 200."""
     if (error := _error_within(completion)) is not None:
         raise error_of(error)
     if completion["choices"] == []:

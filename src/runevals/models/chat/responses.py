@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runevals.models.chat.reply import ChatReply, RequestedCall, count, error_of, joined, number, text_of
-from runevals.models.chat.translate import read_json, translated
+from runevals.models.chat.translate import translated
 
 # Parameters of chat completions → where the Responses API has them.
 NAMES: Mapping[str, str] = {
@@ -68,16 +68,8 @@ def _tools(value: Any) -> object:
 _FORMS = {"tools": _tools, "tool_choice": _flat, "response_format": _flat}
 
 
-def read(content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
-    """The reply in a body. Raises CallFailed, or TryAgain for a temporary error within it."""
-    return read_json(
-        content,
-        lambda response: _reply(response, latency_s, from_cache=from_cache),
-        what="one of the Responses API",
-    )
-
-
-def _reply(response: Mapping[str, Any], latency_s: float, *, from_cache: bool) -> ChatReply:
+def reply(response: Mapping[str, Any], latency_s: float, *, from_cache: bool) -> ChatReply:
+    """The reply in an answer. Raises CallFailed, or TryAgain for a temporary error within it."""
     if (error := response.get("error")) is not None:
         raise error_of({**error, "code": _STATUS.get(error.get("code"), error.get("code"))})
     items, usage = response["output"], response.get("usage") or {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,8 @@ from msgspec import Struct
 
 from runevals.models.chat import messages, responses
 from runevals.models.chat.providers import PROVIDERS, Api
-from runevals.models.chat.reply import ChatReply, read_completion
+from runevals.models.chat.reply import ChatReply, completion_reply
+from runevals.models.http.throttle import CallFailed
 
 Message = Mapping[str, object]
 _OURS = frozenset(("items", "fixed"))  # keys of a message that chat completions do not have
@@ -26,9 +28,19 @@ class Wire(Struct, frozen=True, kw_only=True):
     sdk: str = "openai"
     path: str
     body: Callable[[Sequence[Message], Mapping[str, Any]], dict[str, object]]
-    read: Callable[..., ChatReply]
+    what: str  # an answer, for messages
+    reply: Callable[..., ChatReply]
     names: Mapping[str, str] = {}
     without: frozenset[str] = frozenset()
+
+    def read(self, content: bytes, latency_s: float, *, from_cache: bool) -> ChatReply:
+        """The reply in a body. Raises CallFailed, or TryAgain for a temporary error that came with status 200."""
+        try:
+            return self.reply(json.loads(content), latency_s, from_cache=from_cache)
+        except KeyError as error:
+            raise CallFailed("unparseable", f"the answer is not {self.what} (it has no {error})") from None
+        except (AttributeError, IndexError, TypeError, ValueError, RecursionError) as error:
+            raise CallFailed("unparseable", f"the answer is not {self.what} ({error})") from None
 
 
 def _completion(messages: Sequence[Message], parameters: Mapping[str, Any]) -> dict[str, object]:
@@ -42,12 +54,19 @@ def _plain(message: Message) -> Message:
 
 
 WIRES: Mapping[Api, Wire] = {
-    "chat": Wire(title="chat completions API", path="/chat/completions", body=_completion, read=read_completion),
+    "chat": Wire(
+        title="chat completions API",
+        path="/chat/completions",
+        body=_completion,
+        what="a chat completion",
+        reply=completion_reply,
+    ),
     "responses": Wire(
         title="Responses API",
         path="/responses",
         body=responses.body,
-        read=responses.read,
+        what="one of the Responses API",
+        reply=responses.reply,
         names=responses.NAMES,
         without=responses.WITHOUT,
     ),
@@ -56,7 +75,8 @@ WIRES: Mapping[Api, Wire] = {
         sdk="anthropic",
         path="/messages",
         body=messages.body,
-        read=messages.read,
+        what="one of the Messages API",
+        reply=messages.reply,
         names=messages.NAMES,
         without=messages.WITHOUT,
     ),
