@@ -46,8 +46,12 @@ def test_the_printed_example():
     (docs,) = read(PRINTED)
     assert (docs.command, docs.args, docs.env) == ("npx", ("@example/docs-mcp-server",), {"DOCS_API_TOKEN": "xxx"})
     groups = ["docs.example.com/a/b/plan", "a/b", "plan"]
-    assert docs.arguments("https://docs.example.com/a/b/plan", groups) == {"namespace": "a/b", "slug": "plan"}
-    assert (docs.tool, docs.extract) == ("fetch_doc", "data.body")
+    tool = docs.fetch_tool
+    assert tool.arguments("https://docs.example.com/a/b/plan", groups) == {
+        "namespace": "a/b",
+        "slug": "plan",
+    }
+    assert (tool.name, tool.content_extract) == ("fetch_doc", "data.body")
 
 
 def test_the_first_server_whose_pattern_matches_reads_the_address():
@@ -76,7 +80,7 @@ def test_the_first_server_whose_pattern_matches_reads_the_address():
     ],
 )
 def test_the_arguments_of_a_tool_call_come_from_the_address(tool, groups, asked):
-    assert server(**tool).arguments("https://x", groups) == asked
+    assert server(**tool).fetch_tool.arguments("https://x", groups) == asked
 
 
 @pytest.mark.parametrize(

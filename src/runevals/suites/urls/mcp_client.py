@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from runevals.lib.text.escape import one_line
@@ -42,9 +41,7 @@ class McpServers:
     def __enter__(self) -> McpServers:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._servers.close()
 
     def fetch(self, server: McpServer, url: str) -> str:
@@ -55,17 +52,15 @@ class McpServers:
             raise NotFetched(f"the MCP server {one_line(server.name)} {error}") from None
 
     def _fetch(self, server: McpServer, url: str) -> str:
-        groups: Sequence[str | None] | None = ()
-        if server.transform is not None:
-            groups = self._groups(server.transform.regex, url)
+        tool = server.fetch_tool
+        groups = () if tool.url_transform is None else self._groups(tool.url_transform.regex, url)
         if groups is None:
             raise NotFetched("reads it, but its urlTransform.regex does not match it")
-        text = _text(self._call(server, server.arguments(url, groups)))
-        if server.extract is None:
-            return text
-        extract = extract_text(text, server.extract)
+        text = _text(self._call(server, tool.arguments(url, groups)))
+        place = tool.content_extract
+        extract = text if place is None else extract_text(text, place)
         if extract is None:
-            raise NotFetched(f"answers without {one_line(server.extract)} (contentExtract): {one_line(text)}")
+            raise NotFetched(f"answers without {one_line(place or '')} (contentExtract): {one_line(text)}")
         return extract
 
     def _call(self, server: McpServer, arguments: Mapping[str, object]) -> CallToolResult:
@@ -78,7 +73,7 @@ class McpServers:
         )
         redact = redactor({**self._context.env, **program.env})
         try:
-            return self._servers.start(program, redact).call(server.tool, arguments)
+            return self._servers.start(program, redact).call(server.fetch_tool.name, arguments)
         except ServerFailed as error:
             raise NotFetched(str(error)) from None
 

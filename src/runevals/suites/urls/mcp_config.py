@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from runevals.lib.parsing.source import Source, parse_source
@@ -27,37 +27,43 @@ class UrlTransform(Struct, frozen=True, kw_only=True):
     params: Mapping[str, object]
 
 
-class McpServer(Quiet, frozen=True, kw_only=True):
-    """A program that reads addresses containing one of `patterns` with its tool `tool`."""
-
-    hidden = frozenset({"env"})
+class FetchTool(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The tool that reads an address, what it is given, and where the text is in an answer that is JSON."""
 
     name: str
-    command: str
-    args: tuple[str, ...]
-    env: Mapping[str, str]
-    patterns: tuple[str, ...]
-    tool: str
     url_param: str = "url"
-    transform: UrlTransform | None = None
-    extract: str | None = None
+    url_transform: UrlTransform | None = None
+    content_extract: str | None = None
 
     def arguments(self, url: str, groups: Sequence[str | None]) -> dict[str, object]:
-        """The arguments of the tool; `groups` are those of the transform's expression, the whole match at 0."""
-        if self.transform is None:
+        """Its arguments; `groups` are those of the transform's expression, the whole match at 0."""
+        if self.url_transform is None:
             return {self.url_param: url}
         values = dict(enumerate(groups))
 
         def fill(text: str) -> str:
             return re.sub(r"\$([1-9])", lambda match: values.get(int(match[1])) or "", text)
 
-        params = self.transform.params.items()
+        params = self.url_transform.params.items()
         return {name: fill(value) if isinstance(value, str) else value for name, value in params}
+
+
+class McpServer(Quiet, frozen=True, kw_only=True, rename="camel"):
+    """A program that reads addresses containing one of `url_patterns`."""
+
+    hidden = frozenset({"env"})
+
+    name: str
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+    url_patterns: tuple[str, ...]
+    fetch_tool: FetchTool
 
 
 def claiming(servers: Iterable[McpServer], url: str) -> McpServer | None:
     """The first server that reads this address; None if there is none."""
-    return next((server for server in servers if any(text in url for text in server.patterns)), None)
+    return next((server for server in servers if any(text in url for text in server.url_patterns)), None)
 
 
 def read_servers(content: bytes, suffix: str, display_path: str) -> tuple[McpServer, ...]:
@@ -68,7 +74,8 @@ def read_servers(content: bytes, suffix: str, display_path: str) -> tuple[McpSer
     problems = problems or list(_misplaced(source, entries))
     if problems:
         raise InvalidSuite(problems)
-    return tuple(_server(name, server) for servers in entries.values() for name, server in servers.items())
+    by_name = [each for servers in entries.values() for each in servers.items()]
+    return tuple(convert({**server, "name": name}, McpServer) for name, server in by_name)
 
 
 def _fetching_ones(document: Any) -> Any:
@@ -95,24 +102,6 @@ def _misplaced(source: Source, entries: Mapping[str, Any]) -> Iterator[FileProbl
         for name, server in servers.items():
             for word in server.keys() & _OF_THE_TOOL:
                 yield source.problem((key, name, word), f"{word} belongs into fetchTool", key=True)
-
-
-def _server(name: str, fields: Mapping[str, Any]) -> McpServer:
-    tool = fields["fetchTool"]
-    transform = tool.get("urlTransform")
-    return McpServer(
-        name=name,
-        command=fields["command"],
-        args=tuple(fields.get("args", ())),
-        env=fields.get("env", {}),
-        patterns=tuple(fields["urlPatterns"]),
-        tool=tool["name"],
-        url_param=tool.get("urlParam", "url"),
-        transform=None
-        if transform is None
-        else UrlTransform(regex=transform["regex"], params=transform["params"]),
-        extract=tool.get("contentExtract"),
-    )
 
 
 def extract_text(text: str, path: str) -> str | None:
