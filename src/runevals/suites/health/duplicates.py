@@ -44,7 +44,12 @@ class _Prompts(Struct, frozen=True, eq=False):
 def near_duplicates(cases: Sequence[Case]) -> Iterator[Hint]:
     """A case that asks what an earlier one asks; nearly the same only where both want the same answer."""
     for case, earlier, same in similar_cases(cases):
-        yield _finding(case, earlier, "asks the same as" if same else "asks nearly the same as")
+        how = "asks the same as" if same else "asks nearly the same as"
+        message = (
+            f"{case_label(case)} {how} {case_label(earlier)} ({earlier.location}); keep one, or make them test "
+            "different things"
+        )
+        yield Hint(kind="near-duplicate", location=case.location, message=message)
 
 
 def similar_cases(cases: Sequence[Case]) -> Iterator[tuple[Case, Case, bool]]:
@@ -89,11 +94,3 @@ def _like(prompts: _Prompts, candidates: Iterable[_Prompts]) -> _Prompts | None:
         if fuzz.ratio(a, b, score_cutoff=ALIKE) and _NUMBERS.findall(a) == _NUMBERS.findall(b):
             return candidate
     return None
-
-
-def _finding(case: Case, other: Case, how: str) -> Hint:
-    message = (
-        f"{case_label(case)} {how} {case_label(other)} ({other.location}); keep one, or make them test different "
-        "things"
-    )
-    return Hint(kind="near-duplicate", location=case.location, message=message)

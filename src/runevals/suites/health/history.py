@@ -8,7 +8,7 @@ from statistics import median
 
 from runevals.lib.nullable import total
 from runevals.lib.text.numbers import money, seconds
-from runevals.records import AttemptReport, Case, CaseReport, RunReport
+from runevals.records import Case, CaseReport, RunReport
 from runevals.suites.health.hint import Hint, Kind, case_label
 
 FEWEST_VERSIONS = 3
@@ -46,20 +46,20 @@ def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hi
 def slow(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
     """Cases that take far longer than the others."""
     advice = "a shorter prompt, or fewer turns, saves this in every run"
-    yield from _far_above(cases, past, "slow", _latency_s, lambda value: f"takes {seconds(value)}", advice)
+    yield from _far_above(cases, past, "slow", "latency_s", lambda value: f"takes {seconds(value)}", advice)
 
 
 def costly(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
     """Cases that cost far more than the others; cases of unknown cost are ignored."""
     advice = "see whether it tests so much more than they do"
-    yield from _far_above(cases, past, "costly", _cost_usd, lambda value: f"costs {money(value)}", advice)
+    yield from _far_above(cases, past, "costly", "cost_usd", lambda value: f"costs {money(value)}", advice)
 
 
 def _far_above(
     cases: Sequence[Case],
     past: Sequence[RunReport],
     kind: Kind,
-    amount: Callable[[AttemptReport], float | None],
+    amount: str,
     describe: Callable[[float], str],
     advice: str,
 ) -> Iterator[Hint]:
@@ -77,23 +77,15 @@ def _far_above(
             yield Hint(kind=kind, location=case.location, message=message)
 
 
-def _typical(past: Sequence[RunReport], amount: Callable[[AttemptReport], float | None]) -> dict[Key, float]:
-    """The median over all runs of each case of which it is known."""
+def _typical(past: Sequence[RunReport], amount: str) -> dict[Key, float]:
+    """The median over all runs of each case of which this field of turns, in all, is known."""
     all_values: dict[Key, list[float]] = defaultdict(list)
     for report in past:
         for case in report.cases:
             for attempt in case.attempts:
-                if (value := amount(attempt)) is not None:
+                if (value := total(getattr(turn, amount) for turn in attempt.turns)) is not None:
                     all_values[case.suite, case.key].append(value)
     return {key: median(values) for key, values in all_values.items()}
-
-
-def _latency_s(attempt: AttemptReport) -> float | None:
-    return total(turn.latency_s for turn in attempt.turns)
-
-
-def _cost_usd(attempt: AttemptReport) -> float | None:
-    return total(turn.cost_usd for turn in attempt.turns)
 
 
 def _by_version(past: Sequence[RunReport]) -> list[dict[Key, list[CaseReport]]]:
