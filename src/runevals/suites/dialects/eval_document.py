@@ -181,14 +181,15 @@ class _Loader:
 
     def suite(self) -> Suite:
         self.shape = shape_of(self.source.value)
-        document = self._without_lost(upgraded(self.source.value))
+        document = self._without_lost(upgraded(self.source.value), ())
         self.version = self._version(document)
         self._shape_notices()
         items = self._valid_items(document)
         cases = [self._case(document, index) for index in items]
         if cases:
             self._version_notice(document)
-        cases, alike = with_numbered_keys(cases, lambda number: self._pointer_of(items[number]), "testId")
+        places = [pointer(self._in_file(("items", index))) for index in items]
+        cases, alike = with_numbered_keys(cases, places.__getitem__, "testId")
         about = {"description": document.get("description"), "legacy": self.shape != "versioned"}
         return suite_of(self.source.path, NAME, cases, sorted_by_position([*self.problems, *alike]), **about)
 
@@ -220,11 +221,8 @@ class _Loader:
             self._error(("schemaVersion",), message)
         return version
 
-    def _without_lost(self, document: dict[str, Any]) -> dict[str, Any]:
-        """The document without Microsoft's evaluators that nothing here measures, each with a warning."""
-        return self._entry_without_lost(document, ())
-
-    def _entry_without_lost(self, entry: dict[str, Any], json_path: JsonPath) -> dict[str, Any]:
+    def _without_lost(self, entry: dict[str, Any], json_path: JsonPath) -> dict[str, Any]:
+        """A document or a part without Microsoft's evaluators that nothing here measures, each with a warning."""
         fields = dict(entry)
         for key in ("default_evaluators", "evaluators"):
             checks = fields.get(key)
@@ -236,7 +234,7 @@ class _Loader:
         for key in ("items", "turns"):
             if isinstance(parts := fields.get(key), list):
                 fields[key] = [
-                    self._entry_without_lost(part, (*json_path, key, at)) if isinstance(part, dict) else part
+                    self._without_lost(part, (*json_path, key, at)) if isinstance(part, dict) else part
                     for at, part in enumerate(parts)
                 ]
         return fields
@@ -431,9 +429,6 @@ class _Loader:
         column = "expected_responses" if "expected_response" in json_path[2:] else "prompts"
         return (column, *json_path[1:2])
 
-    def _pointer_of(self, index: int) -> str:
-        return pointer(self._in_file(("items", index)))
-
     def _problem(
         self, json_path: JsonPath, message: str, level: Literal["error", "warning", "notice"], *, key: bool = False
     ) -> FileProblem:
@@ -463,12 +458,9 @@ def _citations(value: object) -> tuple[Citation, ...] | None:
 def _newer_fields(document: Mapping[str, Any]) -> list[str]:
     """The fields of a document that came with version 1.2.0."""
     items = objects_in(document["items"])
-    used = {*document, *(key for item in items for key in item), *_keys_of_turns(items)}
+    turns = [turn for item in items for turn in objects_in(item.get("turns"))]
+    used = {key for fields in (document, *items, *turns) for key in fields}
     return [name for name in (*_CHECKS, "turns") if name in used]
-
-
-def _keys_of_turns(items: Iterable[Mapping[str, Any]]) -> Iterable[str]:
-    return (key for item in items for turn in objects_in(item.get("turns")) for key in turn)
 
 
 def _zipped(value: Mapping[str, Any]) -> list[object]:

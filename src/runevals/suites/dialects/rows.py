@@ -60,7 +60,7 @@ def recognises(value: object) -> bool:
 def read_lines(text: str, display_path: str) -> Source:
     """JSON Lines → rows; blank lines are skipped. Raises InvalidSuite with every invalid line."""
     rows: list[object] = []
-    marks: dict[JsonPath, tuple[int, int]] = {}
+    marks: dict[JsonPath, tuple[int, int]] = {(): (0, 0)}
     problems: list[FileProblem] = []
     offset = 0
     for number, line in enumerate(text.split("\n"), start=1):
@@ -76,7 +76,7 @@ def read_lines(text: str, display_path: str) -> Source:
         offset += len(line) + 1
     if problems:
         raise InvalidSuite(problems)
-    return Source(display_path, text, rows, has_marks=True, marks=_empty_place(marks))
+    return Source(display_path, text, rows, has_marks=True, marks=marks)
 
 
 def read_csv(text: str, display_path: str) -> Source:
@@ -92,7 +92,7 @@ def read_csv(text: str, display_path: str) -> Source:
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
     rows: list[object] = []
-    marks: dict[JsonPath, tuple[int, int]] = {}
+    marks: dict[JsonPath, tuple[int, int]] = {(): (0, 0)}
     problems: list[FileProblem] = []
     line_before = 1
     try:
@@ -116,7 +116,7 @@ def read_csv(text: str, display_path: str) -> Source:
         problems.append(_in_line(display_path, line_before + 1, f"is not CSV: {error}"))
     if problems:
         raise InvalidSuite(problems)
-    return Source(display_path, text, rows, has_marks=True, marks=_empty_place(marks))
+    return Source(display_path, text, rows, has_marks=True, marks=marks)
 
 
 def _delimiter(file: TextIO) -> str:
@@ -277,10 +277,6 @@ def _typed_row(row: Mapping[str, str | None]) -> dict[str, object]:
             values[name] = cell
     # A column that is there but empty is known; only the keys with a meaning of ours must not be null.
     return {name: value for name, value in values.items() if value is not None or name not in ("tags", "critical")}
-
-
-def _empty_place(marks: dict[JsonPath, tuple[int, int]]) -> dict[JsonPath, tuple[int, int]]:
-    return {(): (0, 0), **marks}
 
 
 def _in_line(display_path: str, line: int, message: str) -> FileProblem:
