@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
+from runevals.lib.parsing.shapes import is_number, is_whole
 from runevals.lib.plugins import is_any_installed, package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, Layer
@@ -306,9 +307,9 @@ def _mismatch(value: object, hint: object) -> str | None:
     if hint is bool:
         return None if isinstance(value, bool) else "true or false"
     if hint is int:
-        return None if isinstance(value, int) and not isinstance(value, bool) else "a whole number"
+        return None if is_whole(value) else "a whole number"
     if hint is float:
-        return None if isinstance(value, int | float) and not isinstance(value, bool) else "a number"
+        return None if is_number(value) else "a number"
     if hint is str:
         return None if isinstance(value, str) else "text"
     if hint is object:

@@ -10,6 +10,7 @@ from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.llm import template_values
 from runevals.evaluators.judged.template import fill_template, label_of, parse_template, template_problems
 from runevals.evaluators.kinds import Judged, Subject
+from runevals.lib.parsing.shapes import is_number
 from runevals.records import Scale, Verdict
 from runevals.records.judgement import Judgement, Question
 
@@ -41,7 +42,7 @@ class LlmChoice(Judged):
     def problems(self) -> Iterable[tuple[str | None, str]]:
         yield from (("prompt", sentence) for sentence in template_problems(self.prompt))
         scores = self.choices.values()
-        if not all(isinstance(s, int | float) and not isinstance(s, bool) and isfinite(s) for s in scores):
+        if not all(is_number(score) and isfinite(score) for score in scores):
             yield "choices", "choices must have a number as the score of each"
         elif len(set(scores)) < 2:
             yield "choices", "choices need at least two different scores, or no answer makes a difference"

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.parsing.shapes import entries_of, object_in, objects_in, text_in
+from runevals.lib.parsing.shapes import entries_of, is_number, object_in, objects_in, text_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Case, EvaluatorSpec, FileProblem, Problem, Suite, Turn, cut_name, one_line
@@ -33,7 +33,7 @@ from runevals.suites.dialects.checking import schema_problems, sorted_by_positio
 from runevals.suites.dialects.conservation import content_in_case, content_of
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
-from runevals.suites.dialects.synonyms import first_of, is_string, is_text
+from runevals.suites.dialects.synonyms import first_of, is_id, is_string, is_text
 from runevals.suites.fingerprint import Fingerprints, case_fingerprints, key_of_prompts
 
 NAME = "agent-skills"
@@ -391,7 +391,7 @@ def _is_trigger(case: Case) -> bool:
 def _key(raw: Mapping[str, Any], prompt: str) -> str:
     """`id` as text, else the name, else a hash of the prompt, and of the names of files if there are any."""
     number = raw.get("id", raw.get("eval_id"))
-    if is_text(number) or (isinstance(number, int) and not isinstance(number, bool)):
+    if is_id(number):
         return str(number)
     name: str | None = first_of(raw, ("name", "eval_name"), is_text)
     return name or key_of_prompts([prompt, *filter(None, map(_file_name, _list(raw.get("files"))))])
@@ -406,7 +406,7 @@ def _file_name(entry: object) -> str | None:
 def _timeout_s(raw: Mapping[str, Any]) -> float | None:
     for key, unit in (("timeout_seconds", 1.0), ("timeout_s", 1.0), ("timeout", 1.0), ("timeout_ms", 1000.0)):
         value = raw.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 86_400 * unit:
+        if is_number(value) and 0 < value <= 86_400 * unit:
             return value / unit
     return None
 

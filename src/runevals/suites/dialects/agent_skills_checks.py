@@ -14,14 +14,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
-from runevals.lib.parsing.shapes import entries_of, objects_in, text_in
+from runevals.lib.parsing.shapes import entries_of, is_number, is_whole, objects_in, text_in
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import nearest
 from runevals.records import EvaluatorSpec, FileProblem, cut_name, one_line
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.assertions import numbered
-from runevals.suites.dialects.synonyms import first_of, is_string, is_text
+from runevals.suites.dialects.synonyms import first_of, is_id, is_string, is_text
 
 # Lists of statements and of checks: what must hold, and what must not.
 CHECKS = (
@@ -90,7 +90,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
             return None
         weight = entry["weight"] if _is_weight(entry.get("weight")) else 1.0
         inverted = any(entry.get(key) is True for key in ("not", "negate", "negated"))
-        name = first_of(entry, ("id", "name"), _is_id)
+        name = first_of(entry, ("id", "name"), is_id)
         label = one_line(str(name if name is not None else _text(entry) or spec.id))
         return self._built(
             replace(spec, id=cut_name(label), weight=float(weight), negated=spec.negated is not inverted), place
@@ -342,15 +342,11 @@ def _judged_instead(text: str | None) -> str:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return is_whole(value) and value >= 0
 
 
 def _is_weight(value: object) -> bool:
-    return isinstance(value, int | float) and value is not True and 0 < value <= catalogue.MOST_WEIGHT
-
-
-def _is_id(value: object) -> bool:
-    return is_text(value) or (isinstance(value, int) and not isinstance(value, bool))
+    return is_number(value) and 0 < value <= catalogue.MOST_WEIGHT
 
 
 def in_cases(count: int) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.evaluators.text.numbers import number_text
+from runevals.lib.parsing.shapes import is_number
 from runevals.lib.parsing.source import LANGUAGES, JsonPath, Source, code_file, path_inside
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, FileProblem
@@ -114,7 +115,7 @@ class Assertions(Struct, frozen=True, kw_only=True):
         if kind in ("tools_called", "tools_not_called") and "value" in options and "values" not in options:
             options["values"] = [options.pop("value")]
         value = options.get("value")
-        if name in _TEXT_VALUE and isinstance(value, int | float) and not isinstance(value, bool):
+        if name in _TEXT_VALUE and is_number(value):
             options["value"] = number_text(value)
         if isinstance(options.get("value"), float) and options["value"].is_integer():
             options["value"] = int(options["value"])

@@ -15,7 +15,7 @@ from runevals.evaluators.format_names import INVERTED
 from runevals.evaluators.kinds import leaves
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import complaints
-from runevals.lib.parsing.shapes import list_in
+from runevals.lib.parsing.shapes import is_number, list_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.numbers import first_of, plural
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
@@ -314,4 +314,4 @@ def sorted_by_position(problems: Iterable[FileProblem]) -> tuple[FileProblem, ..
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return float(value) if is_number(value) else None

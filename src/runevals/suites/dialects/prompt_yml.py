@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.json_forms import json_in
-from runevals.lib.parsing.shapes import list_in, object_in, text_in
+from runevals.lib.parsing.shapes import is_whole, list_in, object_in, text_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
@@ -151,7 +151,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
 
 
 def _is_id(value: object) -> bool:
-    return bool(value) if isinstance(value, str) else isinstance(value, int) and not isinstance(value, bool)
+    return bool(text_in(value)) or is_whole(value)
 
 
 def _parameters(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from runevals.evaluators.text.numbers import number_text
+from runevals.lib.parsing.shapes import is_number
 
 
 def as_text(value: object) -> str:
@@ -14,7 +15,7 @@ def as_text(value: object) -> str:
         return value
     if value is None:
         return ""
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if is_number(value):
         return number_text(value)
     return json.dumps(value, ensure_ascii=False)
 
