@@ -106,9 +106,10 @@ def _keywords(code: str) -> Iterator[tuple[int, str, bool]]:
     templates: list[int] = []  # the depths at which a template's ${ was opened
     at = 0
     while at < len(code):
-        if code[at] == "}" and templates and templates[-1] == depth:
-            templates.pop()
-            depth -= 1
+        ends_insertion = code[at] == "}" and templates[-1:] == [depth]
+        if ends_insertion:
+            depth = templates.pop() - 1
+        if ends_insertion or code[at] == "`":
             at, is_open = _over_template(code, at + 1)
             if is_open:
                 depth += 1
@@ -123,21 +124,14 @@ def _keywords(code: str) -> Iterator[tuple[int, str, bool]]:
             new_line = new_line or "\n" in text
             at = match.end()
             continue
-        if text == "`":
-            at, is_open = _over_template(code, at + 1)
-            if is_open:
-                depth += 1
-                templates.append(depth)
-            previous, new_line = "`", False
-            continue
         if text == "/" and _regex_may_begin(previous) and (pattern := _REGEX.match(code, at)) is not None:
             at, previous, new_line = pattern.end(), "/", False
             continue
         if text in ("import", "export") and previous != ".":
             starts = depth == 0 and (new_line or previous in ("", ";", "}"))
             yield at, text, starts
-        depth += text in "({[" if kind == "other" else 0
-        depth -= text in ")}]" if kind == "other" else 0
+        if kind == "other":
+            depth += (text in "({[") - (text in ")}]")
         at, previous, new_line = match.end(), text, False
 
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Literal
 
 from runevals.programs.line_process import AnswerTooLarge, LineProcess, ProcessDied
@@ -64,9 +63,7 @@ class Sandbox:
     def __enter__(self) -> Sandbox:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -80,8 +77,7 @@ class Sandbox:
         for workers in self._idle.values():
             idle = [workers.get() for _ in range(workers.qsize())]
             for worker in idle:
-                if worker is not None:
-                    worker.process.kill()
+                _end_worker(worker)
                 workers.put(None)
 
     def call(  # noqa: PLR0913 - by name only; the record is for those inside

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from runevals.lib.parsing.depth import nested_deeper
+from runevals.lib.parsing.shapes import is_number, text_in
 from runevals.lib.parsing.strict_json import finite, refuse_constant
 from runevals.records.script import Answer, Call
 
@@ -77,11 +78,10 @@ def _answer_from(call: Call, raw: str, duration_s: float) -> Answer:
         return _broken("it is not an object", duration_s)
     if nested_deeper(fields, MOST_DEEP):
         return _broken(f"it is nested deeper than {MOST_DEEP}", duration_s)
-    logs = fields.get("logs")
-    logs = logs[:MOST_LOGS] if isinstance(logs, str) else ""
+    logs = text_in(fields.get("logs"))[:MOST_LOGS]
     error = fields.get("error")
     if error is not None:
-        if not isinstance(error, str) or error not in _ERRORS:
+        if text_in(error) not in _ERRORS:
             return _broken("it is not an object", duration_s)
         reason = (
             "it needed more memory than a grader may use" if error == "evaluator_memory" else fields.get("reason")
@@ -90,16 +90,7 @@ def _answer_from(call: Call, raw: str, duration_s: float) -> Answer:
     answer = _CONTRACTS[call.kind](fields.get("value"))
     if isinstance(answer, str):
         answer = _broken(answer, duration_s)
-    return Answer(
-        passed=answer.passed,
-        score=answer.score,
-        reason=answer.reason,
-        details=answer.details,
-        value=answer.value,
-        error=answer.error,
-        duration_s=duration_s,
-        logs=logs,
-    )
+    return replace(answer, duration_s=duration_s, logs=logs)
 
 
 def _broken(text: str, duration_s: float) -> Answer:
@@ -117,7 +108,7 @@ def _grade(value: object) -> Answer | str:
         return "'passed' is missing"
     if not isinstance(passed, bool):
         return f"'passed' must be true or false, not {_kind(passed)}"
-    if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
+    if score is not None and not is_number(score):
         return f"'score' must be a number from 0 to 1, not {_kind(score)}"
     if score is not None and not 0 <= score <= 1:
         return f"'score' must be from 0 to 1, but is {str(score)[:20]}"
