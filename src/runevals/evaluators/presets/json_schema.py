@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Scripted, Subject
-from runevals.evaluators.structure.json_schema import schema_call, schema_problems, schema_verdict
+from runevals.evaluators.kinds import Subject
+from runevals.evaluators.structure.json_schema import OfSchema, schema_call, schema_problems
 from runevals.records import Verdict
-from runevals.records.script import Answer, Call
+from runevals.records.script import Call
 
 
 @evaluator("preset-json-schema")
 @dataclass(frozen=True, kw_only=True)
-class PresetJsonSchema(Scripted):
+class PresetJsonSchema(OfSchema):
     """Passes when the output parses as JSON and the schema allows it; without a schema, any JSON passes.
 
     Options:
@@ -33,6 +33,3 @@ class PresetJsonSchema(Scripted):
 
     def call(self, subject: Subject) -> Call | Verdict:
         return schema_call(self.schema or {}, subject.response.text)
-
-    def verdict(self, answer: Answer) -> Verdict:
-        return schema_verdict(answer)

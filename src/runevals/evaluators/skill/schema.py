@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Scripted, Subject
+from runevals.evaluators.kinds import Subject
 from runevals.evaluators.skill.ended import OfJson, raised, result_of
-from runevals.evaluators.structure.json_schema import schema_call, schema_problems, schema_verdict
+from runevals.evaluators.structure.json_schema import OfSchema, schema_call, schema_problems
 from runevals.records import Response, Verdict
-from runevals.records.script import Answer, Call
+from runevals.records.script import Call
 
 
 @evaluator("schema")
 @dataclass(frozen=True, kw_only=True)
-class Schema(OfJson, Scripted):
+class Schema(OfJson, OfSchema):
     """Passes when the result validates against the JSON Schema. An error or time-out fails.
 
     Options:
@@ -39,6 +39,3 @@ class Schema(OfJson, Scripted):
     def call(self, subject: Subject) -> Call | Verdict:
         failed = raised(subject)
         return schema_call(self.schema, json.dumps(result_of(subject))) if failed is None else failed
-
-    def verdict(self, answer: Answer) -> Verdict:
-        return schema_verdict(answer)

@@ -9,14 +9,28 @@ from urllib.parse import unquote
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
+from runevals.lib.parsing.shapes import list_in
 from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.records import Verdict
 from runevals.records.script import Answer, Call
 
 
+class OfSchema(Scripted):
+    """Validates a JSON text against a schema."""
+
+    def verdict(self, answer: Answer) -> Verdict:
+        """The validation errors with their JSON paths."""
+        complaints = list_in(answer.value)
+        if not complaints:
+            return Verdict(1.0, "the output follows the schema")
+        messages = "; ".join(str(complaint) for complaint in complaints[:3])
+        rest = f"; and {len(complaints) - 3} more" if len(complaints) > 3 else ""
+        return Verdict(0.0, messages + rest, {"errors": complaints})
+
+
 @evaluator("json_schema")
 @dataclass(frozen=True, kw_only=True)
-class JsonSchema(Scripted):
+class JsonSchema(OfSchema):
     """Passes when the whole response is JSON and the schema allows it. White space around it is fine.
 
     The draft is the one that `$schema` names, else draft-07. `format` is asserted, `pattern` is JavaScript's,
@@ -41,9 +55,6 @@ class JsonSchema(Scripted):
     def call(self, subject: Subject) -> Call | Verdict:
         text = subject.response.text
         return schema_call(self.schema, without_fences(text) if self.strip_fences else text)
-
-    def verdict(self, answer: Answer) -> Verdict:
-        return schema_verdict(answer)
 
 
 def schema_problems(schema: Mapping[str, object]) -> Iterable[tuple[str | None, str]]:
@@ -95,16 +106,6 @@ def schema_call(schema: Mapping[str, object], text: str) -> Call | Verdict:
     except (ValueError, RecursionError) as error:
         return Verdict(0.0, f"output is not valid JSON: {error}")
     return Call(kind="json_schema", code=json.dumps(schema, sort_keys=True), arguments={"text": text})
-
-
-def schema_verdict(answer: Answer) -> Verdict:
-    """The validation errors with their JSON paths."""
-    complaints = answer.value if isinstance(answer.value, list) else []
-    if not complaints:
-        return Verdict(1.0, "the output follows the schema")
-    messages = "; ".join(str(complaint) for complaint in complaints[:3])
-    rest = f"; and {len(complaints) - 3} more" if len(complaints) > 3 else ""
-    return Verdict(0.0, messages + rest, {"errors": complaints})
 
 
 def without_fences(text: str) -> str:

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Scripted, Subject
-from runevals.evaluators.structure.json_schema import schema_call, schema_problems, schema_verdict
+from runevals.evaluators.kinds import Subject
+from runevals.evaluators.structure.json_schema import OfSchema, schema_call, schema_problems
 from runevals.evaluators.workspace.evidence import OfFile, file_of
 from runevals.records import Problem, Verdict
-from runevals.records.script import Answer, Call
+from runevals.records.script import Call
 
 
 @evaluator("file_matches_schema")
 @dataclass(frozen=True, kw_only=True)
-class FileMatchesSchema(OfFile, Scripted):
+class FileMatchesSchema(OfFile, OfSchema):
     r"""Passes when the file at this path of the workspace is JSON and the schema allows it, as for `json_schema`.
 
     Files up to 256 KiB are read. A target without a workspace makes this an error (`evidence_missing`).
@@ -43,6 +43,3 @@ class FileMatchesSchema(OfFile, Scripted):
         if file.text is None:
             return Verdict(0.0, f"there is no text at {self.path}")
         return schema_call(self.schema, file.text)
-
-    def verdict(self, answer: Answer) -> Verdict:
-        return schema_verdict(answer)
