@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.limits.bound import Bound
@@ -63,37 +63,38 @@ def of_tool(calls: Sequence[ToolCall], tool: str) -> list[ToolCall]:
     return [call for call in calls if same_tool(call.name, tool)]
 
 
-def search_calls(
-    subject: Subject, value: str, what: Literal["input", "output"], texts: Callable[[ToolCall], Sequence[str]]
-) -> Verdict | Problem:
-    """Whether a call of the tool has the needle of `Tool:needle` in one of its `texts`; case is ignored.
+@dataclass(frozen=True, kw_only=True)
+class NeedleCheck(CallsCheck):
+    """Whether a call of the tool has the needle of `Tool:needle` in one of its texts; case is ignored.
 
     A problem if it was not found, but the input or output of some call is not reported.
     """
-    calls = subject.response.tool_calls
-    if calls is None:
-        return NO_TRACE
-    tool, needle = split(value)
-    of_this = of_tool(calls, tool)
-    if any(needle.lower() in text.lower() for call in of_this for text in texts(call)):
-        return Verdict(1.0, f"found in the {what} of {tool}: {needle}")
-    if any(getattr(call, what) is None for call in of_this):
-        message = f"the target does not report the {what} of every call of {tool}"
-        return Problem(code="evidence_missing", message=message)
-    return Verdict(0.0, f"not in the {what} of {len(of_this)} calls of {tool}: {needle}")
+
+    layer = Layer.FACT
+    what: ClassVar[Literal["input", "output"]]
+
+    value: str
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        tool, needle = split(self.value)
+        if not tool or is_blank(needle):
+            yield "value", f"value is {self.value!r}; it must be Tool:text"
+
+    def of_calls(self, calls: Sequence[ToolCall]) -> Verdict | Problem:
+        tool, needle = split(self.value)
+        of_this, texts = of_tool(calls, tool), input_texts if self.what == "input" else output_texts
+        if any(needle.lower() in text.lower() for call in of_this for text in texts(call)):
+            return Verdict(1.0, f"found in the {self.what} of {tool}: {needle}")
+        if any(getattr(call, self.what) is None for call in of_this):
+            message = f"the target does not report the {self.what} of every call of {tool}"
+            return Problem(code="evidence_missing", message=message)
+        return Verdict(0.0, f"not in the {self.what} of {len(of_this)} calls of {tool}: {needle}")
 
 
 def split(value: str) -> tuple[str, str]:
     """`Tool:needle`, split at the first colon; the needle may contain more."""
     tool, _, needle = value.partition(":")
     return tool.strip(), needle
-
-
-def value_problems(value: str) -> Iterator[tuple[str | None, str]]:
-    """What keeps a text from being `Tool:needle`."""
-    tool, needle = split(value)
-    if not tool or is_blank(needle):
-        yield "value", f"value is {value!r}; it must be Tool:text"
 
 
 def input_texts(call: ToolCall) -> list[str]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import input_texts, search_calls, value_problems
-from runevals.records import Problem, Verdict
+from runevals.evaluators.tools.calls import NeedleCheck
 
 
 @evaluator("tool_input_contains")
 @dataclass(frozen=True, kw_only=True)
-class ToolInputContains(Check):
+class ToolInputContains(NeedleCheck):
     """Passes when a call of the tool has the text in its input; case is ignored.
 
     The input is searched in its own texts and as a whole, as JSON: spaced (`"force": true`) and not
@@ -30,10 +27,4 @@ class ToolInputContains(Check):
         fails: {"output": "OK", "tool_calls": [{"name": "search", "input": {"q": "warranty"}}]}
     """
 
-    value: str
-
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        return value_problems(self.value)
-
-    def check(self, subject: Subject) -> Verdict | Problem:
-        return search_calls(subject, self.value, "input", input_texts)
+    what = "input"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.tools.calls import output_texts, search_calls, value_problems
-from runevals.records import Problem, Verdict
+from runevals.evaluators.tools.calls import NeedleCheck
 
 
 @evaluator("tool_output_contains")
 @dataclass(frozen=True, kw_only=True)
-class ToolOutputContains(Check):
+class ToolOutputContains(NeedleCheck):
     """Passes when a call of the tool has the text in its output; case is ignored.
 
     Output that is JSON is searched in its own texts too, and as a whole, spaced or not, escaped or not.
@@ -29,10 +26,4 @@ class ToolOutputContains(Check):
         fails: {"output": "OK", "tool_calls": [{"name": "search", "output": "no match"}]}
     """
 
-    value: str
-
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        return value_problems(self.value)
-
-    def check(self, subject: Subject) -> Verdict | Problem:
-        return search_calls(subject, self.value, "output", output_texts)
+    what = "output"

@@ -9,6 +9,7 @@ from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.workspace.evidence import missing, path_problems, workspace_of
 from runevals.lib.parsing.json_forms import json_in
+from runevals.lib.parsing.shapes import is_number
 from runevals.lib.text.secrets import beginning
 from runevals.records import Probe, Problem, ProgramEnded, ProgramProbe, Verdict
 
@@ -96,7 +97,7 @@ def _result(ended: ProgramEnded) -> Verdict | Problem:
         message = f"the last line of {ended.probe.argv[0]} is not a result with `passed`: {excerpt}"
         return Problem(code="evaluator_bad_result", message=message)
     score = document.get("score", float(document["passed"]))
-    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+    if not is_number(score) or not 0 <= score <= 1:
         return Problem(
             code="evaluator_bad_result", message=f"the score of {ended.probe.argv[0]} is not a number from 0 to 1"
         )
