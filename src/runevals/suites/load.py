@@ -34,6 +34,7 @@ from runevals.records.rules import CATEGORY_GATES, Selection, SuiteEntry
 from runevals.records.script import ScriptRunner
 from runevals.records.traits import UNKNOWN, Traits
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
+from runevals.suites.dialects.checking import joined_suites
 from runevals.suites.discover import Discovery, discover, suite_files
 from runevals.suites.plan import RunPlan, checks_of
 from runevals.suites.prompt import prompt_problems, variables_of, with_prompts
@@ -367,10 +368,8 @@ def _is_no_samples(suite: Suite, path: Path) -> bool:
 def _samples_together(suites: Sequence[Suite], folder: str) -> list[Suite]:
     """The files of samples in one folder are one suite, named for it also where there is but one of them yet."""
     samples = [suite for suite in suites if suite.dialect == eval_samples.NAME]
-    if not samples:
-        return list(suites)
     rest = [suite for suite in suites if suite.dialect != eval_samples.NAME]
-    return [*rest, eval_samples.together(samples, folder)]
+    return [*rest, eval_samples.together(samples, folder)] if samples else rest
 
 
 def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:
@@ -385,7 +384,7 @@ def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:
             folder = suite.path.rpartition("/")[0].rpartition("/")[0]
             roots.setdefault((folder or ".") if folder in gated else suite.path, []).append(suite)
     suites_ = [
-        skill_cases.together(members, root) if root != members[0].path else members[0]
+        joined_suites(members, root, skill_cases.NAME) if root != members[0].path else members[0]
         for root, members in roots.items()
     ]
     return [*(suite for suite in suites if suite.dialect != skill_cases.NAME), *suites_]

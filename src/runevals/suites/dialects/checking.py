@@ -308,6 +308,13 @@ def suite_of(
     )
 
 
+def joined_suites(suites: Sequence[Suite], name: str, dialect: str, **others: Any) -> Suite:
+    """The suites of several files as one, under the name of their folder."""
+    cases = [replace(case, suite=name) for suite in suites for case in suite.cases]
+    problems = [problem for suite in suites for problem in suite.problems]
+    return suite_of(name, dialect, cases, [*problems, *duplicate_keys(cases, lambda _: "")], **others)
+
+
 def sorted_by_position(problems: Iterable[FileProblem]) -> tuple[FileProblem, ...]:
     """Problems as a reader of the file meets them."""
     return tuple(sorted(problems, key=lambda problem: (problem.location.line or 0, problem.location.column or 0)))

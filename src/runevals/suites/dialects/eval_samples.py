@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
 from msgspec.structs import replace
 
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.shapes import list_in, objects_in
 from runevals.lib.parsing.source import JsonPath, Source, lies_inside
 from runevals.lib.text.escape import in_fence
-from runevals.records import LABELS, Case, EvaluatorSpec, FileProblem, Requires, Suite, Turn, cut_name, one_line
+from runevals.records import LABELS, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
 from runevals.suites.dialects.assertions import Assertions
 from runevals.suites.dialects.checking import (
     duplicate_keys,
+    joined_suites,
     sorted_by_position,
     suite_of,
     unread_keys,
@@ -61,19 +63,22 @@ def load(source: Source, options: LoadOptions) -> Suite:
     document, root, problems = file.document, file.root, file.problems
     cases: list[Case] = []
     files: dict[Path, None] = {}
+    keys = schema("runevals.suites.dialects", NAME)["$defs"]["sample"]["properties"]
     for index in file.valid_entries:
-        sample = document["samples"][index]
+        sample, at = document["samples"][index], (*root, index)
         reader = Assertions(
             source=source, sample=sample, folder=options.folder, root=options.root, definitions=options.definitions
         )
-        cases.append(_case(source, (*root, index), sample, reader))
-        problems += _cwd_problems(source, (*root, index), sample, reader.root)
-        problems += [*reader.problems, *_unknown(source, (*root, index), sample)]
+        cases.append(_case(source, at, sample, reader))
+        if "cwd" in sample and not lies_inside(reader.root, reader.root / sample["cwd"]):
+            message = f"'{sample['cwd']}' lies outside the repository"
+            problems.append(source.problem((*at, "cwd"), message))
+        problems += [*reader.problems, *unread_keys(source, at, sample, keys, _CHECKS)]
         files |= dict.fromkeys(reader.files)
     problems += duplicate_keys(cases, file.pointer_of)
     is_valid = isinstance(document, dict) and all(problem.level != "error" for problem in problems)
     requires = document.get("requires") if is_valid else None
-    required = None if not requires else _requires(requires)
+    required = convert(requires, Requires) if requires else None
     return suite_of(source.path, NAME, cases, sorted_by_position(problems), requires=required, files=tuple(files))
 
 
@@ -91,11 +96,8 @@ def _alone(source: Source) -> Source:
 
 def together(suites: Sequence[Suite], name: str) -> Suite:
     """The files of one folder as one suite under its name; what each of them requires, all of it requires."""
-    cases = [replace(case, suite=name) for suite in suites for case in suite.cases]
     requirements = [suite.requires for suite in suites if suite.requires is not None]
-    problems = [problem for suite in suites for problem in suite.problems]
-    problems += duplicate_keys(cases, lambda _: "")
-    return suite_of(name, NAME, cases, problems, requires=None if not requirements else _union(requirements))
+    return joined_suites(suites, name, NAME, requires=_union(requirements) if requirements else None)
 
 
 def _union(requirements: Sequence[Requires]) -> Requires:
@@ -104,23 +106,6 @@ def _union(requirements: Sequence[Requires]) -> Requires:
         name: dict.fromkeys(item for item_ in requirements for item in getattr(item_, name)) for name in names
     }
     return Requires(**{name: tuple(items) for name, items in every.items()})
-
-
-def _unknown(source: Source, json_path: JsonPath, sample: Mapping[str, Any]) -> Iterator[FileProblem]:
-    """Problems of keys that are not read."""
-    keys = schema("runevals.suites.dialects", NAME)["$defs"]["sample"]["properties"]
-    yield from unread_keys(source, json_path, sample, keys, _CHECKS)
-
-
-def _cwd_problems(
-    source: Source, json_path: JsonPath, sample: Mapping[str, Any], root: Path
-) -> Iterator[FileProblem]:
-    if "cwd" in sample and not lies_inside(root, root / sample["cwd"]):
-        yield source.problem((*json_path, "cwd"), f"'{sample['cwd']}' lies outside the repository")
-
-
-def _requires(fields: Mapping[str, Any]) -> Requires:
-    return Requires(**{name: tuple(fields.get(name, ())) for name in ("tools", "files", "env")})
 
 
 def _case(source: Source, json_path: JsonPath, sample: Mapping[str, Any], reader: Assertions) -> Case:

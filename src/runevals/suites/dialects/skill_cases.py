@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.canonical import canonical
@@ -64,13 +62,6 @@ def load(source: Source, options: LoadOptions) -> Suite:
         problems += _elsewhere(source, json_path, document[index], category)
     problems += duplicate_keys(cases, lambda number: pointer((valid[number],) if root is None else ()))
     return suite_of(source.path, NAME, cases, sorted_by_position(problems))
-
-
-def together(suites: Sequence[Suite], name: str) -> Suite:
-    """The suites of one-case files as one, under the name of their folder."""
-    cases = [replace(case, suite=name) for suite in suites for case in suite.cases]
-    problems = [problem for suite in suites for problem in suite.problems]
-    return suite_of(name, NAME, cases, [*problems, *duplicate_keys(cases, lambda _: "")])
 
 
 def _expected(
