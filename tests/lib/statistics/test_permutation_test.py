@@ -78,13 +78,6 @@ def test_many_runs_of_one_case_on_a_fine_grid_show_a_loss():
     assert case_p_value(head, base) > 0.999
 
 
-def test_the_tail_of_a_binomial_distribution_is_the_sum_of_its_terms():
-    for least in range(7):
-        terms = (comb(6, k) * 0.3**k * 0.7 ** (6 - k) for k in range(least, 7))
-        assert significance.binomial_tail(least, 6, 0.3) == pytest.approx(sum(terms), abs=1e-12)
-    assert significance.binomial_tail(5, 10**6, 0.03) == 1.0
-
-
 def test_with_one_repeat_per_side_the_p_value_is_exact_mcnemar():
     base = {k: [1.0] for k in range(50)} | {k: [0.0] for k in (10, 11)}
     head = {k: [1.0] for k in range(50)} | {k: [0.0] for k in range(10)}

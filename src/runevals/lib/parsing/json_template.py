@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from runevals.lib.parsing.shapes import object_in
+
 _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 
 
@@ -45,7 +47,7 @@ def value_of(name: str, values: Mapping[str, object]) -> object:
     """The value at `a.b.c` in `values`, or None."""
     value: object = values
     for word in name.strip().split("."):
-        value = value.get(word) if isinstance(value, Mapping) else None
+        value = object_in(value).get(word)
     return value
 
 

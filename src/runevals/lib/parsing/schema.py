@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from msgspec import Struct
 
 from runevals.lib.parsing.limits import LIMITS
+from runevals.lib.parsing.shapes import object_in
 from runevals.lib.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -238,7 +239,9 @@ def _hint(name: str, names: Collection[str], json_path: JsonPath, top: Mapping[s
 
 def _keys_of(part: Any) -> Collection[str]:
     """The keys of an object, given its schema."""
-    return part.get("then", part).get("properties", {}) if isinstance(part, Mapping) else ()
+    rules = object_in(part)
+    properties: Mapping[str, Any] = rules.get("then", rules).get("properties", {})
+    return properties
 
 
 _NAMES = {

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from math import fsum
-from statistics import StatisticsError, correlation
+from statistics import StatisticsError, correlation, fmean
 
 from msgspec import Struct
 
@@ -55,7 +55,7 @@ def weighted_kappa(pairs: Pairs) -> float | None:
         return None
     first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     observed = fsum((a - b) ** 2 for a, b in pairs) / len(pairs)
-    shift = _mean(first) - _mean(second)
+    shift = fmean(first) - fmean(second)
     expected = _variance(first) + _variance(second) + shift * shift
     return 1.0 - observed / expected if expected else None
 
@@ -70,7 +70,7 @@ def pearson(pairs: Pairs) -> float | None:
 
 def mean_shift(pairs: Pairs) -> float | None:
     """How much higher the second rates on average, on the ratings' own scale."""
-    return _mean([b - a for a, b in pairs]) if pairs else None
+    return fmean([b - a for a, b in pairs]) if pairs else None
 
 
 def estimate(pairs: Pairs, statistic: Callable[[Pairs], float | None]) -> Estimate:
@@ -90,14 +90,10 @@ def estimate(pairs: Pairs, statistic: Callable[[Pairs], float | None]) -> Estima
 
 def _differences(values: Ratings) -> float:
     """Σ (a − b)² over all ordered pairs."""
-    mean = _mean(values) if values else 0.0
+    mean = fmean(values) if values else 0.0
     return 2.0 * len(values) * fsum((value - mean) ** 2 for value in values)
 
 
-def _mean(values: Ratings) -> float:
-    return fsum(values) / len(values)
-
-
 def _variance(values: Ratings) -> float:
-    mean = _mean(values)
+    mean = fmean(values)
     return fsum((value - mean) ** 2 for value in values) / len(values)

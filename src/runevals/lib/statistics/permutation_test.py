@@ -108,15 +108,6 @@ def _by_halves(pattern: Pattern) -> float:
     return at_most / comb(len(values), size)
 
 
-def binomial_tail(least: int, number: int, probability: float) -> float:
-    """The chance of at least `least` successes in `number` independent trials."""
-    fewer, term = [], (1 - probability) ** number
-    for successes in range(least):
-        fewer.append(term)
-        term *= (number - successes) / (successes + 1) * probability / (1 - probability)
-    return max(0.0, 1 - fsum(fewer))
-
-
 class _Case(Struct):
     """All cases of one pattern, with the sums the formulas need. Not frozen: that would double its price."""
 
