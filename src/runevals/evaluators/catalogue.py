@@ -14,7 +14,6 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
-from runevals.lib.parsing.shapes import is_number, is_whole
 from runevals.lib.plugins import is_any_installed, package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, Layer
@@ -221,21 +220,25 @@ def _member(spec: EvaluatorSpec) -> Member:
     return Member(id=built.id, evaluator=built.evaluator, threshold=built.threshold, negated=spec.negated)
 
 
+# Types of options, with those of the values that fit, and in words.
+_PLAIN: Mapping[object, tuple[tuple[type, ...], str]] = {
+    types.NoneType: ((types.NoneType,), "null"),
+    bool: ((bool,), "true or false"),
+    int: ((int,), "a whole number"),
+    float: ((int, float), "a number"),
+    str: ((str,), "text"),
+    object: ((object,), "anything"),
+}
+
+
 @cache
 def _simple_types(cls: type[Evaluator]) -> Mapping[str, tuple[type, ...]]:
     """Option → the types of values that fit whatever they are; none for an option that needs a closer look."""
-    simple: Mapping[object, tuple[type, ...]] = {
-        str: (str,),
-        bool: (bool,),
-        int: (int,),
-        float: (int, float),
-        types.NoneType: (types.NoneType,),
-    }
 
     def of(hint: object) -> tuple[type, ...]:
         if typing.get_origin(hint) in (typing.Union, types.UnionType):
             return tuple(kind for member in typing.get_args(hint) for kind in of(member))
-        return simple.get(hint, ())
+        return _PLAIN.get(hint, ((), ""))[0]
 
     return {field.name: of(_hints(cls)[field.name]) for field in options_of(cls)}
 
@@ -302,16 +305,5 @@ def _mismatch(value: object, hint: object) -> str | None:
             return None
         each = _mismatch(None, arguments[0])
         return "a list with at least one entry" + ("" if each is None else f", each {each}")
-    if hint is types.NoneType:
-        return None if value is None else "null"
-    if hint is bool:
-        return None if isinstance(value, bool) else "true or false"
-    if hint is int:
-        return None if is_whole(value) else "a whole number"
-    if hint is float:
-        return None if is_number(value) else "a number"
-    if hint is str:
-        return None if isinstance(value, str) else "text"
-    if hint is object:
-        return None
-    return None if isinstance(value, dict) else "an object"
+    kinds, words = _PLAIN.get(hint, ((dict,), "an object"))
+    return None if isinstance(value, kinds) and not (isinstance(value, bool) and int in kinds) else words
