@@ -6,17 +6,25 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from functools import cache
-from hashlib import sha1, sha256
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
 from runevals.repository.git import FILE, LINK, SUBMODULE, commit_of, git_output, names
-from runevals.repository.trees import CannotFollow, CommitTree, Tree, WorkTree, files_below, matching
+from runevals.repository.trees import (
+    PIECE,
+    CannotFollow,
+    CommitTree,
+    Tree,
+    WorkTree,
+    files_below,
+    matching,
+    object_name,
+)
 
 State = dict[str, object]
 _STAGED = ("diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none")
-_PIECE = 1024 * 1024  # bytes that are read at once
 
 
 class PathsRead(Struct, frozen=True, kw_only=True):
@@ -189,7 +197,8 @@ class _Entry(Struct, frozen=True):
             info = path.lstat()
             if self.mode == LINK:
                 target = os.fsencode(path.readlink()) if stat.S_ISLNK(info.st_mode) else b""
-                return not stat.S_ISLNK(info.st_mode) or self._object_name(len(target), [target]) != self.content
+                name = object_name(len(target), [target], like=self.content)
+                return not stat.S_ISLNK(info.st_mode) or name != self.content
             if self.mode.startswith(FILE):
                 executable = bool(info.st_mode & stat.S_IXUSR) == (self.mode == "100755")
                 return not (stat.S_ISREG(info.st_mode) and executable and self._holds(path, info.st_size))
@@ -199,14 +208,7 @@ class _Entry(Struct, frozen=True):
 
     def _holds(self, path: Path, size: int) -> bool:
         with path.open("rb") as file:
-            return self._object_name(size, iter(lambda: file.read(_PIECE), b"")) == self.content
-
-    def _object_name(self, size: int, pieces: Iterable[bytes]) -> str:
-        """The object name of this content."""
-        digest = (sha1 if len(self.content) == 40 else sha256)(b"blob %d\0" % size)  # it names by either
-        for piece in pieces:
-            digest.update(piece)
-        return digest.hexdigest()
+            return object_name(size, iter(lambda: file.read(PIECE), b""), like=self.content) == self.content
 
 
 def _index(repository: Path) -> list[_Entry] | None:

@@ -22,7 +22,7 @@ from runevals.repository.git import LINK, SUBMODULE, git_output, names
 Kind = Literal["file", "folder", "link", "repository", "other"]
 MOST_LINKS = 40  # in one path, like the kernel
 MOST_PLACES = 200_000  # of one pattern or folder by default
-_PIECE = 1024 * 1024  # bytes that are read at once
+PIECE = 1024 * 1024  # bytes that are read at once
 _ABSENT = frozenset({ENOENT, ENOTDIR, ENAMETOOLONG, EINVAL})
 _MAGIC = re.compile(r"[*?\[]")
 # Files of runs; they are read only if they are tracked.
@@ -88,6 +88,14 @@ class _Linked:
 
     def in_circle(self, link: str) -> None:
         raise CannotFollow(f"the link {link} leads to its own parent folder")
+
+
+def object_name(size: int, pieces: Iterable[bytes], *, like: str) -> str:
+    """How git names this content: by one algorithm or the other, which the length of another name tells."""
+    digest = (sha1 if len(like) == 40 else sha256)(b"blob %d\0" % size)
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def joined(folder: str, name: str) -> str:
@@ -209,7 +217,7 @@ class WorkTree(_Linked):
     def __init__(self, root: Path, *, like: str) -> None:
         """`like` is the name of a commit: by its length, git's names are of one kind or the other."""
         self._root = root
-        self._algorithm = sha1 if len(like) == 40 else sha256
+        self._like = like
         self._kinds: dict[str, Kind | None] = {}
 
     def kind(self, path: str) -> Kind | None:
@@ -264,12 +272,10 @@ class WorkTree(_Linked):
         try:
             with open(f"{self._root}/{path}", "rb") as file:  # noqa: PTH123 - thousands of them
                 info = os.fstat(file.fileno())
-                digest = self._algorithm(b"blob %d\0" % info.st_size)
-                while piece := file.read(_PIECE):
-                    digest.update(piece)
+                name = object_name(info.st_size, iter(lambda: file.read(PIECE), b""), like=self._like)
         except OSError as error:
             raise CannotFollow(f"{path} cannot be read: {error.strerror}") from None
-        return f"{digest.hexdigest()} {bool(info.st_mode & stat.S_IXUSR)}"
+        return f"{name} {bool(info.st_mode & stat.S_IXUSR)}"
 
 
 class CommitTree(_Linked):
