@@ -248,8 +248,7 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     with suppress(subprocess.TimeoutExpired):  # if it cannot be killed, it ends at the end of its input
         process.wait(REAP_TIMEOUT_S)
     _state.running.discard(process.pid)
-    if _state.adopts:
-        _bury(orphan for orphan in _children() if orphan.is_dead and orphan.was_adopted)
+    _bury_adopted()
 
 
 def adopt() -> None:
@@ -365,8 +364,7 @@ def _end_those_at(folder: Path) -> None:
         for pid in pids:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        if _state.adopts:
-            _bury(orphan for orphan in _children() if orphan.is_dead and orphan.was_adopted)
+        _bury_adopted()
         time.sleep(0.005)
 
 
@@ -433,6 +431,11 @@ def _kill(process: _Process) -> None:
     if process.session != os.getsid(0):  # only what we started, and their children, can be in it
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.group, signal.SIGKILL)
+
+
+def _bury_adopted() -> None:
+    if _state.adopts:
+        _bury(orphan for orphan in _children() if orphan.is_dead and orphan.was_adopted)
 
 
 def _bury(processes: Iterable[_Process]) -> None:
