@@ -10,10 +10,10 @@ from runevals.lib.text.numbers import plural
 from runevals.records import Blame, HunkCoverage
 from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.repository.git import commit_of
-from runevals.run.blame.changed import ChangedFiles, files_since
-from runevals.run.blame.hunks import ChangeHunks, hunks_of
+from runevals.run.blame.changed import ChangedFiles
+from runevals.run.blame.hunks import ChangeHunks
 from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner
-from runevals.run.blame.search import require_hunks, require_runnable
+from runevals.run.blame.search import hunks_since
 from runevals.run.call_limit import calls_of_attempt
 from runevals.run.default_target import with_target
 from runevals.run.redaction.redactors import without_either
@@ -40,10 +40,7 @@ class CoveragePlan(Struct, frozen=True, kw_only=True):
 def coverage_plan(base: str, request: RunRequest, *, deterministic: bool, code: bool) -> CoveragePlan:
     """Raises InvalidSettings if nothing can be run, or it takes more than `max_calls`."""
     settings = with_target(request.settings, request.suites.suites)
-    require_runnable(settings, base)
-    files = files_since(base, settings, request.suites, code=code)
-    change = hunks_of(files.files)
-    require_hunks(change, files, base)
+    files, change = hunks_since(base, replace(request, settings=settings), code=code)
     added = change.added
     hunks = [n for n, hunk in enumerate(change.hunks) if hunk.kind == "changed" or n in added]
     cases = [(case.suite, case.key) for case in make_plan(request.suites.suites, settings.selection).cases]

@@ -17,17 +17,8 @@ MOST_LINES = 5_000  # of it: the comparison takes the square of them
 
 # Files of sentences, list items and settings; of code, neighbouring lines rarely work one by one.
 _BY_SENTENCE = (
-    ".md",
-    ".mdx",
-    ".txt",
-    ".prompt",
-    ".j2",
-    ".jinja",
-    ".jinja2",
-    ".tmpl",
-    ".mustache",
-    ".yml",
-    ".yaml",
+    *(".md", ".mdx", ".txt", ".prompt", ".yml", ".yaml"),
+    *(".j2", ".jinja", ".jinja2", ".tmpl", ".mustache"),
 )
 _BEGINS = re.compile(rb"\s*(?:[-*+#>|]|\d+[.)]\s)")  # a list item, a heading, a quotation, a row of a table
 _ENDS = re.compile(rb"[.!?:;|]\s*$")

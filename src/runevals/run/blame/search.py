@@ -71,10 +71,7 @@ def blamed(
     request = replace(request, settings=settings)
     head = commit_of(settings.repository, "HEAD") or ""
     alike = _searched_cases(conclusion, request) if within is None else examples(conclusion, ("lost",), each=1)
-    require_runnable(settings, base)
-    files = files_since(base, settings, request.suites, code=code)
-    change = hunks_of(files.files)
-    require_hunks(change, files, base)
+    files, change = hunks_since(base, request, code=code)
     deterministic = conclusion.comparison.deterministic
     runs_of = partial(_allowed_runs, settings, request.suites, None if within is None else within.runs)
     keys = list(alike)
@@ -158,13 +155,17 @@ def require_runnable(settings: Settings, base: str) -> None:
     require_present(settings)
 
 
-def require_hunks(change: ChangeHunks, files: ChangedFiles, base: str) -> None:
-    """Raises InvalidSettings if there is nothing to put back."""
+def hunks_since(base: str, request: RunRequest, *, code: bool) -> tuple[ChangedFiles, ChangeHunks]:
+    """What can be put back, at least one hunk. Raises InvalidSettings if nothing can, ExternalError."""
+    require_runnable(request.settings, base)
+    files = files_since(base, request.settings, request.suites, code=code)
+    change = hunks_of(files.files)
     if not change.hunks:
         others = f"; {plural(len(files.left_out), 'other file')} changed: --code puts these back" * bool(
             files.left_out
         )
         raise InvalidSettings(f"nothing that the target reads changed since {base[:7]}{others}")
+    return files, change
 
 
 def _allowed_runs(settings: Settings, loaded: LoadedSuites, runs: int | None, keys: Sequence[Key]) -> int:

@@ -8,13 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from runevals.lib.parsing.source import read_text
-from runevals.records import (
-    AND,
-    Case,
-    CaseReport,
-    Conclusion,
-    RunReport,
-)
+from runevals.records import AND, Case, CaseReport, Conclusion, RunReport
 from runevals.records.errors import ExternalError, RunevalsError
 from runevals.records.rules import Selection
 from runevals.run.default_target import with_target
