@@ -177,23 +177,23 @@ class Workspaces:
 
     def _new_folder(self) -> Path:
         with self._lock:
-            if self._folder is None:
-                self._folder = self._own_folder()
             self._number += 1
-            root = self._folder / str(self._number)
+            root = self._own_folder() / str(self._number)
         root.mkdir()
         make_for_programs(root, "work", "home", "tmp")
         return root
 
     def _own_folder(self) -> Path:
         """Created with the first workspace; then folders of killed runs are removed."""
+        if self._folder is not None:
+            return self._folder
         for left in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
             _remove_left_behind(left)
         unlocked = Path(os.path.realpath(tempfile.mkdtemp(prefix=_NEW)))  # under a name that no other run removes
         self._stack.enter_context(file_lock(unlocked / _LOCK))
-        folder = unlocked.rename(unlocked.with_name(unlocked.name.replace(_NEW, _FOLDER, 1)))
-        open_to_programs(folder)
-        return folder
+        self._folder = unlocked.rename(unlocked.with_name(unlocked.name.replace(_NEW, _FOLDER, 1)))
+        open_to_programs(self._folder)
+        return self._folder
 
     def _source(self, spec: Workspace) -> Path | None:
         """The folder that is copied into a new one."""
@@ -212,9 +212,7 @@ class Workspaces:
         if content is None:
             raise NotMade(f"git has no commit {ref}")
         with self._lock:
-            if self._folder is None:
-                self._folder = self._own_folder()
-            folder = self._folder / f"commit-{len(self._templates)}"
+            folder = self._own_folder() / f"commit-{len(self._templates)}"
         make_for_git(folder)
         with as_owner():  # no rights of ours: programs of another side may run
             extract(content, folder)
