@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from runevals.run.world.budget import Budget
 from runevals.targets import Target
 
 T = TypeVar("T")
+Inner = TypeVar("Inner", bound=Target | Judge)
 
 
 class Journal(Struct, frozen=True, kw_only=True):
@@ -62,10 +63,10 @@ class Journal(Struct, frozen=True, kw_only=True):
             self.cache.put(key, json_text(answer))
 
 
-class _Journalled:
+class _Journalled(Generic[Inner]):
     """The journal of a target or a judge, and the models that answered according to it."""
 
-    def __init__(self, inner: Target | Judge, journal: Journal, budget: Budget) -> None:
+    def __init__(self, inner: Inner, journal: Journal, budget: Budget) -> None:
         self._inner = inner
         self._journal = journal
         self._budget = budget
@@ -80,12 +81,11 @@ class _Journalled:
         return replace(identity, reported=tuple(sorted({*identity.reported, *self._reported})))
 
 
-class JournalledTarget(_Journalled):
+class JournalledTarget(_Journalled[Target]):
     """Answers from the journal if possible; otherwise calls the target and stores the answer."""
 
     def __init__(self, target: Target, journal: Journal, budget: Budget) -> None:
         super().__init__(target, journal, budget)
-        self._target = target
         self._unwritten: dict[str, list[tuple[str, Response]]] = {}
 
     def answer(self, conversation: Conversation) -> Response:
@@ -93,7 +93,7 @@ class JournalledTarget(_Journalled):
         key = self._journal.key(["target", self._who, _content_of(conversation)])
         response = self._journal.read(key, Response)
         if response is None:
-            response = self._target.answer(conversation)
+            response = self._inner.answer(conversation)
             self._keep(key, response, conversation)
         else:
             self._reported.update(filter(None, [response.model]))
@@ -118,22 +118,18 @@ class JournalledTarget(_Journalled):
 
     def close(self) -> None:
         """Ends the target."""
-        self._target.close()
+        self._inner.close()
 
 
-class JournalledJudge(_Journalled):
+class JournalledJudge(_Journalled[Judge]):
     """A judge whose judgements are written to the journal."""
-
-    def __init__(self, judge: Judge, journal: Journal, budget: Budget) -> None:
-        super().__init__(judge, journal, budget)
-        self._judge = judge
 
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The judgement. Raises JudgeRefused."""
         key = self._journal.key(["judge", self._who, to_builtins(question), case, turn, attempt])
         judgement = self._journal.read(key, Judgement)
         if judgement is None:
-            judgement = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
+            judgement = self._inner.ask(question, case=case, turn=turn, attempt=attempt)
             if judgement.problem is None:
                 self._journal.write(key, judgement)
         else:
