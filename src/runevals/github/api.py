@@ -222,7 +222,7 @@ def _elsewhere(address: str, most_bytes: int) -> bytes:
         with (
             network.session() as client,
             client.get(
-                address, timeout=TIMEOUT_S, stream=True, allow_redirects=False, auth=_no_authorization
+                address, timeout=TIMEOUT_S, stream=True, allow_redirects=False, auth=lambda request: request
             ) as answer,
         ):
             if answer.status_code >= 500:
@@ -242,10 +242,6 @@ def _body(answer: requests.Response, host: str, most_bytes: int) -> bytes:
         raise GitHubRefused(f"{host} sends more than {most_bytes // 1024**2} MiB") from None
     except TooSlow:
         raise GitHubRefused(f"{host} sends too slowly: not complete within {TOTAL_S:g} s") from None
-
-
-def _no_authorization(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    return request
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
