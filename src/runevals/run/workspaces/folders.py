@@ -100,11 +100,8 @@ class Workspaces:
                 continue
             checked.add(id(spec))
             try:
-                if spec.folder is not None:
-                    content_hash(spec.folder)
-                if spec.commit is not None and spec.repository is not None:
-                    self._template(spec.repository, spec.commit)
-                for source in case.files.values():
+                self._source(spec)  # a commit's files are read here
+                for source in filter(None, (spec.folder, *case.files.values())):
                     content_hash(source)
             except (OSError, CannotCopy, NotMade) as error:
                 raise InvalidSettings(f"{case.suite}: {case.key}: its workspace cannot be made: {error}") from None
@@ -314,7 +311,7 @@ def _not_started(probe: ProgramProbe, error: OSError | ValueError) -> ProgramEnd
     """A file of the workspace that cannot be started is the attempt's doing: as a shell, it ends with 127."""
     reason = getattr(error, "strerror", None) or str(error)
     of_workspace = "/" in probe.argv[0] and not Path(probe.argv[0]).is_absolute()
-    if of_workspace and isinstance(error, OSError) and error.errno in (*OF_CONTENT, errno.ENOEXEC):
+    if of_workspace and getattr(error, "errno", None) in (*OF_CONTENT, errno.ENOEXEC):
         return ProgramEnded(probe=probe, exit_code=127, last_lines=reason)
     return ProgramEnded(probe=probe, exit_code=None, problem=reason)
 
