@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from runevals.suites.dialects import LoadOptions, load
 from tests.chat_server import Reply, chat_server
 from tests.sample_suites import AGENT, SUITE
@@ -54,10 +56,15 @@ def test_an_exchange_becomes_a_case_of_a_new_suite(project, runevals):
     assert runevals(*ARGUMENTS[1:])[0] == 0
 
 
-def test_a_suite_that_is_there_grows_and_keeps_what_it_has(project):
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_suite_that_is_there_grows_and_keeps_what_it_has(project, by_hand):
     project.write("agent.py", AGENT)
     before = {"metadata": {"äö": 1}, **SUITE}
-    project.write("evals/evals.json", json.dumps(before, ensure_ascii=False, indent=2) + "\n")
+    text = json.dumps(before, ensure_ascii=False, indent=2) + "\n"
+    if by_hand:
+        items = ",\n\t".join(json.dumps(item, separators=(" , ", ": ")) for item in SUITE["items"])
+        text = json.dumps({**before, "items": []}, ensure_ascii=False).replace("[]", f"[\n\t{items}\n]")
+    project.write("evals/evals.json", text)
     with Terminal(project.path, *ARGUMENTS) as terminal:
         ask(terminal, "Capital of Chile?", "Quito")
         terminal.see("✓ ExactMatch")  # the file's own default
@@ -65,9 +72,11 @@ def test_a_suite_that_is_there_grows_and_keeps_what_it_has(project):
         terminal.type("y")
         terminal.see("Saved as case 3 of evals/evals.json")
         leave(terminal)
-    after = {**before, "items": [*before["items"], {"prompt": "Capital of Chile?", "expected_response": "Quito"}]}
-    text = (project.path / "evals/evals.json").read_text(encoding="utf-8")
-    assert text == json.dumps(after, ensure_ascii=False, indent=2) + "\n"
+    item = {"prompt": "Capital of Chile?", "expected_response": "Quito"}
+    after = json.dumps({**before, "items": [*before["items"], item]}, ensure_ascii=False, indent=2) + "\n"
+    if by_hand:
+        after = text.replace("\n]", f",\n\t{json.dumps(item)}\n]")
+    assert (project.path / "evals/evals.json").read_text(encoding="utf-8") == after
 
 
 def test_an_older_suite_is_upgraded_with_a_backup(project):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,9 @@ def save(
     """
     upgrade = "" if not path.exists() else upgrade_file(path, display_path)
     document = read_document(path, display_path) or _new_document(defaults)
+    text = _with_last(document["items"], item, path, display_path)
     document["items"] = [*document["items"], item]
-    text = eval_document.as_text(document)
+    text = text or eval_document.as_text(document)
     suite = eval_document.load(read_json(text, display_path), options)
     own = f"/items/{len(document['items']) - 1}"
     twice = [one for one in suite.problems if one.rule == "duplicate-case" and one.pointer == own]
@@ -46,6 +48,18 @@ def save(
     write_whole(behind_links(path), text)
     upgraded = f" ({upgrade})" if "upgraded" in upgrade else ""
     return f"Saved as case {len(document['items'])} of {display_path}{upgraded}"
+
+
+def _with_last(items: Sequence[Json], item: Json, path: Path, display_path: str) -> str:
+    """The text of the file with one item more, written as the last one is; empty for a file without items."""
+    if not items:
+        return ""
+    source = read_source(path, display_path)
+    begin = source.offset(("items", len(items) - 1))
+    _, end = json.JSONDecoder().raw_decode(source.text, begin)
+    space = source.text[len(source.text[:begin].rstrip()) : begin]
+    lines = json.dumps(item, ensure_ascii=False, indent=2 if "\n" in source.text[begin:end] else None)
+    return f"{source.text[:end]},{space}{lines.replace(chr(10), space)}{source.text[end:]}"
 
 
 def _new_document(defaults: Mapping[str, Any] | None) -> Json:

@@ -58,6 +58,10 @@ class Source(Struct, frozen=True, dict=True):
         """The location of the value at `json_path`, or of its key; of the nearest enclosing value."""
         return self.at(self._offsets(json_path)[0 if key else 1], pointer(json_path))
 
+    def offset(self, json_path: JsonPath) -> int:
+        """Where the value at `json_path` begins in the text."""
+        return self._offsets(json_path)[1]
+
     def within(self, json_path: JsonPath, value: object) -> Source:
         """The part of a document with marks at `json_path`, whose value this is, as if it were all of it."""
         depth = len(json_path)
