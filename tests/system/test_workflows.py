@@ -18,8 +18,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
-import time
 import uuid
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -104,7 +102,14 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
     act = Path(sys.executable).with_name("act")
 
     def run(
-        number: int, file: str, event: str, payload: dict, *, containers: bool = False, **more: str
+        number: int,
+        file: str,
+        event: str,
+        payload: dict,
+        *,
+        containers: bool = False,
+        shards: Sequence[str] = (),
+        **more: str,
     ) -> tuple[bool, str]:
         (runner / "event.json").write_text(json.dumps(payload), encoding="utf-8")
         environment = {
@@ -121,6 +126,7 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
             *("--pull=false", "--no-cache-server", "--rm"),
             *("--container-options", " ".join(["-v", f"{runner_temp}:/tmp", *node])),
             *("--concurrent-jobs", "1"),  # a matrix at once asks too much of a busy machine
+            *(word for shard in shards for word in ("--matrix", f"shard:{shard}")),
             *("--container-daemon-socket", "-", "-s", "GITHUB_TOKEN", "-s", "OPENAI_API_KEY"),
             *("--artifact-server-addr", "127.0.0.1", "--artifact-server-port", str(free_port())),
             *("--artifact-server-path", runner / "artifacts"),
@@ -298,26 +304,6 @@ def test_the_first_five_minutes_end_with_a_blocked_merge(workflow, hub):
 ANIMALS = tuple(f"animal {number}" for number in range(120))
 ECHO = "def answer(prompt):\n    return prompt\n"
 WORSE_ECHO = "def answer(prompt):\n    return prompt.replace('7', 'seven')\n"
-WAITING = """
-import time
-
-
-def answer(prompt):
-    time.sleep(0.5)
-    return prompt
-"""
-
-
-def end_shard(part: int) -> None:
-    """Ends its container as a runner that is taken away is; a program in it could not."""
-    ends_at = time.monotonic() + 240
-    while time.monotonic() < ends_at:
-        filters = ("--filter", "ancestor=runevals-job", "--filter", f"name=shard-{part}")
-        found = docker("ps", "--quiet", *filters).stdout.split()
-        if found:
-            docker("kill", *found)
-            return
-        time.sleep(0.1)
 
 
 @pytest.fixture
@@ -360,11 +346,9 @@ def test_shards_are_planned_run_and_merged_into_one_comment(sharded, hub):
 
 
 def test_a_shard_that_left_nothing_is_named_and_nothing_is_green(sharded, hub):
-    ending = threading.Thread(target=end_shard, args=[2])
-    ending.start()
-    event = merged(sharded.repository, WAITING)
-    succeeded, log = sharded(2, "sharded.yml", "pull_request", event, containers=True)
-    ending.join()
+    """As that of a runner which is taken away: its job ends without a word."""
+    event = merged(sharded.repository, ECHO + "\n")
+    succeeded, log = sharded(2, "sharded.yml", "pull_request", event, shards=("1/3", "3/3"))
     assert not succeeded, log
     [body] = hub.bodies()
     assert "### ⛔ Not measured – of 3 shards, these are missing&#58; 2" in body
@@ -393,8 +377,7 @@ def form(name: str, uses: str, settings: str, *more: str) -> str:
     return "".join(f"      {line}\n" for line in lines)
 
 
-FORMS = (
-    """\
+JOB = """\
 on: push
 permissions: {contents: read, actions: read}
 jobs:
@@ -402,20 +385,22 @@ jobs:
     runs-on: ubuntu-latest
     steps:
       - uses: actions/checkout@v7
+"""
+OF_JOB = """\
       - run: |
           python3 -m venv /usr/local/agents
           /usr/local/agents/bin/pip install -q tabulate
           echo /usr/local/agents/bin >>"$GITHUB_PATH"
-          nohup python3 server.py >/dev/null 2>&1 &
+          setsid --fork python3 server.py >/dev/null 2>&1  # act ends what a step leaves in its session
 """
-    + "".join(form(f"runner-{name}", "", name) for name in ("plain", "package", "server", "node"))
-    + "".join(
-        form(f"container-{name}", "/container", name, "  if: always()", "  continue-on-error: true")
-        for name in ("plain", "package", "elsewhere", "node")
-    )
-)
+ON_RUNNER = [form(f"runner-{name}", "", name) for name in ("plain", "package", "server", "node")]
+IN_CONTAINER = [
+    form(f"container-{name}", "/container", name, "  if: always()", "  continue-on-error: true")
+    for name in ("plain", "package", "elsewhere", "node")
+]
 OF_FORMS = {
-    ".github/workflows/forms.yml": FORMS,
+    ".github/workflows/runner.yml": "".join((JOB, OF_JOB, *ON_RUNNER)),
+    ".github/workflows/container.yml": "".join((JOB, *IN_CONTAINER)),
     "with_tabulate.py": "import tabulate\nfrom agent import answer\n",
     "agent.js": """\
 const { prompt } = JSON.parse(require("fs").readFileSync(0, "utf8"));
@@ -457,7 +442,9 @@ def test_the_runner_has_all_that_the_job_has_and_the_container_says_what_it_lack
     repository.git("add", "-A")
     repository.git("commit", "-qm", "two forms")
     hub.history = [repository.git("rev-parse", "main")]
-    succeeded, log = workflow(1, "forms.yml", "push", PUSH, containers=True)
+    succeeded, log = workflow(1, "runner.yml", "push", PUSH)
+    assert succeeded, log
+    succeeded, log = workflow(2, "container.yml", "push", PUSH, containers=True)
     assert succeeded, log
     documents = stored_documents(hub)
     measured = {name for name, document in documents.items() if document["verdict"]["exit_code"] == 0}
