@@ -314,7 +314,7 @@ def outcomes(sandbox: Sandbox, language: str) -> Iterator[tuple[str, str]]:
             kind="evaluator",
             arguments=ARGUMENTS,
             # The others end by themselves, however busy it is here.
-            timeout_s=1.0 if expected == LATE or name in ENDLESS else 60.0,
+            timeout_s=0.5 if expected == LATE or name in ENDLESS else 60.0,
         )
         wrong = ""
         if answer.passed or answer.error not in expected:
