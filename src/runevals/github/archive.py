@@ -34,16 +34,11 @@ def check_digest(archive: bytes, digest: str | None) -> None:
         raise UnsafeArchive(f"it is not what was uploaded (its {kind[:20]} differs)")
 
 
-def member(archive: bytes, name: str) -> bytes:
-    """The file `name` of an archive, refused completely if any part is irregular. Raises UnsafeArchive."""
-    contents = members(archive, lambda other: other == name, 1)
-    if not contents:
-        raise UnsafeArchive(f"it holds no {name}")
-    return contents[0]
-
-
 def members(archive: bytes, is_selected: Callable[[str], bool], most: int) -> list[bytes]:
-    """The first files whose names are wanted; together they have the limits of one. Raises UnsafeArchive."""
+    """The first files whose names are wanted; together they have the limits of one.
+
+    Raises UnsafeArchive: an archive is refused completely if any part is irregular.
+    """
     if archive.count(_ENTRY) > MOST_ENTRIES:
         raise UnsafeArchive(f"it has more than {MOST_ENTRIES} entries")
     try:
