@@ -271,10 +271,8 @@ def _before(api: Api, query: StoredQuery) -> list[str]:
         return []
     parents = {str(commit["sha"]): [str(parent["sha"]) for parent in commit["parents"]] for commit in commits}
     before, at = list[str](), query.commit
-    while at is not None:
-        at = next(iter(parents.get(at, ())), None)
-        if at is not None:
-            before.append(at)
+    while at := next(iter(parents.get(at or "", ())), None):
+        before.append(at)
     return before
 
 

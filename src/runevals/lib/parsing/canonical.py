@@ -48,8 +48,6 @@ def digest(text: str) -> str:
 def _normal(value: object) -> object:
     if isinstance(value, str):
         return value if value.isascii() else unicodedata.normalize("NFC", value)
-    if value is None or isinstance(value, (int, float)):
-        return value
     if isinstance(value, Mapping):
         return {_normal(str(key)): _normal(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -22,7 +22,7 @@ IGNORE = ".gitignore"
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
-_UNFINISHED = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{8}\.new")  # the name of an unfinished file
+_UNFINISHED = re.compile(r"^\.(.+)\.[0-9a-f]{8}\.new\Z")  # the name of an unfinished file
 
 
 def relative_name(path: Path, folder: Path) -> str:
@@ -69,9 +69,7 @@ def require_only(path: Path, names: Collection[str]) -> None:
     try:
         with open_folder(path) as inside:
             for name in _names(inside):
-                unfinished = _UNFINISHED.fullmatch(name)
-                names_ = name if unfinished is None else unfinished["name"]
-                if names_ not in names or not _is_file(name, inside):
+                if _UNFINISHED.sub(r"\1", name) not in names or not _is_file(name, inside):
                     raise ForeignFile(
                         path / name, "was not created by runevals; remove it, or name another folder"
                     )
