@@ -129,7 +129,8 @@ class Comments:
         there = origin_of(comment["body"])
         if origin is not None and there is not None and there.is_later_than(origin):
             return CommentOutcome(what="of a later run", url=comment["html_url"])
-        if _same(comment["body"], body):
+        stored = (comment["body"] or "").replace("\r\n", "\n")  # GitHub has its own line ends and white space
+        if stored.strip() == body.strip():
             return CommentOutcome(what="unchanged", url=comment["html_url"])
         try:
             changed = self._api.patch(f"{self._path}/comments/{comment['id']}", WRITES, {"body": body})
@@ -175,8 +176,3 @@ class Author:
         except (GitHubRefused, KeyError, TypeError):
             return None
         return login if login.endswith(_APP) else f"{login}{_APP}"
-
-
-def _same(stored: str | None, body: str) -> bool:
-    """The text with the line ends and the white space that GitHub stores."""
-    return (stored or "").replace("\r\n", "\n").strip() == body.strip()

@@ -77,11 +77,11 @@ def separate(workspace: Path) -> str | None:
         return None
     if sys.platform != "linux" or platform.machine() not in _CALLS:
         return f"it is not known how to become another user on {sys.platform} {platform.machine()}"
-    uid = workspace.stat().st_uid
+    uid, home = workspace.stat().st_uid, os.environ.get("HOME") or "/"
     account = Account(uid=uid or NO_OWNER)
     look = (
         f"import os; os.getresuid() == ({account.uid},) * 3 or os._exit(1); os.scandir({str(workspace)!r}); "
-        f"os.access({_home()!r}, os.W_OK) or os._exit({_NO_HOME})"
+        f"os.access({home!r}, os.W_OK) or os._exit({_NO_HOME})"
     )
     try:
         with _acting_as(account):
@@ -96,10 +96,6 @@ def separate(workspace: Path) -> str | None:
     _state.account = account if done.returncode == 0 else Account(uid=account.uid, home=_create_home(account))
     _prctl(_PR_SET_NO_NEW_PRIVS)  # no program with the setuid bit leads back
     return None
-
-
-def _home() -> str:
-    return os.environ.get("HOME") or "/"
 
 
 def _create_home(account: Account) -> str:

@@ -57,7 +57,7 @@ class Sandbox:
                 self._idle[engine].put(None)
         self._timeouts: dict[int, int] = {}  # by the hash of a grader's code
         self._lock = threading.Lock()
-        self._mode: Mode | None = None
+        self.mode: Mode | None = None  # the level of isolation of the code so far; None if no code ran
         self._closed = False
 
     def __enter__(self) -> Sandbox:
@@ -65,11 +65,6 @@ class Sandbox:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def mode(self) -> Mode | None:
-        """The level of isolation of the code so far; None if no code ran."""
-        return self._mode
 
     def close(self) -> None:
         """Ends every idle worker, and the others when their calls return. Nothing can be called afterwards."""
@@ -193,7 +188,7 @@ class Sandbox:
                     f"the code of a suite cannot be isolated here ({worker.why_reduced}); with `sandbox: "
                     "reduced` in the settings it runs without protection from hostile code"
                 )
-            self._mode = worker.mode
+            self.mode = worker.mode
         return worker
 
 

@@ -60,7 +60,7 @@ class RunPlan(Struct, frozen=True, kw_only=True):
         """The checks that ask a judge."""
         for case in self.cases:
             for turn in case.turns:
-                if any(map(_may_ask_judge, turn.evaluators)):
+                if any(issubclass(catalogue.find(name), Judged | Composite) for name in turn.evaluators):
                     yield from ((case, check) for check in checks_of(turn) if asks_judge(check.evaluator))
 
     def trial(self, position: int) -> Trial:
@@ -153,10 +153,6 @@ def judged_checks(plan: RunPlan) -> int:
 def asks_judge_or_user(plan: RunPlan) -> bool:
     """Whether a check asks a judge, or its model plays a user."""
     return bool(judged_checks(plan)) or any(turn.user for case in plan.cases for turn in case.turns)
-
-
-def _may_ask_judge(name: str) -> bool:
-    return issubclass(catalogue.find(name), Judged | Composite)
 
 
 def asks_judge(evaluator: Evaluator) -> bool:

@@ -9,7 +9,7 @@ from array import array
 from bisect import bisect_right
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from json.decoder import JSONDecodeError
 from pathlib import Path
 from threading import Lock
@@ -147,11 +147,8 @@ class Place(Location):
         return getattr(place, name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _location, (self.file, self.line, self.column, self.pointer)
-
-
-def _location(file: str, line: int | None, column: int | None, pointer: str) -> Location:
-    return Location(file=file, line=line, column=column, pointer=pointer)
+        make = partial(Location, file=self.file, line=self.line, column=self.column, pointer=self.pointer)
+        return make, ()
 
 
 def pointer(json_path: JsonPath) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Generic, TypeVar, overload
 
 import msgspec
@@ -101,7 +101,8 @@ class Store(Generic[T]):
         self._file = StoreFile()
         self._free = in_memory
         decode = msgspec.json.Decoder(tuple[kind, ...]).decode  # type: ignore[valid-type]
-        self._load = lru_cache(RECENT)(partial(_decoded, decode, self._file.read))
+        read = self._file.read
+        self._load = lru_cache(RECENT)(lambda offset, length: decode(read(offset, length)))
 
     def offload(self, values: tuple[T, ...]) -> Sequence[T]:
         """`values`, or the same on disk if there were many before; what cannot be stored stays in memory."""
@@ -114,10 +115,6 @@ class Store(Generic[T]):
         except (OSError, AttributeError, TypeError, ValueError, RecursionError):  # no room, no JSON, no `pwrite`
             return values
         return StoredSequence(self._load, self._file.read, (offset, len(content)), len(values))
-
-
-def _decoded(decode: Callable[[bytes], T], read: Callable[[int, int], bytes], offset: int, length: int) -> T:
-    return decode(read(offset, length))
 
 
 class StoredRecords(Sequence[T]):

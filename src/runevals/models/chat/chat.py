@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -105,9 +106,7 @@ class Chat:
     def _call(
         self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object], *, may_change: bool
     ) -> ChatReply:
-        def send(slot: Slot) -> ChatReply:
-            return self._send(messages, parameters, slot, may_change=may_change)
-
+        send = partial(self._send, messages, parameters, may_change=may_change)
         return self._throttle.call_in_slot(send, final_failure, self._slots)
 
     def shutdown_date(self) -> str | None:

@@ -56,7 +56,8 @@ class ChatClient:
     ) -> None:
         """With `azure_api_version`, `base_url` is an Azure OpenAI resource. Raises ValueError for no address."""
         self.sdk: Any = import_module(sdk)
-        self._http = _http_of(self.sdk)
+        # The HTTP library of the SDK: httpx, later httpx2. They differ in name only.
+        self._http = sys.modules[type(self.sdk.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]]
         self._timeout_s = timeout_s
         self._key = key
         omitted = self.sdk.Omit()
@@ -89,7 +90,10 @@ class ChatClient:
         The turn begins when all is prepared and ends when the answer is there: what is done before and after
         keeps no place. Raises what the SDK raises, ResponseTooLarge, and RunStopped.
         """
-        line = self._connection()
+        try:
+            line = self._idle.pop()
+        except IndexError:  # one client for all would look at every connection for each call
+            line = self._another()
         line.slot = slot
         try:
             reply = self._send(line, path, body)
@@ -146,13 +150,6 @@ class ChatClient:
             return None
         day = fields.get("shutdown_date", fields.get("retires_at")) if isinstance(fields, dict) else None
         return day[:10] if isinstance(day, str) else None
-
-    def _connection(self) -> _Connection:
-        """A client that no other call uses: one for all would look at every connection for each call."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return self._another()
 
     def _another(self) -> _Connection:
         line = _Connection(self._timeout_s, self._http)
@@ -271,11 +268,6 @@ def _watch(lines: list[_Connection], closed: threading.Event) -> None:
             line.cut_if_late()
     for line in lines:
         line.http.close()
-
-
-def _http_of(sdk: Any) -> Any:
-    """The HTTP library of an SDK: httpx, later httpx2. They differ in name only."""
-    return sys.modules[type(sdk.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0]]
 
 
 @cache

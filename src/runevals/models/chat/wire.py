@@ -43,10 +43,6 @@ class Wire(Struct, frozen=True, kw_only=True):
             raise CallFailed("unparseable", f"the answer is not {self.what} ({error})") from None
 
 
-def _completion(messages: Sequence[Message], parameters: Mapping[str, Any]) -> dict[str, object]:
-    return {"messages": [_plain(message) for message in messages], **parameters}
-
-
 def _plain(message: Message) -> Message:
     if _OURS.isdisjoint(message):
         return message
@@ -57,7 +53,7 @@ WIRES: Mapping[Api, Wire] = {
     "chat": Wire(
         title="chat completions API",
         path="/chat/completions",
-        body=_completion,
+        body=lambda messages, parameters: {"messages": list(map(_plain, messages)), **parameters},
         what="a chat completion",
         reply=completion_reply,
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -30,7 +30,8 @@ class UserTarget:
         ended = False
         for number in range(user.max_turns):
             history = (*conversation.history, *messages)
-            message = self._user.next_message(user, _dialogue(history))
+            dialogue = [message for message in history if message.role in ("user", "assistant")]
+            message = self._user.next_message(user, dialogue)
             written.append(message)
             if message.problem is not None:
                 answers.append(Response(problem=message.problem))
@@ -56,11 +57,6 @@ class UserTarget:
     def close(self) -> None:
         """Ends the target."""
         self._target.close()
-
-
-def _dialogue(history: Iterable[Message]) -> list[Message]:
-    """What a user can see of a conversation."""
-    return [message for message in history if message.role in ("user", "assistant")]
 
 
 def _talk(messages: Sequence[Message], written: Sequence[UserMessage], *, ended: bool) -> SimulatedConversation:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
-from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome, RunReport, TurnReport
+from runevals.records import CaseReport, CheckResult, Outcome, RunReport, TurnReport
 from runevals.suites.dialects import eval_document
 
 ERRORS_SINCE = (1, 9, 0)  # the version that has codes for evaluators that could not be run
@@ -102,7 +102,7 @@ def _item(item: Mapping[str, Any], case: CaseReport | None) -> Json:
         bare["turns"] = [_without_results(turn) for turn in item["turns"]]
     if case is None:
         return bare
-    attempt = _representative(case)
+    attempt = next((one for one in case.attempts if one.status is case.status), case.attempts[0])
     if "turns" not in item:
         return {**bare, **_outcome(attempt.turns[0])}
     if len(attempt.turns) != len(bare["turns"]):  # another conversation by the same key
@@ -114,10 +114,6 @@ def _item(item: Mapping[str, Any], case: CaseReport | None) -> Json:
 
 def _without_results(item: Mapping[str, Any]) -> Json:
     return {name: value for name, value in item.items() if name not in OUTPUT_FIELDS}
-
-
-def _representative(case: CaseReport) -> AttemptReport:
-    return next((attempt for attempt in case.attempts if attempt.status is case.status), case.attempts[0])
 
 
 def _outcome(turn: TurnReport) -> Json:

@@ -57,7 +57,7 @@ def read_gold(path: Path, display_path: str, evaluator: str | None, definitions:
         _Row(
             source,
             (*root, index),
-            {"evaluator": _evaluator_name(row, evaluator), **row},
+            {"evaluator": "rubric" if "rubric" in row else evaluator, **row},
             str(row.get("id") or index + 1),
         )
         for index, row in enumerate(document["answers"])
@@ -130,10 +130,6 @@ class _Row(Struct, frozen=True):
 
     def _spec(self, definitions: Definitions) -> Any:
         return spec_at(self.source, self.json_path, self.values["evaluator"], self.options, definitions)
-
-
-def _evaluator_name(row: Mapping[str, Any], evaluator: str | None) -> str | None:
-    return "rubric" if "rubric" in row else evaluator
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
