@@ -117,7 +117,6 @@ WITHOUT: frozenset[str] = frozenset(
         "imports/providers",
         "suites/load",
         "suites/plan",
-        "suites/urls/mcp_client",
         "targets/a2a_client",
         "targets/a2a_reply",
         "targets/event_loop",

@@ -200,7 +200,7 @@ PROMISES = (
     Promise(
         "Servers in `.mcp.json` see only variables that it names",
         "attacks/test_settings_paths.py::test_an_mcp_server_sees_the_variables_that_it_is_told_of",
-        "src/runevals/suites/urls/mcp_environment.py",
+        "src/runevals/suites/urls/mcp_client.py",
         'if name.upper() in NEEDED or name.startswith("LC_")',
         "",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +13,21 @@ from runevals.programs.mcp_servers import RunningServers, ServerFailed, StdioSer
 from runevals.records.quiet import Quiet
 from runevals.suites.urls.fetch import MOST_BYTES, TIMEOUT_S, NotFetched
 from runevals.suites.urls.mcp_config import McpServer, extract_text
-from runevals.suites.urls.mcp_environment import server_environment
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
 # (expression, text) → the whole match and its groups, None if nothing matches. Raises NotFetched.
 Groups = Callable[[str, str], Sequence[str | None] | None]
+
+# Variables for programs, files, certificates, proxies and the language.
+NEEDED = frozenset({
+    "HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "PYTHONPATH", "SHELL", "TEMP", "TERM", "TMP", "TMPDIR", "TZ",
+    "USER", "APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT",
+    "USERPROFILE", "ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE",
+})  # fmt: skip
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
 class ServerContext(Quiet, frozen=True, kw_only=True):
@@ -89,3 +98,19 @@ def _text(result: CallToolResult) -> str:
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise NotFetched(f"answers with more than {MOST_BYTES // 1024**2} MiB")
     return text
+
+
+def server_environment(declared: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a server. `${NAME}` and `${NAME:-default}` in its configuration are variables.
+
+    Raises NotFetched for one that is not set and has no default.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        value_ = environment.get(match[1], match[2])
+        if value_ is None:
+            raise NotFetched(f"needs ${{{match[1]}}}, which is not set")
+        return value_
+
+    needed = {name: text for name, text in environment.items() if name.upper() in NEEDED or name.startswith("LC_")}
+    return {**needed, **{name: _VARIABLE.sub(value, text) for name, text in declared.items()}}

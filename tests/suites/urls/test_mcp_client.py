@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.suites.urls.fetch import NotFetched
-from runevals.suites.urls.mcp_environment import server_environment
+from runevals.suites.urls.mcp_client import server_environment
 
 AROUND = {
     "PATH": "/bin",
