@@ -16,7 +16,8 @@ from runevals.lib.parsing.shapes import is_number
 from runevals.lib.parsing.source import LANGUAGES, JsonPath, Source, code_file, path_inside
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, FileProblem
-from runevals.records.errors import InvalidOptions, UsageError
+from runevals.records.errors import UsageError
+from runevals.suites.dialects.checking import evaluator_problems
 
 MOST_NESTED, MOST_COMBINED = 16, 1000
 _COMMON = frozenset({"type", "not", "weight", "threshold", "children"})
@@ -170,17 +171,12 @@ class Assertions(Struct, frozen=True, kw_only=True):
             negated=bool(assertion.get("not", False)) is not inverted,
             location=self.source.place(json_path),
         )
-        try:
-            catalogue.build(complete)
-        except InvalidOptions as error:
-            for option, sentence in error.problems:
-                at = json_path if option is None else (*json_path, option)
-                self._wrong(at, sentence, key=option is not None, rule="evaluator-options")
-            return None
-        return complete
+        problems = list(evaluator_problems(self.source, json_path, spec.name, {}, {}, complete))
+        self.problems.extend(problems)
+        return None if problems else complete
 
-    def _wrong(self, json_path: JsonPath, message: str, *, key: bool = False, rule: str = "meaning") -> None:
-        self.problems.append(self.source.problem(json_path, message, key=key, rule=rule))
+    def _wrong(self, json_path: JsonPath, message: str, rule: str = "meaning") -> None:
+        self.problems.append(self.source.problem(json_path, message, rule=rule))
 
 
 def numbered(specs: Sequence[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
