@@ -99,9 +99,7 @@ def _with_workspace(case: Case, *, always: bool) -> Case:
 
 def _programs(entries: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
     """One argv, or several. Raises Unusable."""
-    several = (
-        entries if entries and all(isinstance(one, list) for one in entries) else [entries] if entries else []
-    )
+    several = entries if all(isinstance(one, list) for one in entries) else [entries]
     for argv in several:
         if not argv or not all(isinstance(word, str) for word in argv):
             raise Unusable("setup", "setup is a program with its arguments, or a list of such")

@@ -400,7 +400,7 @@ def _key(raw: Mapping[str, Any], prompt: str) -> str:
 def _file_name(entry: object) -> str | None:
     if isinstance(entry, Mapping):
         entry = first_of(entry, ("path", "file", "name"), is_text)
-    return entry if isinstance(entry, str) and is_text(entry) else None
+    return entry if is_text(entry) else None
 
 
 def _timeout_s(raw: Mapping[str, Any]) -> float | None:

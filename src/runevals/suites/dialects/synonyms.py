@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from runevals.lib.parsing.shapes import is_whole
 
@@ -18,7 +18,7 @@ def is_string(value: object) -> bool:
     return isinstance(value, str)
 
 
-def is_text(value: object) -> bool:
+def is_text(value: object) -> TypeGuard[str]:
     """Whether it is text that is not blank."""
     return isinstance(value, str) and bool(value.strip())
 
