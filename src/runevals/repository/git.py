@@ -239,8 +239,7 @@ def _repository_error(repository: Path) -> NoRepository | None:
 
 def _is_nowhere(repository: Path) -> bool:
     """Whether there is no repository, so that nothing was committed."""
-    trouble = _repository_error(repository)
-    return trouble is not None and not isinstance(trouble, UnreadableRepository)
+    return type(_repository_error(repository)) is NoRepository
 
 
 def commit_of(repository: Path, ref: str | None) -> str | None:
