@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -35,7 +35,8 @@ def read_spans(body: bytes, content_type: str) -> list[Span]:
     """The spans of one export. Raises ValueError for another content."""
     try:
         document = _from_protobuf(body) if content_type.startswith(PROTOBUF) else json.loads(body)
-        return list(_spans(document))
+        scopes = [scope for one in document.get("resourceSpans", ()) for scope in one.get("scopeSpans", ())]
+        return [_span(span) for scope in scopes for span in scope.get("spans", ())]
     except (ValueError, ArithmeticError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"is not an OTLP export of traces: {type(error).__name__}: {error}"[:300]) from None
 
@@ -47,21 +48,12 @@ def _from_protobuf(body: bytes) -> Any:
 
     try:
         export = ExportTraceServiceRequest.FromString(body)
-        if (
-            sum(len(scope.spans) for resource in export.resource_spans for scope in resource.scope_spans)
-            > MOST_SPANS
-        ):
+        scopes = [scope for resource in export.resource_spans for scope in resource.scope_spans]
+        if sum(len(scope.spans) for scope in scopes) > MOST_SPANS:
             raise ValueError(f"more than {MOST_SPANS} spans")
         return MessageToDict(export, use_integers_for_enums=True)
     except (DecodeError, EncodeError) as error:
         raise ValueError(str(error)) from None
-
-
-def _spans(document: Mapping[str, Any]) -> Iterator[Span]:
-    for resource in document.get("resourceSpans", ()):
-        for scope in resource.get("scopeSpans", ()):
-            for span in scope.get("spans", ()):
-                yield _span(span)
 
 
 def _span(span: Mapping[str, Any]) -> Span:
