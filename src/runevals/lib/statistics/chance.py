@@ -155,9 +155,7 @@ def _start(runs: int) -> tuple[float, ...]:
     expected = [0.0] * len(_GRID)
     for passes in range(runs + 1):
         share = comb(runs, passes) * exp(_log_beta(a + passes, b + runs - passes) - _log_beta(a, b))
-        expected = [
-            value + share * new for value, new in zip(expected, _log_likelihoods(passes, runs), strict=True)
-        ]
+        _add(expected, share, _log_likelihoods(passes, runs))
     return tuple(expected)
 
 

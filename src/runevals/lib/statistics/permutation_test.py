@@ -73,7 +73,28 @@ def patterns_test(patterns: Mapping[Pattern, int], *, value_range: float = 1.0) 
     if not patterns:
         raise ValueError("no case has values on both sides")
     cases = [_Case.of(pattern, count) for pattern, count in patterns.items()]
-    return _test(cases, value_range)
+    number = sum(case.count for case in cases)
+    base_mean = fsum([case.count * case.base_mean for case in cases]) / number
+    head_mean = fsum([case.count * case.head_mean for case in cases]) / number
+    varying = [case for case in cases if case.varies]
+    grid = _grid(varying)
+    step = 0.0 if grid is None else 1.0 / grid
+    exact = _exact(varying, grid)
+    loss, mid, gain = exact if exact is not None else _normal(varying, step)
+    drop = base_mean - head_mean
+    half = 1.96 * sqrt(_interval_variance(cases, step)) / number
+    return BlockedTest(
+        cases=number,
+        p_value=loss,
+        mid_p_value=mid,
+        gain_p_value=gain,
+        exact=exact is not None,
+        base_mean=base_mean,
+        head_mean=head_mean,
+        drop=drop,
+        interval=(max(-value_range, drop - half), min(value_range, drop + half)),
+        noise=_noise(cases, number, value_range),
+    )
 
 
 def case_p_value(base: Sequence[float], head: Sequence[float]) -> float:
@@ -82,12 +103,12 @@ def case_p_value(base: Sequence[float], head: Sequence[float]) -> float:
     if not case.varies:
         return 1.0
     grid = _grid([case])
-    exact = None if grid is None else _exact([case], grid)
+    exact = _exact([case], grid)
     if exact is not None:
         return exact[0]
     if case.size <= HALVES_MAX_VALUES:
         return _by_halves(case.pattern)
-    return _normal([case], None if grid is None else 1.0 / grid)[0]
+    return _normal([case], 0.0 if grid is None else 1.0 / grid)[0]
 
 
 def _by_halves(pattern: Pattern) -> float:
@@ -160,31 +181,6 @@ def _moments(values: tuple[float, ...]) -> tuple[float, float]:
     return mean, fsum([(value - mean) ** 2 for value in values])
 
 
-def _test(cases: Sequence[_Case], value_range: float) -> BlockedTest:
-    number = sum(case.count for case in cases)
-    base_mean = fsum([case.count * case.base_mean for case in cases]) / number
-    head_mean = fsum([case.count * case.head_mean for case in cases]) / number
-    varying = [case for case in cases if case.varies]
-    grid = _grid(varying)
-    step = None if grid is None else 1.0 / grid
-    exact = None if grid is None else _exact(varying, grid)
-    loss, mid, gain = exact if exact is not None else _normal(varying, step)
-    drop = base_mean - head_mean
-    half = 1.96 * sqrt(_interval_variance(cases, step)) / number
-    return BlockedTest(
-        cases=number,
-        p_value=loss,
-        mid_p_value=mid,
-        gain_p_value=gain,
-        exact=exact is not None,
-        base_mean=base_mean,
-        head_mean=head_mean,
-        drop=drop,
-        interval=(max(-value_range, drop - half), min(value_range, drop + half)),
-        noise=_noise(cases, number, value_range),
-    )
-
-
 def _grid(varying: Sequence[_Case]) -> int | None:
     """The number g of steps to one unit such that all values are whole multiples of 1/g, None if too fine."""
     grid = 1
@@ -201,7 +197,7 @@ def _grid(varying: Sequence[_Case]) -> int | None:
     return grid
 
 
-def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float, float] | None:
+def _exact(varying: Sequence[_Case], grid: int | None) -> tuple[float, float, float] | None:
     """(p for a loss, its mid-p, p for a gain) by counting all permutations; None if that is too much work.
 
     Each case is a polynomial whose coefficient s counts the permutations with head sum s, times the case's weight.
@@ -209,7 +205,7 @@ def _exact(varying: Sequence[_Case], grid: int) -> tuple[float, float, float] | 
     """
     if not varying:
         return 1.0, 0.5, 1.0
-    if sum(case.count for case in varying) > EXACT_MAX_CASES:
+    if grid is None or sum(case.count for case in varying) > EXACT_MAX_CASES:
         return None
     weights = _whole_weights({(case.base_size, case.head_size) for case in varying})
     factors: Counter[tuple[tuple[int, ...], int, int]] = Counter()  # sorted values, head size, weight
@@ -258,10 +254,11 @@ def _permutations(values: tuple[int, ...], size: int) -> Mapping[int, int]:
     return counts[size]
 
 
-def _normal(varying: Sequence[_Case], step: float | None) -> tuple[float, float, float]:
-    """(p for a loss, its mid-p, p for a gain) from the moments of the permutations' distribution."""
-    if not varying:
-        return 1.0, 0.5, 1.0
+def _normal(varying: Sequence[_Case], step: float) -> tuple[float, float, float]:
+    """(p for a loss, its mid-p, p for a gain) from the moments of the permutations' distribution.
+
+    `step` is that of the values, 0 if it is too fine to count.
+    """
     variances, skews, differences = [], [], []
     smallest_weight = float("inf")
     for case in varying:
@@ -274,7 +271,7 @@ def _normal(varying: Sequence[_Case], step: float | None) -> tuple[float, float,
     deviation = sqrt(fsum(variances))
     skew = fsum(skews) / deviation**3
     difference = fsum(differences)
-    continuity = 0.0 if step is None else step * smallest_weight / 2
+    continuity = step * smallest_weight / 2
     loss = _cumulative((difference + continuity) / deviation, skew)
     gain = 1.0 - _cumulative((difference - continuity) / deviation, skew)
     return loss, _cumulative(difference / deviation, skew), gain
@@ -296,7 +293,7 @@ def _third_moment(case: _Case) -> float:
     return head * base * (base - head) / (size * (size - 1) * (size - 2)) * cubes
 
 
-def _interval_variance(cases: Sequence[_Case], step: float | None) -> float:
+def _interval_variance(cases: Sequence[_Case], step: float) -> float:
     """Variance of the sum of the differences; a side with one value borrows the pooled variance."""
     terms = []
     widest = 0.0
@@ -306,8 +303,7 @@ def _interval_variance(cases: Sequence[_Case], step: float | None) -> float:
         of_head = case.head_squares / (head - 1) if head > 1 else case.pooled_variance
         terms.append(case.count * (of_base / base + of_head / head))
         widest = max(widest, case.weight)
-    half_step = 0.0 if step is None else step * widest / 2
-    return fsum(terms) + half_step**2
+    return fsum(terms) + (step * widest / 2) ** 2
 
 
 def _noise(cases: Sequence[_Case], number: int, value_range: float) -> Noise:
