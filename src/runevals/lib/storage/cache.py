@@ -12,11 +12,12 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
 from runevals.lib.storage.files import IGNORE, keep_out_of_git, open_folder, refuse_links, remove_files
+from runevals.lib.storage.text_log import TextLog
 
 T = TypeVar("T")
 
@@ -182,18 +183,10 @@ class Cache:
         return self._open_connection
 
 
-class TextStore(Protocol):
-    """Texts by key."""
-
-    def get(self, key: str) -> str | None: ...
-
-    def put(self, key: str, answer: str, /) -> None: ...
-
-
 class SignedCache:
     """Signed texts by question: without the secret, none can be forged."""
 
-    def __init__(self, cache: TextStore, secret: bytes) -> None:
+    def __init__(self, cache: Cache | TextLog, secret: bytes) -> None:
         self._cache = cache
         self._secret = secret
 
