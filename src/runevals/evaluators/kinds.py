@@ -152,4 +152,9 @@ def leaves(evaluator: Evaluator) -> Iterator[Evaluator]:
         yield evaluator
 
 
+def missing(message: str) -> Problem:
+    """Evidence that is not there."""
+    return Problem(code="evidence_missing", message=message)
+
+
 AnyEvaluator = Check | Judged | Scripted | Composite

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import question
-from runevals.evaluators.kinds import Judged, Subject
+from runevals.evaluators.kinds import Judged, Subject, missing
 from runevals.records import Problem, Response, Verdict
 from runevals.records.judgement import Question
 
@@ -35,10 +35,9 @@ class Groundedness(Judged):
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         sources = subject.context if subject.context is not None else _sources(subject.response)
         if sources is None:
-            return Problem(
-                code="evidence_missing",
-                message="nothing to ground the answer in: the case has no context and the target reports "
-                "neither citations nor tool calls; add `context` to the case",
+            return missing(
+                "nothing to ground the answer in: the case has no context and the target reports neither "
+                "citations nor tool calls; add `context` to the case"
             )
         return question(self, ("SOURCES", sources or "(none)"), ("RESPONSE", subject.response.text))
 

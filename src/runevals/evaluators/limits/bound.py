@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.kinds import Check, Subject, missing
 from runevals.evaluators.text.tokens import words_in
 from runevals.records import Layer, Problem, Verdict
 
@@ -42,7 +42,7 @@ class Bound(Check):
     def check(self, subject: Subject) -> Verdict | Problem:
         value = self.measure(subject)
         if value is None:
-            return Problem(code="evidence_missing", message=self.missing)
+            return missing(self.missing)
         passed = value >= self.value if self.at_least else value <= self.value
         limit = f"at {'least' if self.at_least else 'most'} {self.value:g} wanted"
         return Verdict(float(passed), f"{value:.6g} {self.unit}, {limit}")

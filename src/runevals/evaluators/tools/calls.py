@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.kinds import Check, Subject, missing
 from runevals.evaluators.limits.bound import Bound
 from runevals.evaluators.text.blank import is_blank
 from runevals.lib.parsing.depth import nested_deeper
@@ -16,7 +16,7 @@ from runevals.records import Layer, Problem, ToolCall, Verdict
 from runevals.records.trace import leaves, same_tool
 
 MOST_LEVELS = 100  # of JSON in a text
-NO_TRACE = Problem(code="evidence_missing", message="the target does not report its tool calls")
+NO_TRACE = missing("the target does not report its tool calls")
 
 
 class CallsCheck(Check):
@@ -86,8 +86,7 @@ class NeedleCheck(CallsCheck):
         if any(needle.lower() in text.lower() for call in of_this for text in texts(call)):
             return Verdict(1.0, f"found in the {self.what} of {tool}: {needle}")
         if any(getattr(call, self.what) is None for call in of_this):
-            message = f"the target does not report the {self.what} of every call of {tool}"
-            return Problem(code="evidence_missing", message=message)
+            return missing(f"the target does not report the {self.what} of every call of {tool}")
         return Verdict(0.0, f"not in the {self.what} of {len(of_this)} calls of {tool}: {needle}")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.kinds import Check, Subject, missing
 from runevals.evaluators.text.blank import is_blank
 from runevals.evaluators.tools.calls import NO_TRACE, input_texts
 from runevals.records import Layer, Problem, ToolCall, Verdict
@@ -57,13 +57,13 @@ class SkillTriggered(Check):
             reason = f"{self.skill} was loaded by a call of {call.name}"
             return Verdict(float(self.should_trigger), reason, self._details(loads))
         if skills is None:
-            return _missing(f"{self.skill} was not loaded, and the target does not report which skills it had")
+            return missing(f"{self.skill} was not loaded, and the target does not report which skills it had")
         if not any(_same_skill(name, self.skill) for name in skills):
-            return _missing(
+            return missing(
                 f"the target did not have the skill {self.skill} (it had {', '.join(skills) or 'none'})"
             )
         if any(call.input is None for call in calls):
-            return _missing(
+            return missing(
                 f"the target does not report the input of every call, one of which may load {self.skill}"
             )
         loads = _loads_of(calls, skills)
@@ -100,7 +100,3 @@ def _same_skill(name: str, skill: str) -> bool:
     """Whether both name one skill; that of a plugin is found with its prefix and without."""
     name, skill = name.strip().removeprefix("/").casefold(), skill.strip().casefold()
     return skill in (name, name.rpartition(":")[2])
-
-
-def _missing(message: str) -> Problem:
-    return Problem(code="evidence_missing", message=message)

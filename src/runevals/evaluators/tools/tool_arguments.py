@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import missing
 from runevals.evaluators.skill.ended import json_equal
 from runevals.evaluators.tools.calls import CallsCheck, decoded, of_tool
 from runevals.lib.parsing.subset import is_subset
@@ -49,7 +50,6 @@ class ToolArguments(CallsCheck):
         if any(call.input is not None and same(self.match, decoded(call.input)) for call in of_this):
             return Verdict(1.0, f"a call of {self.tool} has these arguments")
         if any(call.input is None for call in of_this):
-            message = f"the target does not report the input of every call of {self.tool}"
-            return Problem(code="evidence_missing", message=message)
+            return missing(f"the target does not report the input of every call of {self.tool}")
         inputs = [call.input for call in of_this]
         return Verdict(0.0, f"not the arguments of any of {len(of_this)} calls of {self.tool}", {"inputs": inputs})

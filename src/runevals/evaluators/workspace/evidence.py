@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from posixpath import normpath
 
-from runevals.evaluators.kinds import Check, Evaluator, Subject
+from runevals.evaluators.kinds import Check, Evaluator, Subject, missing
 from runevals.records import FileFound, FileProbe, Layer, Probe, Problem, Verdict, WorkspaceChanges
 
 _LITERAL = str.maketrans({"[": "[[]", "?": "[?]"})  # in paths, as in `app/[id]/page.tsx`
@@ -65,11 +65,6 @@ def file_of(subject: Subject, path: str) -> FileFound | Problem:
         return workspace
     file = next((file for file in workspace.files if file.path == path), None)
     return missing(f"it is not known what is at {path}") if file is None else file
-
-
-def missing(message: str) -> Problem:
-    """Evidence that is not there."""
-    return Problem(code="evidence_missing", message=message)
 
 
 def fits(path: str, patterns: Iterable[str]) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.workspace.evidence import missing, path_problems, workspace_of
+from runevals.evaluators.kinds import Check, Subject, missing
+from runevals.evaluators.workspace.evidence import path_problems, workspace_of
 from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.parsing.shapes import is_number
 from runevals.lib.text.secrets import beginning
