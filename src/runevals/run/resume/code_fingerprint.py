@@ -92,17 +92,13 @@ def _loose(programs: Sequence[Settings]) -> Iterator[Path]:
     files = files_of(settings.repository, tracked=False)
     if files is None:
         for folder in dict.fromkeys(each.cwd if each.target is None else each.target.base for each in programs):
-            yield from _walked(folder)
+            for inside, folders, names in os.walk(folder):
+                folders[:] = set(folders) - _NO_PROGRAM
+                yield from (Path(inside, name) for name in names)
         return
     for name in files:
         if not _NO_PROGRAM.intersection(PurePath(name).parts):
             yield settings.repository / name
-
-
-def _walked(folder: Path) -> Iterator[Path]:
-    for inside, folders, files in os.walk(folder):
-        folders[:] = set(folders) - _NO_PROGRAM
-        yield from (Path(inside, name) for name in files)
 
 
 def _is_in(places: set[Path], path: Path) -> bool:
