@@ -128,3 +128,21 @@ def test_the_more_stored_runs_a_case_died_after_the_less_it_can_be_chance():
         codes.append(found.exit_code)
     assert codes == sorted(codes, key=[0, 3, 1].index)
     assert codes[-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("category_of", "where"),
+    [
+        pytest.param(lambda number: "prices" if number < 20 else "returns", ", all in prices: ", id="one of two"),
+        pytest.param(lambda number: f"c{number % 2}", ": ", id="in both"),
+        pytest.param(lambda _: "prices", ": ", id="there is no other"),
+        pytest.param(lambda number: None if number < 20 else "returns", ": ", id="without one"),
+    ],
+)
+def test_the_category_of_all_lost_cases_is_named_though_most_of_it_passes(category_of, where):
+    base, head = (
+        report([case(f"k{n}", "ppp" if n not in lost else "fff", category=category_of(n)) for n in range(60)])
+        for lost in ((), range(6))
+    )
+    told = decide(base, head).verdict.headline
+    assert told == f"6 of 60 cases regressed{where}k0, k1, k2 and 3 more"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, joined, p_value, phrase, plural, points, short_list
 from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, RunReport, State
-from runevals.verdict.causes import causes, labels
+from runevals.verdict.causes import FEWEST, causes, labels
 from runevals.verdict.reasons import MEANINGS
 
 _METRICS = {"pass_rate": "pass rate", "share": "score"}
@@ -26,7 +26,8 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     text = []
     if sure and all(finding.name in {change.key for change in sure} for finding in cases):
         number = max(len(sure), sum(group.cases for group in groups))
-        which = what or ("" if critical else f"{_first([change.key for change in sure], number)}")
+        keys = "" if critical else _first([change.key for change in sure], number)
+        which = what or f"{_category_of(sure, report)}{keys}"
         more = f", {kinds['not_known'].cases:,} more may have" if "not_known" in kinds else ""
         text.append(f"{number:,} of {of} regressed{more}{which}")
     elif cases:
@@ -62,6 +63,14 @@ def _shared(groups: Sequence[CauseGroup]) -> str:
     others = sum(group.cases for group in groups if not group.label)
     phrases = [f"{word} of {joined(names)}" for word, names in (("all", all_of), ("most", most_of)) if names]
     return ": " + ", ".join([*phrases, *([plural(others, "other")] if others else [])])
+
+
+def _category_of(lost: Sequence[Change], report: RunReport) -> str:
+    """ ", all in shipping": the category of several lost cases, which is not that of the whole run."""
+    names = {change.head.category or "" for change in lost if change.head is not None}
+    others = {case.category or "" for case in report.cases} - names
+    alone = len(lost) >= FEWEST and len(names) == 1 and others
+    return phrase(one_line(names.pop(), 40), ", all in {}") if alone else ""
 
 
 def _first(keys: Sequence[str], number: int) -> str:
