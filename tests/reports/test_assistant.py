@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from runevals.records import TextChange
 from runevals.reports import assistant
-from tests.reports.conclusions import all_passed, everything_broken, regressions, thousand_cases
+from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions, thousand_cases
+from tests.sample_reports import report
 
 
 def test_it_says_what_was_lost_how_to_see_it_and_what_not_to_do():
@@ -25,6 +26,13 @@ def test_it_says_what_was_lost_how_to_see_it_and_what_not_to_do():
     ):
         assert words in text
     assert "runevals accept" not in text
+
+
+def test_what_failed_before_is_a_task_only_where_nothing_else_is():
+    base = {"lost": "ppp", "old": "fff"}
+    for now, named in (("fff", "lost"), ("ppp", "old")):
+        text = assistant.render(conclusion(report({"lost": now, "old": "fff"}), report(base)))
+        assert {key for key in base if f"case: {key}\n" in text} == {named}
 
 
 def test_it_is_short_and_always_has_rules_and_commands():

@@ -57,7 +57,8 @@ def render_several(conclusions: Mapping[str, Conclusion], where: Where | None = 
 
 def _facts(name: str, conclusion: Conclusion, report: Report) -> Iterator[str]:
     """The most important first."""
-    causes = [one for one in report.block.causes if one.kind != "better"]
+    worse = [one for one in report.block.causes if one.kind not in ("better", "failing")]
+    causes = worse or [one for one in report.block.causes if one.kind == "failing"]  # not of the change
     what = [f"{phrase(name, 'target {}: ')}{conclusion.verdict.headline}", *lines(conclusion.blame)]
     for one in causes:
         what += ["", report.block.title(one), *sentences(one)]
