@@ -82,12 +82,16 @@ def test_results_of_an_edited_case_do_not_count(past):
     assert past(*[{"k1": "p", "each": edited}] * 4) == []
 
 
-def spent(key, latency_s, cost_usd):
+def spent(key, latency_s, cost_usd, usual=1.0):
     """Changes every case to usual amounts, and one to these."""
 
     def change(found):
         number = KEYS.index(found.key)
-        own = (latency_s, cost_usd) if found.key == key else (1.0 + number / 100, 0.01 + number / 10000)
+        own = (
+            (latency_s, cost_usd)
+            if found.key == key
+            else (usual * (1 + number / 100), usual * (0.01 + number / 10000))
+        )
         (attempt,) = found.attempts
         turns = tuple(replace(turn, latency_s=own[0], cost_usd=own[1]) for turn in attempt.turns)
         return replace(found, attempts=(replace(attempt, turns=turns),))
@@ -106,6 +110,10 @@ def test_cases_far_slower_or_costlier_than_the_others_are_hints(past):
 @pytest.mark.parametrize(("latency_s", "cost_usd"), [(1.3, 0.012), (None, None), (0.0, 0.0)])
 def test_cases_slightly_above_the_others_or_unknown_are_not_hints(past, latency_s, cost_usd):
     assert past(spent("k3", latency_s, cost_usd)) == []
+
+
+def test_some_milliseconds_are_not_worth_a_hint(past):
+    assert past(spent("k3", 0.5, 0.009, usual=0.001)) == []
 
 
 def test_health_reads_the_results_folder_by_default(past, project, runevals):

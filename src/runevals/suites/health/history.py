@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
+from msgspec import Struct
+
 from runevals.lib.nullable import total
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import Case, CaseReport, RunReport
@@ -43,38 +45,56 @@ def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hi
         yield Hint(kind="tells nothing apart", location=case.location, message=message)
 
 
+class _Amount(Struct, frozen=True, kw_only=True):
+    """What a run of a case takes; `least` is what is worth a hint."""
+
+    kind: Kind
+    field: str  # of a turn
+    least: float
+    says: Callable[[float], str]
+    advice: str
+
+
+_SECONDS = _Amount(
+    kind="slow",
+    field="latency_s",
+    least=1.0,
+    says=lambda value: f"takes {seconds(value)}",
+    advice="a shorter prompt, or fewer turns, saves this in every run",
+)
+_DOLLARS = _Amount(
+    kind="costly",
+    field="cost_usd",
+    least=0.01,
+    says=lambda value: f"costs {money(value)}",
+    advice="see whether it tests so much more than they do",
+)
+
+
 def slow(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
     """Cases that take far longer than the others."""
-    advice = "a shorter prompt, or fewer turns, saves this in every run"
-    yield from _far_above(cases, past, "slow", "latency_s", lambda value: f"takes {seconds(value)}", advice)
+    yield from _far_above(cases, past, _SECONDS)
 
 
 def costly(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
     """Cases that cost far more than the others; cases of unknown cost are ignored."""
-    advice = "see whether it tests so much more than they do"
-    yield from _far_above(cases, past, "costly", "cost_usd", lambda value: f"costs {money(value)}", advice)
+    yield from _far_above(cases, past, _DOLLARS)
 
 
-def _far_above(
-    cases: Sequence[Case],
-    past: Sequence[RunReport],
-    kind: Kind,
-    amount: str,
-    describe: Callable[[float], str],
-    advice: str,
-) -> Iterator[Hint]:
-    typical = _typical(past, amount)
+def _far_above(cases: Sequence[Case], past: Sequence[RunReport], amount: _Amount) -> Iterator[Hint]:
+    typical = _typical(past, amount.field)
     values_ = [typical[_key(case)] for case in cases if _key(case) in typical]
     if len(values_) < FEWEST_CASES:
         return
     middle = median(values_)
     spread = TO_SIGMA * median(abs(value - middle) for value in values_)
-    limit = max(middle + FAR * spread, TIMES * middle)
+    limit = max(amount.least, middle + FAR * spread, TIMES * middle)
     for case in cases:
         value = typical.get(_key(case))
         if value is not None and value > limit:
-            message = f"{case_label(case)}: {describe(value)}, where the middle case {describe(middle)}; {advice}"
-            yield Hint(kind=kind, location=case.location, message=message)
+            beside = f"{amount.says(value)}, where the middle case {amount.says(middle)}"
+            message = f"{case_label(case)}: {beside}; {amount.advice}"
+            yield Hint(kind=amount.kind, location=case.location, message=message)
 
 
 def _typical(past: Sequence[RunReport], amount: str) -> dict[Key, float]:
