@@ -39,5 +39,10 @@ def test_checks_that_come_out_alike_on_both_sides_are_named():
     )
 
 
+def test_a_skill_that_changes_nothing_may_be_read_by_the_program_itself():
+    found = against_other(report({"a": "pp"}), report({"a": "pp"}), "without-skill")
+    assert same_on_both_sides(found).endswith("Does the program read the skill itself? Then both sides have it.")
+
+
 def test_what_was_measured_on_one_side_only_is_not_compared():
     assert against_other(report({"a": "p"}), report({"a": "e", "b": "p"}), "without-skill") is None

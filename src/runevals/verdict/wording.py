@@ -248,7 +248,9 @@ def same_on_both_sides(against: AgainstComparison) -> str:
     """The checks that say nothing of the difference; empty if there are none."""
     groups = (("passed", against.always_passed), ("failed", against.always_failed))
     same = [f"always {word}: {short_list(checks, 5)}" for word, checks in groups if checks]
-    return f"These checks show no difference on any run: {'; '.join(same)}." if same else ""
+    of_skill = against.state is None and not against.gain
+    why = " Does the program read the skill itself? Then both sides have it." if of_skill else ""
+    return f"These checks show no difference on any run: {'; '.join(same)}.{why}" if same else ""
 
 
 def how_sure(comparison: Comparison) -> list[str]:
