@@ -68,8 +68,8 @@ def _shared(groups: Sequence[CauseGroup]) -> str:
 def _category_of(lost: Sequence[Change], report: RunReport) -> str:
     """ ", all in shipping": the category of several lost cases, which is not that of the whole run."""
     names = {change.head.category or "" for change in lost if change.head is not None}
-    others = {case.category or "" for case in report.cases} - names
-    alone = len(lost) >= FEWEST and len(names) == 1 and others
+    of_run = {case.category or "" for case in report.cases}
+    alone = len(lost) >= FEWEST and len(names) == 1 < len(of_run)
     return phrase(one_line(names.pop(), 40), ", all in {}") if alone else ""
 
 
