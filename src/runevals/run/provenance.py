@@ -82,7 +82,8 @@ def _of_base(settings: Settings) -> tuple[str, ...]:
 def _uncommitted(settings: Settings, suites: LoadedSuites | None) -> str | None:
     """A fingerprint of the tracked files, if one that the run may read differs from its commit.
 
-    None in CI: what differs there was changed by the job's own steps, on every commit.
+    None in CI, and in a worktree of the base: what differs there the job changed, or `base_setup`,
+    on every commit.
     """
     state = _changed_state(settings)
     commit = None if state is None else state["commit"]
@@ -92,8 +93,8 @@ def _uncommitted(settings: Settings, suites: LoadedSuites | None) -> str | None:
 
 
 def _changed_state(settings: Settings) -> State | None:
-    """The state of the tracked files if any differs from the commit; None in CI."""
-    state = None if settings.in_ci else state_of(settings.repository)
+    """The state of the tracked files if any differs from the commit; None in CI, and in a worktree of ours."""
+    state = None if settings.in_ci or settings.not_from else state_of(settings.repository)
     return state if state is not None and _is_changed(state) else None
 
 
