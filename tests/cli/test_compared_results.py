@@ -24,7 +24,7 @@ from tests.sample_reports import case, report
 def test_without_a_comparison_the_way_to_one_is_said(project, results, message):
     project.write("none.json", results_document.write(decide(None, report([case("A", "p")]))))
     with pytest.raises(InvalidSettings, match=message):
-        newest_comparison(results, "--results ")
+        newest_comparison(results, option="--results ")
 
 
 def test_results_of_another_commit_are_refused_unless_only_one_file_changed(repository):

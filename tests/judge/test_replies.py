@@ -8,7 +8,7 @@ import re
 import pytest
 
 from runevals.judge.model import read_reply
-from runevals.models.chat.reply import read_completion
+from runevals.models.chat.wire import WIRES
 from runevals.models.http.throttle import CallFailed
 from tests.judge.replies import QUESTION
 
@@ -86,7 +86,7 @@ UNMEASURED = {
 
 def read(content, finish="stop"):
     body = {"choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": finish}]}
-    return read_reply(read_completion(json.dumps(body).encode(), 0.1, from_cache=False), QUESTION, NONCE)
+    return read_reply(WIRES["chat"].read(json.dumps(body).encode(), 0.1, from_cache=False), QUESTION, NONCE)
 
 
 @pytest.mark.parametrize("content", SCORED.values(), ids=SCORED)
@@ -108,4 +108,4 @@ def test_a_cut_reply_is_no_score_even_if_it_has_one(finish):
 
 def test_a_completion_without_choices_is_no_reply():
     with pytest.raises(CallFailed, match="without choices"):
-        read_completion(b'{"choices": []}', 0.1, from_cache=False)
+        WIRES["chat"].read(b'{"choices": []}', 0.1, from_cache=False)

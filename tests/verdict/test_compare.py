@@ -160,6 +160,24 @@ def judged_case(key, letter, score, *, judge_fails=False):
     return over_attempts(made, [over_turns(1, [turn])])
 
 
+@pytest.mark.parametrize(
+    ("letter", "score", "state"),
+    [
+        pytest.param("f", 5, State.WORSE, id="what no judge had a part in is lost"),
+        pytest.param("p", 1, State.NOT_WORSE, id="a judge may have erred once"),
+        pytest.param("f", 1, State.WORSE, id="both"),
+        pytest.param("p", 5, State.NOT_WORSE, id="neither"),
+    ],
+)
+def test_a_deterministic_target_is_so_in_the_checks_that_no_judge_makes(letter, score, state):
+    """One run a side, as of recorded answers: nothing can be run again."""
+    others = [judged_case(f"k{n}", "p", 5) for n in range(8)]
+    base, head = (
+        report([judged_case("a", *one), *others], deterministic=True) for one in (("p", 5), (letter, score))
+    )
+    assert compare(head, base, "b").state is state
+
+
 def with_judge(made, model):
     judge = None if model is None else ModelIdentity(type="openai", model=model)
     return replace(made, run=replace(made.run, judge=judge))

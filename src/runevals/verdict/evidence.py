@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome
-from runevals.verdict.matching import Key, Pair, is_due
+from runevals.verdict.matching import Key, Pair, is_due, is_judged
 from runevals.verdict.plan import Entrant, Unit, entrant
+from runevals.verdict.score import without_checks
 
 OUTCOME = ""  # the unit that is the outcome of the whole case
 
@@ -19,7 +20,7 @@ def entrant_of(pair: Pair, *, deterministic: bool = False, doubts_base: bool = F
         pair.key,
         units_of(pair),
         critical=pair.critical,
-        deterministic=deterministic and not pair.judged,
+        deterministic=deterministic and (not pair.judged or _is_lost_without_a_judge(pair)),
         doubts_base=doubts_base,
     )
 
@@ -33,6 +34,13 @@ def units_of(pair: Pair) -> Sequence[Unit]:
     if not pair.now.runs and not pair.before.passes:  # each check that passed is missing, not only the outcome
         now = {name: [None] * pair.now.due for name in before}
     return [outcome, *(Unit(name=name, base=before[name], head=now[name]) for name in now if name in before)]
+
+
+def _is_lost_without_a_judge(pair: Pair) -> bool:
+    """Whether it is lost by checks in which no model had a part: of a deterministic target, that is real."""
+    plain = Pair.of(*(without_checks(case, is_judged) for case in (pair.base, pair.head)))
+    lost = entrant(plain.key, units_of(plain), deterministic=True)
+    return lost is not None and not lost.doubtful
 
 
 def values_of(run: AttemptReport) -> Mapping[str, float | None]:
