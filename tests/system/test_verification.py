@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from tests.against_base import on_main
 from tests.ending import ended
 from tests.json_server import json_server
 from tests.sample_suites import EXACT, numbered
@@ -573,3 +574,19 @@ def test_a_base_without_a_file_that_git_ignores_excuses_no_loss(
     repository.git("commit", "-qam", "a loss")
     seen, out, err = runevals(*RUN)
     ended(seen, code, out + err, text, without=["No regression"])
+
+
+def test_what_could_not_be_measured_is_not_among_the_lost_of_a_deterministic_target(repository, runevals):
+    """An empty answer is no evidence for checks that it passes; the others are lost."""
+    only_not = {"evaluators": {"not_contains": {"value": "61"}}, "evaluators_mode": "replace"}
+    safe = [{**item, **only_not, "testId": f"safe{n}"} for n, item in enumerate(numbered(3, "right"))]
+    repository.write("evals.json", {**EXACT, "items": [*numbered(9, "right"), *safe]})
+    target = "target: {type: python, function: 'agent.py:answer', deterministic: true}\n"
+    repository.write("runevals.yaml", f"suites: [evals.json]\n{target}")
+    on_main(repository, "agent.py", "def answer(prompt):\n    return 'right'\n")
+    repository.write("agent.py", "def answer(prompt):\n    return ''\n")
+    repository.git("commit", "-qam", "nothing is said any more")
+    code, out, err = runevals("--base", "main", "-q", "-o", "out.json")
+    ended(code, 1, out + err, "9 of 9 cases regressed", "9 ×", "Could not be measured", without=["lower score"])
+    lost = {one["name"] for one in repository.document()["comparison"]["findings"] if one["state"] == "worse"}
+    assert not any(name.startswith("safe") for name in lost)

@@ -132,7 +132,7 @@ class CaseRuns(Struct):
 
     def _sampled(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:
         """For a deterministic target: every difference is a loss if cases that are run again repeat themselves."""
-        certain = [each for each in entrants.values() if each.deterministic]
+        certain = [each for each in entrants.values() if each.deterministic and each.head_known]
         certain.sort(key=lambda each: not each.critical)
         sample = {each.case: each for each in certain[: max(SAMPLE, int(SAMPLE_SHARE * len(self._pairs)))]}
         results = self._planned(sample) if sample else {}

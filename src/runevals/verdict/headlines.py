@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, joined, p_value, phrase, plural, points, short_list
-from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, RunReport, State
+from runevals.records import CauseGroup, Causes, Change, Comparison, Finding, Reason, RunReport, State
 from runevals.verdict.causes import FEWEST, causes, labels
 from runevals.verdict.reasons import MEANINGS
 
@@ -19,8 +19,9 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     cases = [finding for finding in worse if finding.reason is not Reason.REMOVED]
     removed = [finding.name for finding in worse if finding.reason is Reason.REMOVED]
     of, sure = plural(comparison.compared, "case"), comparison.lost_cases
+    nothing = Causes(kind="lost", cases=0, groups=())
     kinds = {each.kind: each for each in causes(report, comparison)}
-    groups = kinds["lost"].groups if "lost" in kinds else ()
+    groups = kinds.get("lost", nothing).groups
     what = _shared(groups)
     critical = [each.name for each in cases if each.critical]
     text = []
@@ -28,7 +29,7 @@ def loss(report: RunReport, comparison: Comparison) -> str:
         number = max(len(sure), sum(group.cases for group in groups))
         keys = "" if critical else _first([change.key for change in sure], number)
         which = what or f"{_category_of(sure, report)}{keys}"
-        more = f", {kinds['not_known'].cases:,} more may have" if "not_known" in kinds else ""
+        more = phrase(kinds.get("not_known", nothing).cases, ", {:,} more may have")
         text.append(f"{number:,} of {of} regressed{more}{which}")
     elif cases:
         text.append(f"{plural(len(cases), 'case')} lost: {short_list([each.name for each in cases])}")
