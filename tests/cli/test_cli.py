@@ -242,7 +242,7 @@ def test_every_schema_is_listed_and_printed_and_is_one(runevals):
 def test_an_inverted_assertion_is_explained_as_what_it_inverts(runevals):
     code, out, _ = runevals("evaluators", "not_contains")
     assert code == 0
-    assert out.startswith("not_contains: the inverse of contains, an assertion of eval samples.")
+    assert out.startswith("not_contains: the inverse of contains, in eval documents and samples.")
 
 
 EVERY_KIND = {

@@ -214,6 +214,12 @@ def test_accept_names_what_was_lost(heads, words):
     assert steps["wanted?"] == f'runevals {words} --reason "…"'
 
 
+def test_a_case_in_quarantine_is_not_proposed_to_be_seen_alone():
+    made = conclusion(report([case("a", "f", quarantined=True), case("b", "f")]), None)
+    steps = dict(next_steps(made, causes(made.report, made.comparison), Where()))
+    assert "--filter=b" in steps["see one"]
+
+
 def test_no_command_repeats_a_name_that_says_something_else():
     made = conclusion(report([case(HOSTILE, "f")]), None)
     assert "see one" not in summary.render(made)

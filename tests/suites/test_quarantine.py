@@ -35,7 +35,7 @@ def test_expired_entries_and_unknown_cases_are_ignored_with_a_notice():
     assert found.cases == {("s", "k1")}
     assert found.notices == (
         "quarantine: k2 expired on 2026-11-20 and counts again (ben)",
-        "quarantine: there is no case gone; remove it from the list",
+        "quarantine: no case gone is in the suites of this run",
         "quarantined: k1 (ana: model flips a coin)",
     )
 

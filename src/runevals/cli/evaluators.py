@@ -41,7 +41,7 @@ def explain(name: str) -> str:
     inverted = INVERTED.get(name)
     cls = catalogue.find(inverted or name)
     one = describe(cls)
-    parts = [f"{name}: the inverse of {inverted}, an assertion of eval samples.", ""] if inverted else []
+    parts = [f"{name}: the inverse of {inverted}, in eval documents and samples.", ""] if inverted else []
     lines = [", ".join((one.name, *one.aliases)), "", inspect.getdoc(cls) or "", "", one.facts.replace("`", "")]
     if one.options:
         lines += ["", "Defaults:"]

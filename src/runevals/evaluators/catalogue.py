@@ -13,6 +13,7 @@ from importlib import import_module
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
+from runevals.evaluators.format_names import INVERTED
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
 from runevals.lib.plugins import is_any_installed, package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
@@ -142,7 +143,8 @@ def find(name: str) -> type[Evaluator]:
     cls = _builtin(name) or catalogue().get(_aliases.get(name, name))
     if cls is None:
         raise UnknownEvaluator(
-            f"there is no evaluator '{name}'{did_you_mean(name, names())} (`runevals evaluators` lists them all)"
+            f"there is no evaluator '{name}'{did_you_mean(name, (*names(), *INVERTED))} "
+            "(`runevals evaluators` lists them all)"
         )
     return cls
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 # Types that are another one, inverted.
-INVERTED = {"not_contains": "contains", "not_equals": "equals", "tool_input_not_contains": "tool_input_contains"}
+INVERTED = {
+    **{f"not_{name}": name for name in ("contains", "contains_any", "equals", "regex")},
+    "tool_input_not_contains": "tool_input_contains",
+}
 TYPES = (
     *("contains", "contains_all", "contains_any", "regex", "json_valid", "json_schema", "equals"),
     *("starts_with", "ends_with", "min_length", "max_length", "word_count_min", "word_count_max"),

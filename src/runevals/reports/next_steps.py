@@ -67,8 +67,8 @@ def _names(one: Causes) -> list[tuple[str, str]]:
 
 
 def _is_plain(case: CaseReport) -> bool:
-    """Whether its names can be typed, and say nothing else than a name."""
-    return all(map(_PLAIN.fullmatch, (case.key, case.file)))
+    """Whether a run of it alone shows something, and its names can be typed, and say nothing else than a name."""
+    return all((not case.quarantined, *map(_PLAIN.fullmatch, (case.key, case.file))))
 
 
 def _accepted(lost: Causes, gone: Sequence[str]) -> str:

@@ -76,7 +76,7 @@ def active_entries(
             notices.append(f"quarantine: {message}")
             problems.append(FileProblem(location=entry.location, pointer=entry.location.pointer, message=message))
         if not of_key:
-            notices.append(f"quarantine: there is no case {entry.key}; remove it from the list")
+            notices.append(f"quarantine: no case {entry.key} is in the suites of this run")
         elif entry.expires < today:
             notices.append(f"quarantine: {entry.key} expired on {entry.expires} and counts again ({entry.owner})")
         else:

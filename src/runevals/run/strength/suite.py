@@ -151,7 +151,8 @@ def described(strength: Strength) -> Iterator[str]:
             "--results"
         )
     if strength.left_out:
-        yield f"Left out: {plural(strength.left_out, 'turn')} of redteam cases, or without checks"
+        without = "redteam or trigger cases, or without checks of the answer"
+        yield f"Left out: {plural(strength.left_out, 'turn')} of {without}"
 
 
 def headline(strength: Strength) -> str:
