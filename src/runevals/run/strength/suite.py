@@ -151,8 +151,8 @@ def described(strength: Strength) -> Iterator[str]:
             "--results"
         )
     if strength.left_out:
-        without = "redteam or trigger cases, or without checks of the answer"
-        yield f"Left out: {plural(strength.left_out, 'turn')} of {without}"
+        of_kind = "redteam or trigger cases, or without checks of the answer"
+        yield f"Left out: {plural(strength.left_out, 'turn')} of {of_kind}"
 
 
 def headline(strength: Strength) -> str:
