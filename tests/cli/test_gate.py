@@ -53,6 +53,15 @@ def test_results_are_compared_with_a_base_of_any_form(results, runevals, base):
     ended(code, 0, out, f"No regression shown in {CASES} cases")
 
 
+@pytest.mark.parametrize("base", ["main.xml", "folder"])
+def test_parameters_are_attempts_in_the_base_s_results_too(project, runevals, base):
+    tests = "".join(f'<testcase classname="k" name="t[{number}]"/>' for number in range(16))
+    for name in ("main.xml", "folder/main.xml", "head.xml"):
+        project.write(name, f"<testsuite>{tests}</testsuite>")
+    code, out, _ = runevals("gate", "head.xml", "--baseline", base, "--parameters-are-attempts")
+    ended(code, 0, out, "No regression shown in 1 case")
+
+
 def test_one_lost_test_of_junit_blocks_unless_the_results_are_said_to_be_stochastic(results, runevals):
     """No test of the files has two outcomes: nothing in them is random."""
     code, out, _ = runevals("gate", "one.xml", "--baseline", "main.xml")

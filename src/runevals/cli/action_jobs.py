@@ -211,5 +211,5 @@ def _merged(request: RunRequest) -> Conclusion:
 def _gated(request: RunRequest) -> Conclusion:
     """The results that another tool wrote in a step before this one."""
     results = results_of_job(request.raw.inputs, request.settings.cwd)
-    report = report_of_tool(results, request.settings)
-    return pipeline.gate(report, request, parameters_are_attempts=results.parameters_are_attempts)
+    request = replace(request, settings=results.settings(request.settings))
+    return pipeline.gate(report_of_tool(results, request.settings), request)

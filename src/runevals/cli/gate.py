@@ -68,15 +68,13 @@ def command(
     outputs = outputs_of(output, form, results, "results")
     words = raw_settings(options)
     words = replace(words, base_side=protected_side(words, change_event(words), base))
-    settings = resolve(words)
     read = ResultsRequest(
         paths=results, deterministic=deterministic, parameters_are_attempts=parameters_are_attempts
     )
+    settings = read.settings(resolve(words))
     request = RunRequest(settings=settings, raw=words)
     report = report_of_tool(read, settings)
-    conclusion = pipeline.gate(
-        report, request, parameters_are_attempts=parameters_are_attempts, deterministic=deterministic
-    )
+    conclusion = pipeline.gate(report, request, deterministic=deterministic)
     conclusion = with_waiting(conclusion, settings)
 
     comparison = conclusion.comparison

@@ -117,6 +117,16 @@ class Selection(Struct, frozen=True, kw_only=True, gc=False):
         return any((self.category, self.tag, self.filter))
 
 
+class Reading(Struct, frozen=True, kw_only=True):
+    """How results of another tool are read, as far as they do not say it themselves."""
+
+    columns: tuple[str, ...] = ()  # of plain rows
+    parameters_are_attempts: bool = False  # of JUnit XML: `test_x[1]` and `test_x[2]` are one test
+
+
+AS_IT_SAYS = Reading()
+
+
 class SuiteEntry(Struct, frozen=True, kw_only=True, gc=False):
     """A suite as the settings or the command line name it; relative to `base`."""
 

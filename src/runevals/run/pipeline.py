@@ -175,23 +175,12 @@ def _require_this_commit(report: RunReport, request: RunRequest) -> None:
     request.tell(f"Notice: {mismatch}")
 
 
-def gate(
-    report: RunReport,
-    request: RunRequest,
-    *,
-    parameters_are_attempts: bool = False,
-    deterministic: bool | None = None,
-) -> Conclusion:
+def gate(report: RunReport, request: RunRequest, *, deterministic: bool | None = None) -> Conclusion:
     """The results of another tool compared with the base; what looks lost is run again if `rerun` says how."""
-    return within_limits(request, lambda limited: _gate(report, limited, parameters_are_attempts, deterministic))
+    return within_limits(request, lambda limited: _gate(report, limited, deterministic))
 
 
-def _gate(
-    report: RunReport,
-    request: RunRequest,
-    parameters_are_attempts: bool,  # noqa: FBT001
-    deterministic: bool | None,  # noqa: FBT001
-) -> Conclusion:
+def _gate(report: RunReport, request: RunRequest, deterministic: bool | None) -> Conclusion:  # noqa: FBT001
     report, request = prepared_results(report, request)
     base = settled_base(known_base(request), request, not_measured_here)
     if base.baseline is not None:
@@ -199,7 +188,7 @@ def _gate(
         base = replace(base, baseline=replace(base.baseline, report=of_base))
         report = with_lost_scores(report, of_base)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *base.notices)))
-    conclusion = concluded(report, base.baseline, request, parameters_are_attempts=parameters_are_attempts)
+    conclusion = concluded(report, base.baseline, request)
     return remarked(conclusion, base, request)
 
 

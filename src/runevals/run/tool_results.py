@@ -31,6 +31,7 @@ from runevals.records import (
     TurnReport,
 )
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, InvalidSuite
+from runevals.records.rules import AS_IT_SAYS, Reading
 from runevals.reports import results_document
 from runevals.repository import git
 from runevals.settings.resolve import Settings
@@ -46,7 +47,12 @@ class ResultsRequest(Struct, frozen=True, kw_only=True):
 
     paths: tuple[Path, ...]
     deterministic: bool | None = None  # what ran gives the same result each time; None: as the file shows
-    parameters_are_attempts: bool = False  # of JUnit XML: `test_x[1]` and `test_x[2]` are one test
+    parameters_are_attempts: bool = False
+
+    def settings(self, settings: Settings) -> Settings:
+        """The settings with which these results and those of the base are read."""
+        reading = replace(settings.compare.reading, parameters_are_attempts=self.parameters_are_attempts)
+        return replace(settings, compare=replace(settings.compare, reading=reading))
 
 
 def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
@@ -58,23 +64,17 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     from runevals.run.provenance import of_this_checkout  # most comparisons are of our own documents
 
     require_not_committed(request.paths, settings)
-    report = report_of_files(
-        request.paths,
-        parameters_are_attempts=request.parameters_are_attempts,
-        columns=settings.compare.columns,
-    )
+    report = report_of_files(request.paths, settings.compare.reading)
     return with_declared_determinism(
         replace(report, run=of_this_checkout(report.run, settings)), request.deterministic
     )
 
 
-def report_of_files(
-    paths: Sequence[Path], *, parameters_are_attempts: bool = False, columns: Sequence[str] = ()
-) -> RunReport:
+def report_of_files(paths: Sequence[Path], reading: Reading) -> RunReport:
     """The results in these files and folders. Raises InvalidDocument, which names what cannot be read."""
     from runevals.imports.results import read_results
 
-    imported = read_results(paths, parameters_are_attempts=parameters_are_attempts, columns=columns)
+    imported = read_results(paths, reading)
     return report_of(imported, written_at=_newest(paths))
 
 
@@ -96,7 +96,7 @@ def _has_committed(path: Path, repository: Path) -> bool:
     return git.may_be_committed(repository, path)
 
 
-def read_report(path: Path, name: str = "", columns: Sequence[str] = ()) -> RunReport:
+def read_report(path: Path, name: str = "", reading: Reading = AS_IT_SAYS) -> RunReport:
     """A results document of ours, or the results of another tool. Raises InvalidDocument or InvalidSuite."""
     try:
         return results_document.read_conclusion(path, name).report
@@ -106,12 +106,12 @@ def read_report(path: Path, name: str = "", columns: Sequence[str] = ()) -> RunR
 
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             raise
-        if (imported := parse_results(path.read_bytes(), path, name or str(path), columns)) is None:
+        if (imported := parse_results(path.read_bytes(), path, name or str(path), reading)) is None:
             raise
     return report_of(imported, written_at=_newest([path]))
 
 
-def parse_report(content: bytes, display_path: str, columns: Sequence[str] = ()) -> RunReport:
+def parse_report(content: bytes, display_path: str, reading: Reading = AS_IT_SAYS) -> RunReport:
     """Reads the results in a file's content, such as a file of another commit."""
     try:
         return results_document.parse(
@@ -120,7 +120,7 @@ def parse_report(content: bytes, display_path: str, columns: Sequence[str] = ())
     except InvalidDocument:
         from runevals.imports.results import parse_results
 
-        if (imported := parse_results(content, Path(display_path), display_path, columns)) is None:
+        if (imported := parse_results(content, Path(display_path), display_path, reading)) is None:
             raise
     return report_of(imported, written_at=datetime.now(UTC))
 

@@ -45,28 +45,23 @@ _VARIABLES = {
 NOT_AS_A_WHOLE = "results of another tool are not measured again as a whole"
 
 
-def concluded(
-    report: RunReport, baseline: Baseline | None, request: RunRequest, *, parameters_are_attempts: bool
-) -> Conclusion:
+def concluded(report: RunReport, baseline: Baseline | None, request: RunRequest) -> Conclusion:
     """compare → gate → conclude; cases that look lost are run again if the settings say how."""
     rules = request.settings.rules
     if baseline is None or not request.settings.compare.rerun:
         return decision(report, baseline, rules, mark=request.mark, weakenings=request.weakenings)
-    with tool_runner(report, baseline, request, parameters_are_attempts=parameters_are_attempts) as runner:
+    with tool_runner(report, baseline, request) as runner:
         report, comparison = settled(runner, baseline.report, baseline.source, rules.regression)
     comparison = with_weakenings(comparison, request.weakenings)
     return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))
 
 
-def tool_runner(
-    report: RunReport, baseline: Baseline, request: RunRequest, *, parameters_are_attempts: bool
-) -> ToolRunner:
+def tool_runner(report: RunReport, baseline: Baseline, request: RunRequest) -> ToolRunner:
     """What runs cases again, on both sides if the base's commit is in this checkout."""
     commit, why_not = commit_of_base(request.settings, baseline.report.run.commit)
     return ToolRunner(
         head=report,
         request=request,
-        parameters_are_attempts=parameters_are_attempts,
         open_base=lambda: _base(request, commit or ""),
         why_no_base_commit="verify: off" if request.settings.compare.verify == "off" else why_not,
         lost_before=lost_cases(alike_earlier(request, report)),
@@ -85,7 +80,6 @@ class ToolRunner(Runner, kw_only=True):
     """Runs cases of another tool, one at a time."""
 
     head: RunReport
-    parameters_are_attempts: bool
     open_base: Callable[[], AbstractContextManager[Settings]]
     why_no_base_commit: str
     lost_before: Sequence[Finding] = ()
@@ -140,10 +134,7 @@ class ToolRunner(Runner, kw_only=True):
             values["output"] = folder
             failure = self._failure(values, settings)
             try:
-                columns = self.request.settings.compare.columns
-                run = read_results(
-                    [Path(folder)], parameters_are_attempts=self.parameters_are_attempts, columns=columns
-                )
+                run = read_results([Path(folder)], self.request.settings.compare.reading)
                 report = report_of(run, written_at=datetime.now(UTC))
             except RunevalsError as error:
                 trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")

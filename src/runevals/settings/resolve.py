@@ -21,7 +21,7 @@ from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Gate, GateRules, PromptTemplate, RegressionRule
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.quiet import Quiet
-from runevals.records.rules import BlameLimits, Fetching, Limits, Selection, SuiteEntry
+from runevals.records.rules import BlameLimits, Fetching, Limits, Reading, Selection, SuiteEntry
 from runevals.repository.git import words_at_head
 from runevals.settings.capabilities import (
     Ledger,
@@ -237,6 +237,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             values,
             baseline=_baseline(values["baseline"], endpoints.folder("baseline")),
             baseline_named=not endpoints.is_in_file("baseline"),
+            reading=Reading(columns=values["columns"]),
             mark=mark,
             against=_against(values["against"], targets),
             changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from runevals.models.chat.prices import Prices
 from runevals.records import PromptTemplate
-from runevals.records.rules import BlameLimits, Content, Fetching, Limits, Mark, SuiteEntry
+from runevals.records.rules import BlameLimits, Content, Fetching, Limits, Mark, Reading, SuiteEntry
 
 if TYPE_CHECKING:
     from runevals.settings.evaluators import Definitions
@@ -57,7 +57,7 @@ class CompareSettings(Struct, frozen=True, kw_only=True):
     base_setup: tuple[str, ...]
     share: tuple[str, ...]
     rerun: tuple[str, ...]  # of one case of another tool
-    columns: tuple[str, ...]  # of its results, if they are plain rows
+    reading: Reading  # of its results
     verify: str
     verify_repeats: int
     mark: Mark | None

@@ -13,6 +13,7 @@ import pytest
 from runevals.imports.results import FORMATS, SUFFIXES, read_results
 from runevals.imports.results.records import ImportedAttempt, ImportedRun
 from runevals.records.errors import InvalidDocument
+from runevals.records.rules import Reading
 
 HERE = Path(__file__).parent
 FILES = {
@@ -109,7 +110,7 @@ def test_a_file_that_names_no_model_does_not_part_the_attempts_of_one(tmp_path):
 
 def test_parameters_are_attempts_if_the_user_says_so():
     path = HERE / "junit" / "valid" / "nested.xml"
-    [case] = read_results([path], parameters_are_attempts=True).cases
+    [case] = read_results([path], Reading(parameters_are_attempts=True)).cases
     assert (case.key, len(case.attempts)) == ("finds", 2)
 
 

@@ -11,13 +11,14 @@ from runevals.imports.results import read_results
 from runevals.imports.results.rows import Columns
 from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument, InvalidSettings
+from runevals.records.rules import Reading
 from runevals.run.tool_results import parse_report
 
 
 def read(tmp_path, rows, *columns, name="rows.jsonl"):
     path = tmp_path / name
     path.write_text(rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows))
-    return read_results([path], columns=columns)
+    return read_results([path], Reading(columns=tuple(columns)))
 
 
 def checks(run):
@@ -47,7 +48,7 @@ def rows(score, **more):
 
 @pytest.mark.parametrize(("base", "head", "code"), [(0.1, 0.4, 1), (0.4, 0.1, 0), (0.1, 0.1, 0)])
 def test_an_error_rate_that_rises_is_a_loss(base, head, code):
-    both = (parse_report(rows(score), "r.jsonl", ("score=wer<=0.2",)) for score in (base, head))
+    both = (parse_report(rows(score), "r.jsonl", Reading(columns=("score=wer<=0.2",))) for score in (base, head))
     assert decide(*both).verdict.exit_code == code
 
 
@@ -101,4 +102,4 @@ def test_a_folder_is_not_searched_for_plain_rows_unless_their_columns_are_named(
     (tmp_path / "data.csv").write_text("id,score\na,1\n")
     with pytest.raises(InvalidDocument, match="there are no results in"):
         read_results([tmp_path])
-    assert [case.key for case in read_results([tmp_path], columns=["id=id"]).cases] == ["a"]
+    assert [case.key for case in read_results([tmp_path], Reading(columns=("id=id",))).cases] == ["a"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -18,6 +17,7 @@ from runevals.imports.results.records import ImportedCase, ImportedRun, joined
 from runevals.imports.results.skill_creator import BENCHMARK, GRADING, is_summary
 from runevals.imports.results.tools import AGENTV, HARBOR, PYDANTIC_EVALS, VALLY, WAZA
 from runevals.records.errors import InvalidDocument
+from runevals.records.rules import AS_IT_SAYS, Reading
 
 AND = " + "
 GRADING_NAME = "grading.json"
@@ -56,32 +56,26 @@ FORMATS: tuple[ResultFormat, ...] = (
 )
 
 
-def read_results(
-    paths: Sequence[Path], *, parameters_are_attempts: bool = False, columns: Sequence[str] = ()
-) -> ImportedRun:
+def read_results(paths: Sequence[Path], reading: Reading = AS_IT_SAYS) -> ImportedRun:
     """All these files, and those in folders among them, as one run. Raises InvalidDocument with the place.
 
-    A case that several files have was run several times; a file that is named twice counts once. With `columns`,
+    A case that several files have was run several times; a file that is named twice counts once. With columns,
     all of them are plain rows.
     """
-    read = partial(_read, parameters_are_attempts=parameters_are_attempts, columns=columns)
+    columns = reading.columns
     files = [file for path in paths for file in (_results_in(path, columns) if path.is_dir() else [path])]
     unique: dict[Path, Path] = {}
     copies = [file for file in files if unique.setdefault(file.resolve(), file) is not file]
-    run = together([read(file) for file in unique.values()])
+    run = together([_read_file(file, reading) for file in unique.values()])
     notices = [f"{file} is named twice, and counts once" for file in dict.fromkeys(copies)]
     return replace(run, notices=(*run.notices, *notices))
 
 
 def parse_results(
-    content: bytes, path: Path, display_path: str, columns: Sequence[str] = ()
+    content: bytes, path: Path, display_path: str, reading: Reading = AS_IT_SAYS
 ) -> ImportedRun | None:
     """The results in a file's content; None if it is in no format of these. Raises InvalidDocument."""
-    file = opened(content, path, display_path)
-    if columns:
-        return rows.read(file, columns)
-    format_ = _recognised(file)
-    return None if format_ is None else format_.read(file)
+    return _read(opened(content, path, display_path), reading)
 
 
 def known_formats() -> str:
@@ -90,30 +84,35 @@ def known_formats() -> str:
     return f"{', '.join(first)} and {last}"
 
 
-def _read(path: Path, *, parameters_are_attempts: bool, columns: Sequence[str]) -> ImportedRun:
+def _read_file(path: Path, reading: Reading) -> ImportedRun:
     file = read_opened(path, str(path))
-    if columns:
-        return rows.read(file, columns)
-    format_ = _format_of(file)
+    run = _read(file, reading)
+    if run is None:
+        raise _unknown(file)
+    return run
+
+
+def _read(file: OpenedResults, reading: Reading) -> ImportedRun | None:
+    if reading.columns:
+        return rows.read(file, reading.columns)
+    format_ = _recognised(file)
     if format_ is junit:
-        return junit.read(file, parameters_are_attempts=parameters_are_attempts)
-    return format_.read(file)
+        return junit.read(file, parameters_are_attempts=reading.parameters_are_attempts)
+    return None if format_ is None else format_.read(file)
 
 
 def _recognised(file: OpenedResults) -> ResultFormat | None:
     return next((one for one in FORMATS if one.recognises(file)), None)
 
 
-def _format_of(file: OpenedResults) -> ResultFormat:
-    format_ = _recognised(file)
-    if format_ is not None:
-        return format_
+def _unknown(file: OpenedResults) -> InvalidDocument:
+    """The error for a file in no format of these."""
     path = file.display_path
     if file.has("format_version", "tool", "cases"):
-        raise InvalidDocument(
+        return InvalidDocument(
             f"{path} is a results document of runevals; `runevals compare BASE {path}` compares it"
         )
-    raise InvalidDocument(
+    return InvalidDocument(
         f"{path} is in no format of results that we read: {known_formats()} XML; "
         "of rows with other names, --columns says what they are: --columns id=COLUMN --columns score=COLUMN "
         "(on a change, `columns` are the base's)"

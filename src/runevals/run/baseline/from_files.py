@@ -67,12 +67,12 @@ def narrowed(baseline: Baseline, selection: Selection) -> Baseline:
 
 
 def _read(source: str, settings: Settings, own_commit: str | None) -> tuple[Baseline, tuple[str, ...]]:
-    columns, side = settings.compare.columns, settings.base_side
+    reading, side = settings.compare.reading, settings.base_side
     if is_remote(source):
         name = _display_address(source)
         if is_in_bucket(source):
             return _alone(_in_bucket(source, settings), name)
-        return _alone(parse_report(_fetched(source, name).encode(), name, columns), name)
+        return _alone(parse_report(_fetched(source, name).encode(), name, reading), name)
     path = Path(source)
     here = path.is_dir() and (side is None or settings.compare.baseline_named)
     if here or (side is not None and _names_of_base(path, side, settings)):
@@ -80,13 +80,13 @@ def _read(source: str, settings: Settings, own_commit: str | None) -> tuple[Base
     of_change = path.is_file() and may_be_of_change(settings)(path)
     if side is not None and (of_change or not settings.compare.baseline_named):
         name = f"{path.name} of {side.commit[:7]}"
-        return _alone(parse_report(_content_of_base(path, side, settings), name, columns), name)
+        return _alone(parse_report(_content_of_base(path, side, settings), name, reading), name)
     if not path.is_file():
         raise _missing(
             f"there is no file {source}: `runevals run --output {path.name}`, or your tool, writes it on the base",
             settings,
         )
-    return _alone(read_report(path, columns=columns), path.name)
+    return _alone(read_report(path, reading=reading), path.name)
 
 
 def _alone(report: RunReport, name: str) -> tuple[Baseline, tuple[str, ...]]:
@@ -110,7 +110,7 @@ def _in_bucket(address: str, settings: Settings) -> RunReport:
         (name, file), *others = copy_from_bucket(address, Path(folder)).items()
         if others:
             raise InvalidSettings(f"the baseline {address} has {1 + len(others)} documents; name one of them")
-        return read_report(file, name, settings.compare.columns)
+        return read_report(file, name, settings.compare.reading)
 
 
 def require_whole(report: RunReport, display_name: str) -> None:
@@ -198,7 +198,7 @@ def _of_tool(folder: Path, settings: Settings) -> RunReport:
     """The results of another tool in a folder. Raises InvalidSettings if it has none."""
     require_not_committed([folder], settings)
     try:
-        return report_of_files([folder], columns=settings.compare.columns)
+        return report_of_files([folder], settings.compare.reading)
     except InvalidDocument as problem:
         what = f"the baseline: {folder} holds no results document of a measured run"
         raise InvalidSettings(f"{what}, and of other tools: {problem}") from None
