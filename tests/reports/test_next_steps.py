@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,15 @@ def test_what_only_the_base_has_can_be_accepted(repository, runevals, way):
     assert runs == 1, out + err
     code, out, err = typed(runevals, printed(out)["wanted?"])
     ended(code, 0, out + err, "Written: ")
+
+
+def test_of_several_models_a_case_is_seen_with_its_own(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("m.py", "import json, sys\nprint(json.load(sys.stdin)['model'])\n")
+    target = ["--target", f"command:{sys.executable} m.py"]
+    _, out, _ = runevals("evals.json", *target, "--model", "Paris", "--model", "Rome", "-q")
+    code, out, err = typed(runevals, printed(out.partition("== Rome")[2])["see one"])
+    ended(code, 0, out + err, "0 of 1 case passes", "Rome")
 
 
 def test_of_two_projects_gated_from_one_folder_each_accepts_its_own_loss(project, runevals):

@@ -102,10 +102,8 @@ def _changes(
 def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
     """The texts that a target reads, and the settings file: their paths in the repository, each once."""
     target = settings.target
-    recorded = _answers(settings) is not None
-    paths = [] if target is None or recorded else [*target.files]
-    prompts = (*PROMPTS, SKILL) if target is not None and (recorded or target.reads_other_files) else PROMPTS
-    paths += [path for path in loaded.files if path.name.endswith(prompts)]
+    paths = [] if target is None or _answers(settings) else [*target.files]
+    paths += [path for path in loaded.files if path.name.endswith((*PROMPTS, SKILL))]
     paths += filter(None, [settings.file_path])
     files = [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
     root = settings.repository.resolve()

@@ -181,6 +181,8 @@ def _chosen(settings: Settings) -> dict[str, object]:
     target = settings.target
     if settings.target_name is not None:
         chosen["target"] = settings.target_name
+    if settings.origins["model"].startswith("--"):
+        chosen["model"] = getattr(target, "model", None)
     if target is not None and settings.origins["target"].startswith("--"):
         of_kind = target.program if target.traits.is_program else target.model
         name = os.path.relpath(target.program, target.base) if target.word == "path" else of_kind

@@ -89,14 +89,11 @@ class PatternRedactor:
 
     def require_apart(self, keys: Sequence[tuple[str, str]]) -> None:
         """Raises InvalidSettings if different cases would have the same suite and key in the report."""
-        if self._patterns:
-            _require_apart(self.within(list(keys), ERROR_CODES))
+        _require_apart(self.within(list(keys), ERROR_CODES))
 
     def _replacements(self, texts: Iterable[str]) -> dict[str, str]:
         """Text → replacement, for the texts that change."""
         replacements: dict[str, str] = {}
-        if not self._patterns:
-            return replacements
         for some in _parts(texts):
             replaced = self._replace(some)
             if replaced is None:  # then not all together, but one by one
