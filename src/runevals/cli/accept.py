@@ -96,7 +96,9 @@ def _of_category(name: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion
     inside = {(case.suite, case.key) for case in conclusion.report.cases if case.category == name}
     keys = [loss.case for loss in lost if (loss.suite, loss.case) in inside]
     if not keys:
-        hint = did_you_mean(name, sorted({case.category for case in conclusion.report.cases if case.category}))
+        hint = did_you_mean(
+            name, sorted({case.category for case in conclusion.report.cases if case.category} - {name})
+        )
         raise InvalidSettings(f"no case of the category {one_line(name, 60)} was lost in {path}{hint}")
     return keys
 
@@ -130,7 +132,7 @@ def _write(
     say(f"Written: {relative_name(path, cwd)}, {plural(len(stay) + len(chosen), 'case')}")
     for entry in before:
         if entry.identity not in about:
-            say(f"Removed: {entry.case}, which has other fingerprints now")
+            say(f"Removed: {entry.case}, which is not lost now as it was")
     if others := [loss.case for loss in lost if loss.identity not in new | {entry.identity for entry in stay}]:
         say(f"Not accepted, and lost too: {short_list(others)}")
     say("Commit it. It counts once a reviewer approves the pull request at that commit.")

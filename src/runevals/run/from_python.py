@@ -188,6 +188,7 @@ def _rows(case: CaseReport) -> Iterable[dict[str, Any]]:
         for turn in attempt.turns:
             yield {
                 "case": case.key,
+                "category": case.category,
                 "attempt": attempt.attempt,
                 "prompt": turn.prompt,
                 "expected": turn.expected,

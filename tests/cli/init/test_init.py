@@ -307,6 +307,16 @@ def test_an_agents_judge_is_written_and_a_missing_one_is_the_next_step(project, 
     ended(code, 0, out, "Not run yet: there is no program absent", "  for the target: name it right", needed)
 
 
+def test_a_gate_of_a_folder_has_settings_there_beside_which_its_lists_are(repository, runevals, monkeypatch):
+    (repository.path / "runevals.yaml").unlink()
+    repository.write("app/test_a.py", "")
+    monkeypatch.chdir(repository.path / "app")
+    runevals("init", "--gate", "pytest")
+    *_, ours = _workflow(repository)["jobs"]["evals"]["steps"]
+    assert ours["with"] == {"mode": "gate", "results": "app/junit.xml", "config": "app/runevals.yaml"}
+    assert (repository.path / "app" / "runevals.yaml").read_text() == "version: 1\n"
+
+
 @pytest.mark.parametrize("tool", GATED)
 def test_a_workflow_can_gate_the_results_of_a_tool(project, runevals, tool):
     project.write("package-lock.json", "{}")

@@ -118,8 +118,9 @@ def begin_gate(tool: str) -> Iterator[str]:
     settings = resolved_settings({})
     commands = (*installs(settings.cwd, "command"), starter.GATED[tool][0])
     branch, folder = git.default_branch(settings.repository), _folder(settings)
-    file = settings.file_path
-    config = "" if file is None or folder == "." else _settings_path(settings)
+    if settings.file_path is None and folder != ".":  # beside it are the lists of what is accepted and quarantined
+        yield _write(settings.cwd / starter.SETTINGS, "version: 1\n", settings.repository)
+    config = "" if folder == "." else _settings_path(settings)
     text = starter.gate_workflow(tool, branch=branch, commands=commands, folder=folder, config=config)
     written = _write(settings.repository / starter.WORKFLOW, text, settings.repository)
     yield written
