@@ -151,6 +151,17 @@ def test_what_only_the_base_has_can_be_accepted(repository, runevals, way):
     ended(code, 0, out + err, "Written: ")
 
 
+def test_scores_that_fell_without_a_lost_case_are_accepted_together(project, runevals):
+    for name, score in (("base", 0.9), ("now", 0.8)):
+        rows = "".join(f"c{number},{score + number / 1000}\n" for number in range(30))
+        project.write(f"{name}.csv", f"id,score\n{rows}")
+    code, out, err = runevals("gate", "now.csv", "--baseline", "base.csv")
+    ended(code, 1, out + err, "The score of 30 cases fell by 10.0 points")
+    code, out, err = typed(runevals, printed(out)["wanted?"])
+    ended(code, 0, out + err, "Written: runevals.accepted.yaml, 30 cases")
+    assert "will be accepted once a reviewer approves" in runevals("gate", "now.csv", "--baseline", "base.csv")[1]
+
+
 def test_of_several_models_a_case_is_seen_with_its_own(project, runevals):
     project.write("evals.json", SUITE)
     project.write("m.py", "import json, sys\nprint(json.load(sys.stdin)['model'])\n")

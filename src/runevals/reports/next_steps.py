@@ -48,9 +48,9 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         if case is not None and (words := case_words(case, run.settings, where.folder)):
             yield "see one", f"{words[0]}{against}{words[1]}"
     # What is lost in the form that only the base has can be accepted; no line is searched for.
-    of_base = () if comparison is None else comparison.cases(State.WORSE)
-    gone = [one.key[1] for one in of_base if one.edited or one.reason is Reason.REMOVED]
-    if conclusion.verdict.outcome != "failed" or not (lost.cases or gone):
+    worse = () if comparison is None else comparison.in_state(State.WORSE)
+    gone = [one.key[1] for one in worse if one.edited or one.reason is Reason.REMOVED]
+    if conclusion.verdict.outcome != "failed" or not (lost.cases or worse):
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
@@ -77,7 +77,7 @@ def _accepted(lost: Causes, gone: Sequence[str]) -> str:
     categories = [group.name for group in lost.groups if group.label == "category"]
     ways = (("", keys, lost.cases + len(gone)), ("--category ", categories, len(lost.groups) + len(gone)))
     for flag, names, all_of_them in ways:
-        if len(names) == all_of_them and all(map(_PLAIN.fullmatch, names)):
+        if 0 < len(names) == all_of_them and all(map(_PLAIN.fullmatch, names)):
             return " ".join(f"{flag}{shlex.quote(name)}" for name in names)
     return "--all"
 

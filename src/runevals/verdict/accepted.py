@@ -14,6 +14,7 @@ from runevals.records import (
     AcceptedLoss,
     CaseReport,
     Change,
+    ChangeKind,
     Comparison,
     ModelIdentity,
     Reason,
@@ -39,15 +40,12 @@ def _lost_changes(comparison: Comparison) -> list[Change]:
     too_few = any(each.reason is Reason.INCOMPARABLE for each in comparison.findings)  # by what was removed, too
     lost = {each.key for each in comparison.cases(State.WORSE)}
     lost |= {each.key for each in comparison.cases(*State) if each.reason is Reason.NEW_FORM}
+    fallen = bool(comparison.parts(State.WORSE))  # by scores of cases that pass, too
+    kinds: dict[ChangeKind, bool] = {"regressed": True, "removed": too_few, "worse": fallen}
     return [
         change
         for change in comparison.changes
-        if change.base is not None
-        and (
-            change.change == "regressed"
-            or (change.suite, change.key) in lost
-            or (too_few and change.change == "removed")
-        )
+        if change.base is not None and (kinds.get(change.change) or (change.suite, change.key) in lost)
     ]
 
 
