@@ -78,7 +78,7 @@ def open_part(text):
 
 def test_the_verdict_is_the_first_line_and_one_sentence_of_numbers_the_second():
     _, verdict, _, numbers, *_ = comment.render(regressions(), LINKS, "marker").splitlines()
-    assert verdict == "### ❌ 6 of 26 cases regressed&#58; KB-001, KB-002, KB-003 and 3 more"
+    assert verdict == "### ❌ 6 of 26 cases regressed, all in knowledge&#58; KB-001, KB-002, KB-003 and 3 more"
     assert numbers == "Pass rate **92.3 % → 73.1 %** (−19.2 points)."
     assert comment.render(all_passed(), LINKS).startswith("### ✅ No regression shown in 3 cases\n")
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 # Types that are another one, inverted.
 INVERTED = {
-    **{f"not_{name}": name for name in ("contains", "contains_any", "equals", "regex")},
+    "not_contains": "contains",
+    "not_contains_any": "contains_any",
+    "not_equals": "equals",
+    "not_regex": "regex",
     "tool_input_not_contains": "tool_input_contains",
 }
 TYPES = (
