@@ -10,7 +10,7 @@ from runevals.run.provenance import provenance
 from runevals.settings.resolve import RawSettings, resolve
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
-from tests.sample_suites import SUITE
+from tests.sample_suites import AGENT, SUITE
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,14 @@ def test_a_deprecated_model_is_named_by_doctor_and_reports(project, runevals, mo
         assert code == 0, out + err
     assert sum(sentence in notice for notice in project.document()["run"]["notices"]) == number
     assert (project.path / "out.md").read_text(encoding="utf-8").count("deprecated by its provider") == number
+
+
+def test_settings_of_a_document_name_no_folder_of_the_machine(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("agent.py", AGENT)
+    project.write(
+        "runevals.yaml", "suites: [evals.json]\ntarget: python:agent.py:answer\ndepends_on: ['*.md', agent.py]\n"
+    )
+    runevals("-q", "-o", "out.json")
+    assert project.document()["run"]["settings"]["depends_on"] == ["*.md", "agent.py"]
+    assert str(project.path) not in (project.path / "out.json").read_text(encoding="utf-8")

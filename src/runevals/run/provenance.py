@@ -163,8 +163,14 @@ def settings_given(settings: Settings) -> dict[str, object]:
         if settings.origins.get(setting.name, "default") == "default" or setting.name in _LEFT_OUT:
             continue
         if isinstance(value, str | int | float | bool | tuple):
-            plain[setting.name] = list(value) if isinstance(value, tuple) else value
+            plain[setting.name] = _without_machine(value, settings) if isinstance(value, tuple) else value
     return plain | _chosen(settings)
+
+
+def _without_machine(values: tuple[object, ...], settings: Settings) -> list[object]:
+    """The values, of which paths are relative to the repository."""
+    root = f"{settings.repository}{os.sep}"
+    return [value.removeprefix(root) if isinstance(value, str) else value for value in values]
 
 
 def _chosen(settings: Settings) -> dict[str, object]:
