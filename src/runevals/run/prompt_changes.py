@@ -67,19 +67,14 @@ def with_prompt_changes(
 
 def _beside_recording(settings: Settings, changed: _Changed) -> tuple[str, ...]:
     """A notice about recorded answers that stayed while a prompt or skill changed."""
-    root, answers = settings.repository, _answers(settings)
-    if answers is None:
+    root, target = settings.repository, settings.target
+    if not isinstance(target, RecordedSettings):
         return ()
     names = [now for _, now in changed() if now is not None]
     texts = [name for name in names if name.endswith((*PROMPTS, SKILL))]
-    if not texts or answers.resolve() in {(root / name).resolve() for name in names}:
+    if not texts or target.path.resolve() in {(root / name).resolve() for name in names}:
         return ()
     return (f"the answers are recorded, and show nothing of what changed in {short_list(texts, 3)}",)
-
-
-def _answers(settings: Settings) -> Path | None:
-    """The file of recorded answers; from what they are, only the suites say."""
-    return settings.target.path if isinstance(settings.target, RecordedSettings) else None
 
 
 def _changes(
@@ -102,8 +97,9 @@ def _changes(
 def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
     """The texts that a target reads, and the settings file: their paths in the repository, each once."""
     target = settings.target
-    paths = [] if target is None or _answers(settings) else [*target.files]
-    paths += [path for path in loaded.files if path.name.endswith((*PROMPTS, SKILL))]
+    paths = [] if target is None else [*target.prompts]
+    prompts = (*PROMPTS, SKILL) if target is not None and target.reads_skills else PROMPTS
+    paths += [path for path in loaded.files if path.name.endswith(prompts)]
     paths += filter(None, [settings.file_path])
     files = [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
     root = settings.repository.resolve()

@@ -114,6 +114,16 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
         raise NotImplementedError
 
     @property
+    def prompts(self) -> tuple[Path, ...]:
+        """The files that it is prompted with."""
+        return self.files
+
+    @property
+    def reads_skills(self) -> bool:
+        """Whether a skill beside a suite has a part in its answers."""
+        return self.reads_other_files
+
+    @property
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold its keys."""
         return (self.api_key_env,)

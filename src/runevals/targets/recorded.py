@@ -215,6 +215,16 @@ class RecordedSettings(TargetSettings, frozen=True, kw_only=True):
         files = (path, section.base / section.values["path"])
         return {"path": path, "files": files, "reads_other_files": False}
 
+    @property
+    def prompts(self) -> tuple[Path, ...]:
+        """There are none: its files are answers."""
+        return ()
+
+    @property
+    def reads_skills(self) -> bool:
+        """Only the suites say from what answers were recorded."""
+        return True
+
     def build(self, making: Making) -> Target:
         """Raises InvalidSuite, InvalidDocument."""
         return self.answers(making.report_of)
