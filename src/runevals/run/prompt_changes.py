@@ -43,7 +43,8 @@ _NO_PROMPT = re.compile(
 )
 
 
-_Changed = Callable[[], Sequence[tuple[str | None, str | None]]]  # paths in the base's commit, and here
+_Pairs = Sequence[tuple[str | None, str | None]]  # a path in the base's commit, and here
+_Changed = Callable[[], _Pairs]
 
 
 def with_prompt_changes(
@@ -54,7 +55,7 @@ def with_prompt_changes(
         return conclusion
 
     @cache
-    def changed() -> Sequence[tuple[str | None, str | None]]:
+    def changed() -> _Pairs:
         return changed_files(settings.repository.resolve(), commit) or ()
 
     with Sandbox(workers=1) as sandbox:  # starts nothing until it is used

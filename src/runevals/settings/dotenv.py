@@ -13,7 +13,7 @@ from runevals.models.chat.providers import PROVIDERS
 from runevals.records.errors import InvalidSettings
 from runevals.repository.git import may_be_committed, why_unavailable
 
-# By which a key would go to another host, or be read on its way; those of agents, too.
+# By which a key would go to another host, or be read on its way, beside those that agents name.
 _WAYS = frozenset({
     *(provider.located_by for provider in PROVIDERS.values() if provider.located_by),
     "AWS_DEFAULT_REGION", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
