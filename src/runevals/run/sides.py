@@ -158,10 +158,19 @@ def _with_patterns(settings: Settings, head: Settings) -> Settings:
 def measure_base(request: RunRequest, commit: str) -> Baseline:
     """The base, measured now. Raises RunevalsError."""
     request.tell(f"Running the base {commit[:7]} first")
-    with open_base(request, commit, request.settings.measure.repeat) as base:
-        report = measure(base, request.progress(base, phase="base"))
-    require_measured(report, request.settings.compare)
+    compare = request.settings.compare
+    try:
+        with open_base(request, commit, request.settings.measure.repeat) as base:
+            report = measure(base, request.progress(base, phase="base"))
+        require_measured(report)
+    except ExternalError as error:
+        if compare.share or compare.base_setup:
+            raise
+        raise ExternalError(f"{error}{_HOW_TO_PREPARE}") from error
     return Baseline(report=report, source=f"a fresh run of {commit[:7]}", fresh=True)
+
+
+_HOW_TO_PREPARE = "; its worktree has only what git has: `share` and `base_setup` prepare it"
 
 
 def can_run_again(settings: Settings) -> bool:

@@ -142,7 +142,7 @@ class TargetRunner(Runner, kw_only=True, dict=True):
             for _ in watch(side_by_side((base, head), after=after)):
                 pass
             fresh = base.report()
-            require_measured(fresh, base.settings.compare)
+            require_measured(fresh)
         except RunevalsError as error:  # single cases of it may be measured yet
             self.trouble = f"the base {self.base_name} cannot be run: {error.first_line}"
             return self.trouble

@@ -42,6 +42,9 @@ def caveats(repository):
     return "\n".join(repository.document()["comparison"]["caveats"])
 
 
+HOW_TO_PREPARE = "its worktree has only what git has: `share` and `base_setup`"
+
+
 def against_main(runevals):
     return runevals("--base", "main", "-q", "-o", "out.json")
 
@@ -50,15 +53,14 @@ def test_a_base_that_cannot_start_says_its_own_error_before_anything_is_spent(ne
     commit = needing.on_base()
     code, out, err = against_main(runevals)
     told = f"the base {commit} cannot be run: the python target agent.py:answer cannot be loaded"
-    ended(code, 3, out + err, told, "No module named 'answers'")
+    ended(code, 3, out + err, told, "No module named 'answers'", HOW_TO_PREPARE)
 
 
 def test_a_base_whose_every_call_fails_says_its_own_error_too(needing, runevals):
     commit = needing.on_base(start=COMMAND, agent=PROGRAM)
     code, out, err = against_main(runevals)
     told = f"the base {commit} cannot be run: it measured 0 of 2 cases: "
-    hint = "its worktree has only what git has: `share` and `base_setup`"
-    ended(code, 3, out + err, told, "No module named 'answers'", hint, without=["too few values"])
+    ended(code, 3, out + err, told, "No module named 'answers'", HOW_TO_PREPARE, without=["too few values"])
 
 
 def test_what_git_ignores_is_shared_with_the_base(needing, runevals):

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from runevals.records import Problem
 from runevals.records.errors import ExternalError
 from runevals.run.baseline.unmeasured import own_error, require_measured, why_unmeasured
-from runevals.settings.resolve import defaults
 from tests.sample_reports import case, report
 
 NODE = """node:internal/modules/cjs/loader:1143
@@ -48,19 +47,15 @@ def test_of_a_long_error_the_part_is_shown_that_says_what_was_wrong(message, sho
 
 
 def test_a_base_that_measured_too_little_is_refused_with_its_error():
-    with pytest.raises(
-        ExternalError, match=r"it measured 0 of 2 cases: target_failed: gone; its worktree has only"
-    ):
-        require_measured(failing("gone"), defaults().compare)
-    with pytest.raises(ExternalError, match=r"gone$"):
-        require_measured(failing("gone"), replace(defaults().compare, share=("node_modules",)))
-    require_measured(report({"a": "p", "b": "p", "c": "p", "d": "p", "e": "e"}), defaults().compare)
+    with pytest.raises(ExternalError, match=r"it measured 0 of 2 cases: target_failed: gone$"):
+        require_measured(failing("gone"))
+    require_measured(report({"a": "p", "b": "p", "c": "p", "d": "p", "e": "e"}))
 
 
 def test_one_that_was_stopped_is_not():
     stopped = failing("gone")
     problem = Problem(code="interrupted", message="the run was interrupted")
-    require_measured(replace(stopped, run=replace(stopped.run, stopped=problem)), defaults().compare)
+    require_measured(replace(stopped, run=replace(stopped.run, stopped=problem)))
 
 
 def test_quarantined_cases_do_not_count():

@@ -62,3 +62,12 @@ def test_a_key_that_is_not_read_takes_the_mark_from_the_first_line(project, rune
     code, out, err = runevals("validate", "s.json")
     assert (code, out) == (0, "⚠ s.json: 1 case, 1 check (eval-samples); 1 key not read\n")
     assert "'threshold' is not read" in err
+
+
+def test_a_check_that_is_not_read_takes_the_mark_from_the_first_line(project, runevals):
+    checks = [{"kind_of_check": "x", "than": 3}, {"check": {"contains_any": ["a"], "sounds_like": "b"}}]
+    project.write("e.json", json.dumps({"skill_name": "x", "evals": [{"prompt": "p", "assertions": checks}]}))
+    code, out, err = runevals("validate", "e.json")
+    assert (code, out.splitlines()[0]) == (0, "⚠ e.json: 1 case, 1 check (agent-skills); 2 checks lost")
+    assert "is not read (keys: kind_of_check, than)" in err
+    assert "'check' has 'sounds_like', which is not read" in err

@@ -7,7 +7,6 @@ import re
 from runevals.lib.text.numbers import plural
 from runevals.records import CaseReport, Outcome, RunReport
 from runevals.records.errors import ExternalError
-from runevals.settings.stages import CompareSettings
 from runevals.verdict.wording import first_error
 
 LEAST_MEASURED = 0.8  # of a base's cases; with fewer, a run cannot be compared with it
@@ -43,10 +42,8 @@ def measured_too_little(report: RunReport) -> str | None:
     return f"it measured {measured} of {plural(len(due), 'case')}: {own_error(report)}"
 
 
-def require_measured(report: RunReport, settings: CompareSettings) -> None:
+def require_measured(report: RunReport) -> None:
     """Raises ExternalError with its own error for a base's run that measured too little, unless it was stopped."""
     due = report.cases and report.run.stopped is None
     if due and (why := measured_too_little(report)) is not None:
-        prepared = settings.share or settings.base_setup
-        hint = "" if prepared else "; its worktree has only what git has: `share` and `base_setup` prepare it"
-        raise ExternalError(f"{why}{hint}")
+        raise ExternalError(why)

@@ -21,6 +21,7 @@ from runevals.lib.text.suggest import nearest
 from runevals.records import EvaluatorSpec, FileProblem, cut_name, one_line
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.assertions import numbered
+from runevals.suites.dialects.checking import LOST_CHECK
 from runevals.suites.dialects.synonyms import first_of, is_id, is_string, is_text
 
 # Lists of statements and of checks: what must hold, and what must not.
@@ -98,7 +99,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
 
     def _statement(self, text: str, place: JsonPath, *, template: str = "{}") -> EvaluatorSpec | None:
         if not text.strip():
-            self._warn(place, "is blank, and is not checked; write what must hold, or remove it")
+            self._lost(place, "is blank, and is not checked; write what must hold, or remove it")
             return None
         options = {"statement": template.replace("{}", text)}
         return self._at(EvaluatorSpec(name="statement", id=cut_name(one_line(text)), options=options), place)
@@ -124,7 +125,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
             text = first_of(entry, ("prompt", "value", "rubric"), is_string)
             text = text if text is None or kind in _JUDGED or not kind else f"{kind.replace('_', ' ')}: {text}"
         if text is None:
-            self._warn(place, f"is not read (keys: {', '.join(map(str, entry))}); write what must hold as 'text'")
+            self._lost(place, f"is not read (keys: {', '.join(map(str, entry))}); write what must hold as 'text'")
             return None
         return self._statement(text, place, template=template)
 
@@ -146,7 +147,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
             children += _members(str(key), entries_of(value))
         unknown = [key for key in check if not _members(str(key), [""])]
         if unknown:
-            self._warn(place, f"'check' has {', '.join(map(repr, unknown))}, which is not read")
+            self._lost(place, f"'check' has {', '.join(map(repr, unknown))}, which is not read")
         if not children:
             return None
         return self._at(EvaluatorSpec(name="assert-set", children=tuple(numbered(children))), place)
@@ -168,6 +169,9 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
 
     def _warn(self, place: JsonPath, message: str) -> None:
         self.problems.append(self.source.warning(place, message))
+
+    def _lost(self, place: JsonPath, message: str) -> None:
+        self.problems.append(self.source.warning(place, message, rule=LOST_CHECK))
 
 
 def unread_checks(case: Mapping[str, Any], key: str) -> str:
