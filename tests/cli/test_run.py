@@ -61,6 +61,7 @@ def test_without_a_suite_it_ends_at_once_and_creates_nothing(project, runevals):
     code, _, err = runevals()
     assert code == 2
     assert "no suite found" in err
+    assert "Results of another tool need no suite: runevals gate FILE" in err
     assert project.files() == []
 
 

@@ -78,6 +78,12 @@ def _first(
     return files, tuple(path for path in (*standard[1:], *folders, *skills) if path not in files)
 
 
+_SIMPLEST = (
+    '{"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, '
+    '"items": [{"prompt": "…", "expected_response": "…"}]}'
+)
+
+
 def _nothing_found(root: Path, others: Sequence[Path]) -> str:
     looked = (
         f"{', '.join(_NAMES)}, eval-samples.json/.yaml/.yml, here and in ./evals/, evals of skills and {_VALLY}"
@@ -88,12 +94,11 @@ def _nothing_found(root: Path, others: Sequence[Path]) -> str:
         lines.append(f"Seen in ./evals/: {names}. Run them all with --all, or name one with --prompts-file")
     else:
         lines.append("Name one: runevals --prompts-file PATH")
-    lines.append('Try one prompt: runevals --prompts "…" --expected "…"')
-    lines.append(
-        "Begin with a suite that runs: runevals init. The simplest one, as evals/evals.json: "
-        '{"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, '
-        '"items": [{"prompt": "…", "expected_response": "…"}]}'
-    )
+    lines += [
+        'Try one prompt: runevals --prompts "…" --expected "…"',
+        "Results of another tool need no suite: runevals gate FILE",
+        f"Begin with a suite that runs: runevals init. The simplest one, as evals/evals.json: {_SIMPLEST}",
+    ]
     return "\n".join(lines)
 
 

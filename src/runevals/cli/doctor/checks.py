@@ -91,7 +91,8 @@ def _suites(settings: Settings) -> tuple[LoadedSuites, RunPlan | None, Diagnosis
         loaded = suites_of(settings)
         plan = plan_of(loaded, settings)
     except NoSuiteFound as error:
-        return LoadedSuites(suites=()), None, stopped("suites", error, "runevals init writes a first one")
+        fix = "runevals init writes a first one; results of another tool need none: runevals gate FILE"
+        return LoadedSuites(suites=()), None, stopped("suites", error, fix)
     except RunevalsError as error:
         return LoadedSuites(suites=()), None, stopped("suites", error, "runevals validate shows every problem")
     paths = first_of([suite.path for suite in loaded.suites], 3)
