@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from runevals.records.errors import InvalidSuite
@@ -82,10 +84,10 @@ def test_a_named_pyproject_without_the_table_is_refused(project):
 
 def test_the_table_of_the_base_decides_over_a_change(project):
     files = {"pyproject.toml": TABLE.encode()}
-    base = base_settings_file([project.path], project.path, None, files.get)
+    base = base_settings_file([project.path], project.path, None, partial(map, files.get))
     assert (base.display_name, base.values["repeat"]) == ("pyproject.toml", 2)
     files["pyproject.toml"] = b"[project]\n"
-    assert base_settings_file([project.path], project.path, None, files.get) is None
+    assert base_settings_file([project.path], project.path, None, partial(map, files.get)) is None
 
 
 def test_results_and_cache_of_a_subfolder_are_beside_the_settings(project, runevals, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
@@ -24,7 +25,7 @@ def test_a_setting_is_read_under_its_earlier_name(project, text, name, value, ea
     side = None
     if of_base:
         contents = {"runevals.yaml": f"{text}\n".encode()}
-        file = base_settings_file([project.path], project.path, None, contents.get)
+        file = base_settings_file([project.path], project.path, None, partial(map, contents.get))
         side = BaseSide(commit="0123456789", file=file, on_pull_request=True)
     else:
         project.write("runevals.yaml", f"{text}\n")

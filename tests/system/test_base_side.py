@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from tests.sample_suites import SETTINGS, TEN, WORSE
 
 
 def base_of(commit):
-    return lambda name: git.file_at(Path.cwd(), commit, name)
+    return partial(git.files_at, Path.cwd(), commit)
 
 
 def test_a_change_cannot_switch_its_own_gate_off(repository, runevals):

@@ -11,9 +11,12 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from io import BytesIO
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import short_list
@@ -46,6 +49,7 @@ _VARIABLES = frozenset(
 _PATHS = frozenset({"HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_SSH", "GIT_ASKPASS"})
 _PATHS |= {"SSH_ASKPASS", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"}
 _FAMILIES = ("LC_", "XDG_", "SSL_CERT_", "GIT_CONFIG_", "GIT_SSH", "GIT_SSL_", "GIT_ASKPASS", "GIT_PROXY_")
+_NOTHING = b"", b"", b""
 LINK, FILE, SUBMODULE = "120000", "100", "160000"  # how the modes of git's entries begin
 
 
@@ -280,9 +284,17 @@ def merged_tree(repository: Path, commit: str, other: str) -> str | None:
     return None if merged is None else merged.partition("\n")[0]
 
 
-def branch_of(repository: Path) -> str | None:
-    """The current branch, HEAD if detached; None without a commit."""
-    return git(repository, "rev-parse", "--abbrev-ref", "HEAD")
+class Head(Struct, frozen=True):
+    """What is checked out; nothing without a commit."""
+
+    commit: str | None = None
+    branch: str | None = None  # HEAD if detached
+
+
+def head_of(repository: Path) -> Head:
+    """What is checked out now."""
+    answer = git(repository, "rev-parse", "HEAD^{commit}", "--abbrev-ref", "HEAD") or ""
+    return Head(*answer.split("\n")) if answer else Head()
 
 
 def default_branch(repository: Path) -> str | None:
@@ -315,36 +327,54 @@ def file_at(repository: Path, commit: str, path: str) -> bytes | None:
     Links are followed within the commit, never through the work tree. Raises ExternalError if
     the checkout lacks parts of the commit, or the path leads into a submodule.
     """
-    kind, _, content = _object_at(repository, commit, path)
-    return content if kind == b"blob" else None
+    return files_at(repository, commit, (path,))[0]
+
+
+def files_at(repository: Path, commit: str, paths: Sequence[str]) -> list[bytes | None]:
+    """The contents of several files of a commit, as `file_at`."""
+    objects = _objects_at(repository, commit, paths)
+    return [content if kind == b"blob" else None for kind, _, content in objects]
 
 
 def files_in(repository: Path, commit: str, folder: str) -> list[str]:
     """The names in a folder of a commit, empty if it is absent. Otherwise like `file_at`."""
-    kind, name, _ = _object_at(repository, commit, folder)
+    kind, name, _ = _objects_at(repository, commit, (folder,))[0]
     return (names(repository, "ls-tree", "-z", "--name-only", name.decode()) or []) if kind == b"tree" else []
 
 
-def _object_at(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, bytes]:
-    """(blob, tree or nothing, its name, its content) at a path of a commit. Raises as `file_at`."""
-    object_name = f"{commit}:{path}"
+def _objects_at(repository: Path, commit: str, paths: Sequence[str]) -> list[tuple[bytes, bytes, bytes]]:
+    """(blob, tree or nothing, its name, its content) at each path of a commit. Raises as `file_at`."""
     output = None
-    if "\n" not in path:
+    if not any("\n" in path for path in paths):
         words = ("cat-file", "--batch", "--follow-symlinks")
-        output = git_output(repository, words, stdin=os.fsencode(object_name) + b"\n")
+        lines = b"".join(os.fsencode(f"{commit}:{path}\n") for path in paths)
+        output = git_output(repository, words, stdin=lines)
     if output is None:
+        what = ", ".join(paths)
         raise ExternalError(
-            f"git cannot read {path} of {commit[:7]}; check out with `fetch-depth: 0`, and no filter"
+            f"git cannot read {what} of {commit[:7]}; check out with `fetch-depth: 0`, and no filter"
         )
-    header, _, content = output.partition(b"\n")
-    name, kind, size = [*header.split(b" "), b"", b""][:3]
-    if kind in (b"blob", b"tree") and size.isdigit():
-        return kind, name, content[: int(size)]
-    if header.endswith(b" missing") and (submodule := _submodule_on(repository, commit, path)):
+    stream = BytesIO(output)
+    return [_next_object(stream) or _no_object(repository, commit, path) for path in paths]
+
+
+def _next_object(stream: BytesIO) -> tuple[bytes, bytes, bytes] | None:
+    """The next answer of `git cat-file --batch`; None if the commit has nothing there."""
+    *words, last = stream.readline().split()
+    if last in (b"missing", b"ambiguous"):
+        return None
+    content = stream.read(int(last))
+    stream.read(1)  # the end of its line
+    name, kind = words if len(words) == 2 else (b"", b"")
+    return (kind, name, content) if kind in (b"blob", b"tree") else _NOTHING  # a link that leads nowhere
+
+
+def _no_object(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, bytes]:
+    if submodule := _submodule_on(repository, commit, path):
         raise ExternalError(
             f"{path} of {commit[:7]} is in the submodule {submodule}, whose files are not part of that commit"
         )
-    return b"", b"", b""
+    return _NOTHING
 
 
 def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
@@ -434,16 +464,15 @@ def matches_in(repository: Path, commit: str, patterns: Iterable[str], files: It
     return frozenset(os.fsdecode(output or b"").split("\n")) - {""}
 
 
-def words_at_head(repository: Path) -> Callable[[Iterable[str]], frozenset[str]]:
-    """Which of some words the files of the current commit contain, or are commits, even if HEAD moves later.
+def words_at(repository: Path, commit: str | None) -> Callable[[Iterable[str]], frozenset[str]]:
+    """Which of some words the files of a commit contain, or are commits.
 
     They may be secrets, so that git is told their first characters only.
     """
-    head = commit_of(repository, "HEAD")
 
     def contained(words: Iterable[str]) -> frozenset[str]:
         beginnings = {f"{_SIGN.sub('.', word[:3])}[^[:space:]]*" for word in words}
-        texts = matches_in(repository, head, sorted(beginnings), ()) if head else frozenset()
+        texts = matches_in(repository, commit, sorted(beginnings), ()) if commit else frozenset()
         return frozenset(
             word
             for word in words

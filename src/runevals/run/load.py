@@ -7,7 +7,7 @@ from pathlib import Path
 from runevals.records.errors import NoSuiteFound
 from runevals.records.traits import UNKNOWN
 from runevals.run.project_folders import way_to_projects
-from runevals.settings.places import PLACES, content_here, settings_file_in
+from runevals.settings.places import PLACES, contents_here, settings_file_in
 from runevals.settings.resolve import Settings
 from runevals.suites import accepted, load
 from runevals.suites.load import LoadedSuites, LoadRequest
@@ -57,7 +57,7 @@ def suites_of(settings: Settings) -> LoadedSuites:
 def _way_up(settings: Settings) -> str:
     """What to do in a folder of a project that has its settings further up."""
     above = [folder for folder in settings.cwd.parents if folder.is_relative_to(settings.repository)]
-    path = settings_file_in(above, PLACES, content_here)
+    path = settings_file_in(above, PLACES, contents_here)
     return "" if path is None else f"\n{path.parent} has settings: run `runevals` there"
 
 

@@ -16,7 +16,7 @@ from runevals.models.chat.prices import is_deprecated
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import end_of_model, ending
 from runevals.records import Provenance, RunInfo
-from runevals.repository.git import branch_of, commit_of, names
+from runevals.repository.git import commit_of, names
 from runevals.repository.git_changes import State, state_of
 from runevals.run.baseline.dependencies import may_differ, settings_paths, workspace_commits
 from runevals.run.live import judges_of
@@ -39,7 +39,7 @@ def provenance(settings: Settings, notices: tuple[str, ...], suites: LoadedSuite
     return Provenance(
         commit=commit_here(settings),
         uncommitted=_uncommitted(settings, suites),
-        ref=environment.get("GITHUB_REF") or branch_of(settings.repository),
+        ref=environment.get("GITHUB_REF") or settings.head.branch,
         settings=settings_given(settings),
         notices=(*_of_base(settings), *notices),
         prices=settings.measure.prices.source if is_priced else None,
@@ -57,7 +57,7 @@ def of_this_checkout(info: RunInfo, settings: Settings) -> RunInfo:
 def commit_here(settings: Settings) -> str | None:
     """The commit that is checked out, which need not be the event's; the image may have no git."""
     of_event = settings.environment.get("GITHUB_SHA") or settings.environment.get("CI_COMMIT_SHA")
-    return commit_of(settings.repository, "HEAD") or of_event
+    return settings.head.commit or of_event
 
 
 def unchanged_commit(settings: Settings, suites: LoadedSuites) -> str | None:
@@ -67,7 +67,7 @@ def unchanged_commit(settings: Settings, suites: LoadedSuites) -> str | None:
     """
     if settings.in_ci or _uncommitted(settings, suites if suites.suites else None) is not None:
         return None
-    return commit_of(settings.repository, "HEAD")
+    return settings.head.commit
 
 
 def _of_base(settings: Settings) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ def edits_not_in_workspaces(settings: Settings, suites: LoadedSuites) -> tuple[s
     Of tracked files; suites and settings are read with their edits. None in CI, as for `uncommitted`.
     """
     repository, refs = settings.repository, workspace_commits(suites)
-    commit = commit_of(repository, "HEAD") if refs else None
+    commit = settings.head.commit
     if commit is None or commit not in {commit_of(repository, ref) for ref in refs}:
         return ()
     if (state := _changed_state(settings)) is None:

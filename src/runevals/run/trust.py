@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -60,9 +60,8 @@ def _values_at(settings: Settings, file: SettingsFile, commit: str) -> Mapping[s
     """The values of the settings file in a commit, for the target that runs; None without a readable one."""
     repository, former = settings.repository, None
     with suppress(InvalidSuite):
-        former = base_settings_file(
-            (settings.cwd,), repository, str(file.path), lambda path: git.file_at(repository, commit, path)
-        )
+        read = partial(git.files_at, repository, commit)
+        former = base_settings_file((settings.cwd,), repository, str(file.path), read)
     if former is None:
         return None
     target = former.values.get("targets", {}).get(settings.target_name, former.values.get("target"))

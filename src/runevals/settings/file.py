@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.gates import check_names, gate_problems, gates_of
-from runevals.settings.places import PLACES, TABLE, content_here, settings_file_in, settings_table
+from runevals.settings.places import PLACES, TABLE, contents_here, settings_file_in, settings_table
 from runevals.settings.renamed import with_new_names
 from runevals.settings.target_names import OF_ONE_TARGET, WITHOUT_SKILL, is_of_one_target, target_problems
 from runevals.settings.values import baseline_address, read_mark, require_artifact_name
@@ -46,6 +46,7 @@ class BaseSide(Struct, frozen=True, kw_only=True):
     """
 
     commit: str
+    began_at: str | None = None  # the commit at which the change began
     file: SettingsFile | None = None
     forked: SettingsFile | None = None  # the file at the merge base: the change alters what differs from it
     on_pull_request: bool = False
@@ -94,9 +95,12 @@ def _settings_file(
 
 
 def base_settings_file(
-    here: Sequence[Path], repository: Path, config: str | None, read: Callable[[str], bytes | None]
+    here: Sequence[Path],
+    repository: Path,
+    config: str | None,
+    read: Callable[[Sequence[str]], Iterable[bytes | None]],
 ) -> SettingsFile | None:
-    """The settings file of another commit, found at the same places; `read` gives a file of its root.
+    """The settings file of another commit, found at the same places; `read` gives files of its root.
 
     `here` is the current folder under all its names. None if that commit has no settings file.
 
@@ -104,17 +108,21 @@ def base_settings_file(
     """
     cwd, folders = here[0], tuple(dict.fromkeys((*here, repository)))
 
-    def content_of(path: Path) -> bytes | None:
+    known: dict[Path, bytes | None] = {}
+
+    def contents_of(paths: Sequence[Path]) -> Iterable[bytes | None]:
         # Not resolved: a link of the work tree must not decide which file is the base's settings.
-        relative = os.path.relpath(path, repository).replace(os.sep, "/")
-        return None if relative.startswith("../") else read(relative)
+        names = {path: os.path.relpath(path, repository).replace(os.sep, "/") for path in paths}
+        inside = {path: name for path, name in names.items() if not name.startswith("../")}
+        known.update(zip(inside, read([*inside.values()]), strict=True))
+        return map(known.get, paths)
 
     searched, places = (folders, PLACES) if config is None else (here, (config,))
-    path = settings_file_in(searched, places, content_of)
+    path = settings_file_in(searched, places, contents_of)
     if path is None:
         return None
     of_base = f"{relative_name(path, cwd)} of the base"
-    source, notices = _parsed(decoded(content_of(path) or b"", of_base), path, of_base)
+    source, notices = _parsed(decoded(known[path] or b"", of_base), path, of_base)
     return _settings_file(path, cwd, repository, source, notices)
 
 
@@ -201,7 +209,7 @@ def _find(cwd: Path, repository: Path, config: str | None) -> Path | None:
         if not path.is_file():
             raise InvalidSettings(f"there is no settings file {config}")
         return path
-    return settings_file_in((cwd, repository), PLACES, content_here)
+    return settings_file_in((cwd, repository), PLACES, contents_here)
 
 
 def project_folder(cwd: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 
 from runevals.lib.parsing.toml import toml_value
@@ -34,12 +34,15 @@ def settings_table(document: object) -> object:
 
 
 def settings_file_in(
-    folders: Iterable[Path], places: Iterable[str], content_of: Callable[[Path], bytes | None]
+    folders: Iterable[Path],
+    places: Iterable[str],
+    contents_of: Callable[[Sequence[Path]], Iterable[bytes | None]],
 ) -> Path | None:
     """The settings file of the first of these folders that has one. Raises InvalidSuite for two in a folder."""
     for folder in folders:
         paths = [folder / place for place in places]
-        for path in only_one([path for path in paths if has_settings(path, content_of(path))], folder):
+        files = zip(paths, contents_of(paths), strict=True)
+        for path in only_one([path for path, content in files if has_settings(path, content)], folder):
             return path
     return None
 
@@ -54,8 +57,12 @@ def only_one(paths: Sequence[Path], folder: Path) -> Sequence[Path]:
     return paths
 
 
+def contents_here(paths: Iterable[Path]) -> Iterator[bytes | None]:
+    """For `settings_file_in`: the contents of files here, empty if they do not matter for the question."""
+    return map(content_here, paths)
+
+
 def content_here(path: Path) -> bytes | None:
-    """For `settings_file_in`: the content of a file here, empty if it does not matter for the question."""
     if not path.is_file():
         return None
     return path.read_bytes() if path.name == PYPROJECT else b""

@@ -22,7 +22,7 @@ from runevals.records import Gate, GateRules, PromptTemplate, RegressionRule
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.quiet import Quiet
 from runevals.records.rules import BlameLimits, Fetching, Limits, Reading, Selection, SuiteEntry
-from runevals.repository.git import words_at_head
+from runevals.repository.git import Head, head_of, words_at
 from runevals.settings.capabilities import (
     Ledger,
     capabilities,
@@ -89,6 +89,7 @@ class Settings(Quiet, frozen=True, kw_only=True):
     file: SettingsFile | None = None
     base_side: BaseSide | None = None
     not_from: Path | None = None  # the checkout whose code must not run as this one's
+    head: Head = Head()
 
     def value_of(self, name: str) -> object:
         """The field with this name, of the settings or of a record in them; None if there is none."""
@@ -144,6 +145,7 @@ class RawSettings(Struct, frozen=True, kw_only=True):
     base_side: BaseSide | None = None  # the base's commit and settings, which decide over a change
     of_base: bool = False  # read in a checkout of that base itself
     of_change: bool | None = None  # a CI system runs this for a change; None: its variables say so
+    head: Head | None = None  # what is checked out, where it is known
 
 
 def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
@@ -264,8 +266,9 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         origins=origins,
         file=file if file.exists else None,
         base_side=base_side,
+        head=raw.head or head_of(repository),
     )
-    remember_keys(settings.environment, settings.key_names, words_at_head(settings.repository))
+    remember_keys(settings.environment, settings.key_names, words_at(repository, settings.head.commit))
     if not settings.targets:
         return settings
     templates = tuple(_templates(settings, raw, file))

@@ -18,7 +18,6 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, p_value, plural, points, short_list
 from runevals.records import AttemptReport, Hunk, Outcome
 from runevals.records.errors import ExternalError, InvalidSettings
-from runevals.repository.git import commit_of
 from runevals.run.blame.hunks import ChangedFile, ChangeHunks, hunks_of
 from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner
 from runevals.run.blame.search import require_runnable
@@ -61,7 +60,7 @@ def ablated(request: RunRequest, only: Sequence[str]) -> AblationReport:
     """Searches the prompts of the settings, or those of these files. Raises RunevalsError."""
     settings = with_target(request.settings, request.suites.suites).repeated(1)
     request = replace(request, settings=settings)
-    head = commit_of(settings.repository, "HEAD")
+    head = settings.head.commit
     if head is None:
         raise InvalidSettings("runevals ablate needs a git repository with a commit: it works in a worktree")
     require_runnable(settings, head)

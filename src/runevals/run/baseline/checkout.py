@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from runevals.lib.storage.files import open_folder
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError
 from runevals.records.rules import SuiteEntry
 from runevals.repository import git
@@ -28,8 +29,7 @@ from runevals.suites.load import LoadedSuites, is_suite
 def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator[Settings]:
     """The settings of `raw` in a temporary worktree of `commit`.
 
-    Raises ExternalError if git cannot check it out, NoSuiteFound if it has not got the folder that we are in,
-    or if the settings that decide over the change cannot be read.
+    Raises ExternalError if git cannot check it out, NoSuiteFound if the settings that decide cannot be read.
     """
     if not is_here(settings, commit):
         raise ExternalError(
@@ -40,8 +40,10 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
         cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
             _require_new(settings, commit)
-            raise NoSuiteFound(f"the base {commit[:7]} has no folder {cwd.name}")
+            with open_folder(cwd, make=True):
+                pass  # what is above it may be there
         words = replace(rerooted(raw, cwd), of_base=settings.base_side is not None, of_change=settings.of_change)
+        words = replace(words, head=git.Head(commit, "HEAD"))
         try:
             there = replace(base_settings(words, settings), not_from=settings.repository)
             there = with_own_packages(there, settings.repository)
@@ -178,10 +180,8 @@ def base_settings(words: RawSettings, settings: Settings, file: SettingsFile | N
 
 def change_began_at(settings: Settings) -> str | None:
     """The commit at which the change began, if its event or `--base` names its base."""
-    if settings.base_side is None:
-        return None
-    commit = settings.base_side.commit
-    return git.common_ancestor(settings.repository, commit) or commit
+    side = settings.base_side
+    return None if side is None else side.began_at or side.commit
 
 
 def is_here(settings: Settings, commit: str) -> bool:

@@ -73,17 +73,23 @@ def settled_base(base: StoredBase, request: RunRequest, measure: RunBase | None 
 
 
 def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBase:
-    """The commit of `--base`, measured. Raises ExternalError if it cannot be."""
+    """The commit of `--base`, measured. Raises ExternalError if it cannot be, and that may not pass."""
     repository = request.settings.repository
     in_workspaces = {git.commit_of(repository, ref) for ref in workspace_commits(request.suites)}
     is_head = f"{IS_HEAD}{_IN_NO_WORKSPACE if commit in in_workspaces else ''}"
-    notices = (is_head,) if commit == git.commit_of(repository, "HEAD") else ()
+    notices = (is_head,) if commit == request.settings.head.commit else ()
     try:
         return StoredBase(baseline=measure(commit), notices=notices)
     except NoSuiteFound as error:  # the change brings the first
         return StoredBase(notices=(nothing_to_run(commit, error),))
     except (ExternalError, InvalidSuite) as error:
-        raise ExternalError(f"the base {commit[:7]} cannot be run: {error}") from error
+        why = f"the base {commit[:7]} cannot be run: {error}"
+        if request.settings.rules.on_unknown != "pass":
+            raise ExternalError(f"{why}\n{_WITHOUT_IT}") from error
+        return _not_run(StoredBase(notices=notices, commit=commit), why)
+
+
+_WITHOUT_IT = "--baseline compares with a stored result; `on_unknown: pass` in its settings lets a change pass"
 
 
 def find_stored(settings: Settings, of_job: StoredBase | None, own_commit: str | None = None) -> StoredBase:

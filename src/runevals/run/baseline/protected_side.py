@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,7 +15,7 @@ from runevals.repository.git import (
     commit_of,
     common_ancestor,
     fetch_commit,
-    file_at,
+    files_at,
     links_to,
     merge_base,
     submodule_of,
@@ -51,7 +52,7 @@ def protected_side(raw: RawSettings, event: ChangeEvent, ref: str | None = None)
 
     def settings_of(known: str) -> tuple[SettingsFile | None, str | None]:
         try:
-            file = base_settings_file(folders, repository, config, lambda path: file_at(repository, known, path))
+            file = base_settings_file(folders, repository, config, partial(files_at, repository, known))
         except InvalidSuite as error:
             return None, str(error.problems[0])
         return file, None
@@ -62,6 +63,7 @@ def protected_side(raw: RawSettings, event: ChangeEvent, ref: str | None = None)
     return BaseSide(
         commit=commit,
         file=file,
+        began_at=began_at,
         forked=None if began_at is None else of_commits[began_at][0],
         on_pull_request=event.on_pull_request,
         unreadable=unreadable,

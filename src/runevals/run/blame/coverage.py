@@ -9,7 +9,6 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Blame, HunkCoverage
 from runevals.records.errors import ExternalError, InvalidSettings
-from runevals.repository.git import commit_of
 from runevals.run.blame.changed import ChangedFiles
 from runevals.run.blame.hunks import ChangeHunks
 from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner
@@ -78,7 +77,7 @@ def after_coverage(request: RunRequest, plan: CoveragePlan) -> RunRequest:
 def covered(plan: CoveragePlan, request: RunRequest, blame: Blame | None) -> Blame:
     """`blame`, if there is one, with the coverage of the change. Raises RunevalsError."""
     settings = with_target(request.settings, request.suites.suites)
-    head = commit_of(settings.repository, "HEAD") or ""
+    head = settings.head.commit or ""
     request = replace(request, settings=settings)
     coverage: tuple[HunkCoverage, ...] = ()
     if not plan.hunks:

@@ -14,6 +14,7 @@ from runevals.lib.nullable import total
 from runevals.lib.storage.files import remove_files, write_whole
 from runevals.records import AttemptReport, Outcome
 from runevals.records.errors import ExternalError, InvalidSettings, RunevalsError
+from runevals.repository.git import Head
 from runevals.repository.git_changes import changed_files
 from runevals.repository.worktree import copy_changes, worktree
 from runevals.run.baseline.checkout import base_settings
@@ -166,6 +167,7 @@ def put_back_runner(request: RunRequest, head: str, change: ChangeHunks) -> Iter
         environment = {**words.environment, "PYTHONDONTWRITEBYTECODE": "1"}
         # The base's settings decide here, too.
         words = replace(words, environment=environment, base_side=settings.base_side, of_change=settings.of_change)
+        words = replace(words, head=Head(head, "HEAD"))
         there = replace(base_settings(words, settings), not_from=settings.repository)
         prepare(settings, with_own_packages(there, settings.repository), request.budget.stop)
         runner = PutBackRunner(request=request, words=words, checkout=checkout, change=change)

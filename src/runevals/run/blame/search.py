@@ -13,7 +13,6 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Blame, BlamedCase, CauseKind, Comparison, Conclusion, Outcome, State
 from runevals.records.errors import ExternalError, InvalidSettings
-from runevals.repository.git import commit_of
 from runevals.run.baseline.checkout import is_here
 from runevals.run.blame.changed import ChangedFiles, files_since
 from runevals.run.blame.hunks import ChangeHunks, hunks_of
@@ -69,7 +68,7 @@ def blamed(
     assert conclusion.comparison is not None  # noqa: S101 - the caller chose it for that
     settings = with_target(request.settings, request.suites.suites).repeated(1, cached=True)
     request = replace(request, settings=settings)
-    head = commit_of(settings.repository, "HEAD") or ""
+    head = settings.head.commit or ""
     alike = _searched_cases(conclusion, request) if within is None else examples(conclusion, ("lost",), each=1)
     files, change = hunks_since(base, request, code=code)
     deterministic = conclusion.comparison.deterministic
