@@ -25,6 +25,7 @@ from runevals.records import (
 from runevals.verdict.comparability import both_deterministic
 from runevals.verdict.compare import compare_sides
 from runevals.verdict.findings import FreshEvidence, stored_findings
+from runevals.verdict.lost_together import lost_together
 from runevals.verdict.matching import Key, is_critical
 from runevals.verdict.sides import Sides
 
@@ -40,8 +41,8 @@ def _lost_changes(comparison: Comparison) -> list[Change]:
     too_few = any(each.reason is Reason.INCOMPARABLE for each in comparison.findings)  # by what was removed, too
     lost = {each.key for each in comparison.cases(State.WORSE)}
     lost |= {each.key for each in comparison.cases(*State) if each.reason is Reason.NEW_FORM}
-    fallen = bool(comparison.parts(State.WORSE))  # by scores of cases that pass, too
-    kinds: dict[ChangeKind, bool] = {"regressed": True, "removed": too_few, "worse": fallen}
+    lost |= lost_together(comparison)  # by scores of cases that pass, too
+    kinds: dict[ChangeKind, bool] = {"regressed": True, "removed": too_few}
     return [
         change
         for change in comparison.changes
@@ -68,7 +69,7 @@ def without_accepted(
     report: RunReport, comparison: Comparison, losses: Sequence[AcceptedLoss], rule: RegressionRule
 ) -> tuple[RunReport, Comparison | None]:
     """The run without its accepted losses, and what it says against the base; None if no other case is shared."""
-    accepted = _of_head(losses)
+    accepted = {(loss.suite, loss.case) for loss in losses if loss.head != REMOVED}
     removed = {(loss.suite, loss.case) for loss in losses if loss.head == REMOVED}
     on_base = removed | {
         (change.base.suite, change.base.key)
@@ -91,10 +92,6 @@ def without_accepted(
         determinism_violated=both_deterministic(report, comparison.base) and not deterministic,
     )
     return head, replace(compare_sides(sides, comparison.source, rule, fresh), weakenings=comparison.weakenings)
-
-
-def _of_head(losses: Sequence[AcceptedLoss]) -> set[Key]:
-    return {(loss.suite, loss.case) for loss in losses if loss.head != REMOVED}
 
 
 def _without(report: RunReport, keys: Collection[Key]) -> RunReport:

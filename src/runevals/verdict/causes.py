@@ -18,13 +18,15 @@ from runevals.records import (
     Change,
     CheckResult,
     Comparison,
+    Finding,
     Layer,
     Outcome,
     Reason,
     RunReport,
     State,
 )
-from runevals.verdict.wording import answer_pair, because, first_error, first_failure, is_in, worse_parts
+from runevals.verdict.lost_together import CLEARED, lost_together
+from runevals.verdict.wording import answer_pair, because, first_error, first_failure
 
 MOST_GROUPS, MOST_ROWS, MOST_EXAMPLES, MOST_NAMED = 5, 3, 2, 5
 SHARE, FEWEST = 0.8, 3  # of the cases of a label, from which on the label explains them
@@ -34,7 +36,7 @@ _LABELS = ("category", "group", "tag", "label", "suite")  # the first explains, 
 _VALUE = re.compile(r"\"[^\"]*\"|'[^']*'|‘[^’]*’|“[^”]*”|`[^`]*`|\d[\d.,:]*")
 _OF_BOTH: frozenset[CauseKind] = frozenset({"lost", "not_known", "unproven", "better"})  # of both sides
 _NOT_COMPARED = frozenset({"added", "edited", "unmeasured", "quarantined"})
-_CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})
+_BY_CHANCE = Finding(family="case", state=State.NOT_WORSE, reason=Reason.BY_CHANCE)
 LOWER = "passes, with a lower score"
 Key = tuple[str, str]
 Label = tuple[str, str]  # its kind, and its value
@@ -107,20 +109,20 @@ class _Kinds:
         findings = () if comparison is None else comparison.findings
         self._findings = {each.key: each for each in findings if each.family == "case"}
         of_cases = self._findings.items()  # an edited case was lost in its old form: it is named apart
-        self._worse = {key for key, each in of_cases if each.state is State.WORSE and not each.edited}
+        worse = {key for key, each in of_cases if each.state is State.WORSE and not each.edited}
+        self._lost = worse | lost_together(comparison)
         self._compared = comparison is not None
-        self._together = worse_parts(comparison)
 
     def __call__(self, case: CaseReport, change: Change | None) -> Iterator[CauseKind]:
         if case.unmeasured:
             yield "unmeasured"
-        if (case.suite, case.key) in self._worse:
+        if (case.suite, case.key) in self._lost:
             yield "lost"
         elif change is not None and change.change == "regressed":
             yield from self._regressed(change)
         elif change is not None and change.change == "fixed":
             yield "better"
-        elif case.status is Outcome.FAILED:
+        elif case.status is Outcome.FAILED and not case.quarantined:
             yield "failing" if not self._compared or self._failed_before(case, change) else "new"
 
     def _failed_before(self, case: CaseReport, change: Change | None) -> bool:
@@ -130,13 +132,11 @@ class _Kinds:
 
     def _regressed(self, change: Change) -> Iterator[CauseKind]:
         """Nothing if its fresh runs show no loss."""
-        finding = self._findings.get((change.suite, change.key))
+        finding = self._findings.get((change.suite, change.key), _BY_CHANCE)
         if change.label == "confirmed":
             yield "lost"
-        elif finding is None or finding.reason not in _CLEARED:
-            known = finding is None or finding.state is not State.NOT_KNOWN
-            together = change.head is not None and is_in(change.head, self._together)
-            yield "lost" if together else "unproven" if known else "not_known"
+        elif finding.reason not in CLEARED:
+            yield "not_known" if finding.state is State.NOT_KNOWN else "unproven"
 
 
 def _case(kind: CauseKind, place: int, case: CaseReport, change: Change | None) -> _Case:

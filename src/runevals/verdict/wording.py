@@ -38,6 +38,7 @@ from runevals.records import (
     Totals,
     TurnReport,
 )
+from runevals.verdict.lost_together import lost_together
 from runevals.verdict.reasons import MEANINGS
 
 MOST_TIMES = 50  # as many runs: beyond, nobody makes them
@@ -346,29 +347,14 @@ def fresh_runs(comparison: Comparison, change: Change) -> str:
     return f"{base}{runs_passed(finding.head)} on fresh runs"
 
 
-def worse_parts(comparison: Comparison | None) -> frozenset[tuple[str, str | None]]:
-    """The whole and the parts that are proven worse: what failed in them is lost together."""
-    parts = () if comparison is None else comparison.parts(State.WORSE)
-    return frozenset((each.family, each.name) for each in parts)
-
-
-def is_in(case: CaseReport, parts: frozenset[tuple[str, str | None]]) -> bool:
-    """Whether a case is of one of these parts."""
-    own = {("whole", ""), ("suite", case.suite), ("category", case.category), ("group", case.group)}
-    return not parts.isdisjoint(own)
-
-
 def case_notes(comparison: Comparison) -> list[str]:
     """The cases that looked lost and are not proven lost: what is not known by name, the others counted."""
-    together = worse_parts(comparison)
-    lost = {
-        (one.suite, one.key) for one in comparison.changes if one.head is not None and is_in(one.head, together)
-    }
+    lost = lost_together(comparison)
     notes: dict[str, list[str]] = {}
     counts: Counter[str] = Counter()
     for each in comparison.cases(State.NOT_KNOWN, State.NOT_WORSE):
         meaning = MEANINGS[each.reason]
-        if each.key in lost and each.dead:
+        if each.key in lost:
             continue
         if each.state is State.NOT_KNOWN or meaning.warns:
             notes.setdefault(each.detail or meaning.sentence, []).append(f"{each.name}{_of_checks(each)}")
@@ -502,6 +488,7 @@ _NEXT_STEPS = {
     "rate_limited": "The provider limits the rate: lower `concurrency`, or run the job again later.",
     "timeout": "Run the job again; if it stays slow, raise `timeout_s`.",
     "no_checks": "Give every case a check.",
+    "evidence_missing": "A second run changes nothing: see below what the first check lacks.",
 }
 
 

@@ -1,0 +1,48 @@
+"""What is lost together with a part that is proven worse."""
+
+from __future__ import annotations
+
+import pytest
+
+from runevals.records import State
+from runevals.verdict.compare import compare
+from runevals.verdict.lost_together import lost_together
+from tests.sample_reports import case, report
+
+CASES = 24
+
+
+def lost(base, head):
+    """The keys of what is lost together; sides are the values of cases, of two categories in turn."""
+    sides = [
+        report([case(f"k{place}", value, category="ab"[place % 2]) for place, value in enumerate(values)])
+        for values in (head, base)
+    ]
+    comparison = compare(*sides, "base.json")
+    return {key for _, key in lost_together(comparison)}, [one.name for one in comparison.parts(State.WORSE)]
+
+
+def of(category):
+    return {f"k{place}" for place in range(CASES) if "ab"[place % 2] == category}
+
+
+def test_nothing_is_lost_together_without_a_part_that_is_worse():
+    assert lost(["p"] * CASES, ["f", *["p"] * (CASES - 1)]) == (set(), [])
+    assert lost_together(None) == frozenset()
+
+
+def test_cases_that_fail_now_are_lost_with_their_category():
+    head = ["f" if place % 2 else "p" for place in range(CASES)]
+    found, parts = lost(["p"] * CASES, head)
+    assert found == of("b")
+    assert "b" in parts
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.04])
+def test_cases_whose_score_fell_are_lost_and_those_that_moved_a_little_are_not(noise):
+    """Half of the cases of the other category fall a little in any run."""
+    base = [[0.9]] * CASES
+    head = [[0.6] if place % 2 else [0.9 - noise * (-1) ** (place // 2)] for place in range(CASES)]
+    found, parts = lost(base, head)
+    assert found == of("b")
+    assert parts
