@@ -13,7 +13,7 @@ import yaml
 from runevals.lib.storage.packed import pack
 from runevals.records import Links
 from runevals.records.errors import InvalidDocument, InvalidSuite
-from runevals.reports import JUNIT, TABLE, comment, console, html, summary
+from runevals.reports import JUNIT, SUMMARY, TABLE, comment, console, html
 from runevals.reports.results_document import parse, read
 from runevals.suites.dialects import LoadOptions, load
 from tests.attacks.changed_values import places, put
@@ -64,7 +64,7 @@ def test_every_value_may_be_another(document, kind):
         with suppress(InvalidDocument):
             conclusion = parse(json.dumps(changed), "a document")
             read += 1
-            for form in (console, JUNIT, TABLE, summary, html):
+            for form in (console, JUNIT, TABLE, SUMMARY, html):
                 assert form.render(conclusion), place
             assert comment.render(conclusion, Links(), "<!-- m -->"), place
     assert read  # some of these are what may be there

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from runevals.records import ModelIdentity
-from runevals.reports import JUNIT, TABLE, console, coverage, summary
+from runevals.reports import JUNIT, SUMMARY, TABLE, console, coverage
 from runevals.reports import results_document as document
 from tests.reports.conclusions import HOSTILE, conclusion
 from tests.sample_reports import case, report
@@ -101,7 +101,7 @@ def labelled(text: str):
 
 def test_the_summary_has_tables_and_the_table_columns():
     made = labelled("refunds")
-    told = summary.render(made)
+    told = SUMMARY.render(made)
     assert "* capability: refunds 1/1, x 0/1" in unescape(told)
     assert "* a: tripwire did not trip\n* refunds: tripped" in unescape(told)
     rows = list(csv.DictReader(io.StringIO(TABLE.render(made))))
@@ -114,8 +114,8 @@ def test_the_summary_has_tables_and_the_table_columns():
 
 def test_what_labels_hold_is_inert():
     made = labelled(HOSTILE)
-    assert "<script>" not in summary.render(made)
-    assert "@octocat" not in summary.render(made)
+    assert "<script>" not in SUMMARY.render(made)
+    assert "@octocat" not in SUMMARY.render(made)
     assert "\x1b" not in console.render(made)
     assert "\u202e" not in console.render(made)
 

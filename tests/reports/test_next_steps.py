@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from runevals.records import Links
-from runevals.reports import comment, summary
+from runevals.reports import SUMMARY, comment
 from runevals.reports.next_steps import Where, next_steps
 from runevals.reports.results_document import read_conclusion
 from runevals.verdict.causes import causes
@@ -243,7 +243,7 @@ def test_a_case_in_quarantine_is_not_proposed_to_be_seen_alone():
 
 def test_no_command_repeats_a_name_that_says_something_else():
     made = conclusion(report([case(HOSTILE, "f")]), None)
-    assert "see one" not in summary.render(made)
+    assert "see one" not in SUMMARY.render(made)
 
 
 def test_code_is_put_back_only_if_no_text_changed():

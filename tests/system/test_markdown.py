@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from runevals.records import GateResult, GateState, Links, ModelIdentity, Outcome, Weakening
 from runevals.records.errors import InvalidDocument
-from runevals.reports import comment, summary
+from runevals.reports import SUMMARY, comment
 from runevals.reports.results_document import parse, write
 from tests.reports.conclusions import conclusion
 from tests.reports.hostile import MARKER, TEXTS
@@ -117,7 +117,7 @@ def live_in(markdown: str) -> list[str]:
 @pytest.mark.parametrize("number", range(len(TEXTS)))
 def test_nothing_is_live(number):
     for made in (full_of(TEXTS[number]), replace(full_of(TEXTS[number]), comparison=None)):
-        for markdown in (comment.render(made, LINKS, MARKER), summary.render(made)):
+        for markdown in (comment.render(made, LINKS, MARKER), SUMMARY.render(made)):
             assert live_in(markdown) == []
             assert HIDDEN.search(markdown) is None
         text = comment.render(made, LINKS, MARKER)

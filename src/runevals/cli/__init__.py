@@ -19,7 +19,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from runevals.cli.help import ShortHelp
-from runevals.cli.multi_word import split_multi_word_options
 from runevals.records.errors import INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR, RunevalsError, as_run_error
 from runevals.version import __version__
 
@@ -228,9 +227,27 @@ def rewritten(arguments: Sequence[str]) -> list[str]:
     words = list(arguments)
     if not words or (words[0] not in COMMANDS and words[0] not in ("-h", "--help", "-V", "--version")):
         words.insert(0, "run")
-    return split_multi_word_options(words)
+    return _split_multi_word_options(words)
 
 
 def finish(exit_code: int) -> NoReturn:
     """Ends a command with this exit code."""
     raise click.exceptions.Exit(exit_code)
+
+
+_MULTI_WORD = ("--prompts", "--expected")
+
+
+def _split_multi_word_options(words: Sequence[str]) -> list[str]:
+    """`--prompts one two` → `--prompts=one --prompts=two`, which click has no option type for."""
+    out: list[str] = []
+    option: str | None = None
+    for position, word in enumerate(words):
+        if word.startswith("--") or (len(word) == 2 and word.startswith("-")):
+            option = word if word in _MULTI_WORD else None
+            has_text = position + 1 < len(words) and not words[position + 1].startswith("--")
+            if option is None or not has_text:  # click reports a missing text
+                out.append(word)
+        else:
+            out.append(word if option is None else f"{option}={word}")
+    return out

@@ -27,7 +27,7 @@ from runevals.lib.storage.files import hand_over, is_plain, require_only, write_
 from runevals.lib.terminal import notice, say
 from runevals.lib.text.secrets import redacted, redactor
 from runevals.records.errors import PASSED, CannotWrite, InvalidSettings, InvalidSuite, as_run_error
-from runevals.reports import HTML, REPORTERS, SUMMARY, comment, summary
+from runevals.reports import HTML, REPORTERS, SUMMARY, comment
 from runevals.reports import projects as texts
 from runevals.reports.publish import publish
 from runevals.run.baseline.stored_base import StoredBase
@@ -159,7 +159,7 @@ def _posted(results: Results, step: Step) -> tuple[CommentDelivery, str]:
     if not results.kind:
         [part] = results.parts
         posted = posting(part.conclusion, here, when, here.job.pull_request, head)
-        return posted, summary.render(part.conclusion)
+        return posted, SUMMARY.render(part.conclusion)
     conclusions = {part.name: part.conclusion for part in results.parts}
     if results.table:  # has what is shown of each against another
         conclusions = {name: replace(conclusion, against=None) for name, conclusion in conclusions.items()}

@@ -54,7 +54,7 @@ class Format(Struct):  # as modules, its protocol is not frozen
 PLUGINS = "runevals.reporters"  # their entry points
 RESULTS = Format("results", "results.json", "results_document.written")
 HTML = Format("html", "report.html", "html.render")
-SUMMARY = Format("summary", "summary.md", "summary.render")
+SUMMARY = Format("summary", "summary.md", "sections.summary")
 JUNIT = Format("junit", "junit.xml", "junit.stream")
 TABLE = Format("table", "results.csv", "table.stream")
 REPORTERS: tuple[Streaming, ...] = (RESULTS, HTML, JUNIT, TABLE, SUMMARY)

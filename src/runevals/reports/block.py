@@ -24,7 +24,7 @@ from runevals.records import (
     Links,
     RunReport,
 )
-from runevals.reports.steps import changed_steps
+from runevals.reports.answer_diff import changed_steps
 from runevals.verdict.causes import MOST_EXAMPLES, Key, causes
 from runevals.verdict.side_by_side import causes_beside, differences
 from runevals.verdict.wording import answer_pair, because, failed_checks, first_failure, fresh_runs, runs_passed

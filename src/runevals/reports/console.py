@@ -58,10 +58,8 @@ def _part(part: Part, block: Block) -> Iterator[str]:
     if part.title:
         path = "" if part.change is None else f"  {one_line(part.change.path, 120)}"
         yield from ("", part.title + path)
-    yield from (
-        f"  {mark} {one_line(text, LONGEST)}" if mark else f"  {one_line(text, LONGEST)}"
-        for mark, text in part.lines
-    )
+    for mark, text in part.lines:
+        yield f"  {' '.join(filter(None, (mark, one_line(text, LONGEST))))}"
     yield from _table(part.table)
     if part.change is not None:
         lines = [f"{DIFF}{line}" for line in visible(part.change.diff).split("\n")]

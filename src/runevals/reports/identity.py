@@ -50,4 +50,4 @@ def moment(run: RunInfo) -> str:
 
 def measured(run: RunInfo) -> str:
     """Suites and target."""
-    return " · ".join(name for name in (suite_names(run.suites), target_name(run.target)) if name)
+    return " · ".join(filter(None, (suite_names(run.suites), target_name(run.target))))

@@ -50,6 +50,11 @@ class Section(Struct, frozen=True):
     rank: int = 0
 
 
+def summary(conclusion: Conclusion) -> str:
+    """Every section, whatever its length, as Markdown for the job page and for reading."""
+    return "\n\n".join(section.text for section in sections(conclusion, where=Where())) + "\n"
+
+
 def sections(conclusion: Conclusion, links: Links = NO_LINKS, where: Where | None = None) -> Iterator[Section]:
     """Most important first: verdict, one sentence of numbers, what was lost, what to do. The rest is folded."""
     yield Section("### {} {}".format(*headline(conclusion)))

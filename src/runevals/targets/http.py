@@ -8,6 +8,7 @@ import threading
 from collections.abc import Mapping
 
 from runevals.lib.parsing.json_path import Pick
+from runevals.lib.parsing.shapes import text_in
 from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.models.http.endpoint import DEFAULT_PICK
 from runevals.models.http.throttle import CallFailed
@@ -67,11 +68,10 @@ class HttpTarget:
 
     def _response(self, fields: Mapping[str, object], latency_s: float) -> Response:
         """Raises ValueError for a field that is not what it must be."""
-        answer, model = shallow(fields["answer"], "the answer"), fields.get("model")
-        if isinstance(model, str):
-            with self._lock:
-                self._models.add(model)
-        priced = model if isinstance(model, str) else self._settings.model
+        answer, model = shallow(fields["answer"], "the answer"), text_in(fields.get("model"))
+        with self._lock:
+            self._models.update({model} - {""})
+        priced = model or self._settings.model
         spent, received = count(fields, "input_tokens"), count(fields, "output_tokens")
         cost = number(fields, "cost_usd")
         return Response(
@@ -84,7 +84,7 @@ class HttpTarget:
             cost_usd=self._prices.cost_usd(priced, spent, received) if cost is None else cost,
             turns=count(fields, "turns"),
             latency_s=latency_s,
-            model=model if isinstance(model, str) else None,
+            model=model or None,
             delivery=delivery(fields),
         )
 

@@ -94,7 +94,7 @@ def apply_gates(
     gates = [*own, *(gate for gate in _gates(rules, in_sight, comparison) if gate.name not in replaced)]
     if rules.fail_on is None:
         return tuple(gates)
-    return tuple(_softened(gate, rules.fail_on) for gate in gates)
+    return tuple(one if one.name in (*rules.fail_on, "measured") else _warned(one) for one in gates)
 
 
 def measured(report: RunReport, limit: float) -> GateResult:
@@ -193,14 +193,10 @@ def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> 
         cases = tuple(case for case in report.cases if case.group == group)
         result = _own(gate, replace(report, cases=cases), comparison)
         results.append(replace(result, reason=f"{group or 'cases of no skill'}: {result.reason}"))
-    worst = max(results, key=_badness)
+    worst = max(results, key=lambda one: (_BADNESS[one.state], one.undecided))
     if worst.state is GateState.PASSED:
         return replace(_own(gate, report, comparison), state=GateState.PASSED, undecided=False)
     return worst
-
-
-def _badness(gate: GateResult) -> tuple[int, bool]:
-    return _BADNESS[gate.state], gate.undecided
 
 
 def _of_settings(
@@ -327,10 +323,6 @@ def _warned(gate: GateResult) -> GateResult:
     """The gate, which does not block."""
     state = GateState.WARNED if gate.state is GateState.FAILED else gate.state
     return replace(gate, state=state, undecided=False)
-
-
-def _softened(gate: GateResult, fail_on: Sequence[str]) -> GateResult:
-    return gate if gate.name in fail_on or gate.name == "measured" else _warned(gate)
 
 
 _GATE_STATES = {

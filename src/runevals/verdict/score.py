@@ -108,7 +108,7 @@ def layer_scores(results: Iterable[CheckResult]) -> Layers:
     return _layers(
         fact=_by_weight(grouped[Layer.FACT]),
         behavior=_by_weight(grouped[Layer.BEHAVIOR]),
-        judge=_by_score(grouped[Layer.JUDGE]),
+        judge=mean(None if one.score is None else 1.0 + 4.0 * one.score for one in grouped[Layer.JUDGE]),
         incomplete=tuple(sorted(incomplete)),
     )
 
@@ -225,10 +225,6 @@ def _by_weight(results: Sequence[CheckResult]) -> float | None:
         return None
     passed = fsum(result.weight for result in results if result.outcome is Outcome.PASSED)
     return 1.0 + 4.0 * passed / fsum(result.weight for result in results)
-
-
-def _by_score(results: Sequence[CheckResult]) -> float | None:
-    return mean(None if result.score is None else 1.0 + 4.0 * result.score for result in results)
 
 
 def _mean_layers(attempts: Sequence[AttemptReport]) -> Layers:

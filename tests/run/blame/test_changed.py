@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.reports import summary
+from runevals.reports import SUMMARY
 from runevals.run.blame.changed import files_since
 from runevals.run.request import RunRequest
 from tests.reports.conclusions import regressions
@@ -36,7 +36,7 @@ def test_texts_that_the_target_reads_and_the_settings(repository, settings, code
     (repository.path / "evals.json").write_text(f"{(repository.path / 'evals.json').read_text()}\n")  # a suite
     repository.write(".evals/results/r.json", "{}")
     repository.write("results.json", "{}")
-    repository.write("report.md", summary.render(regressions()))
+    repository.write("report.md", SUMMARY.render(regressions()))
     request = RunRequest.of(cwd=repository.path)
     changed = files_since(commit, request.settings, request.suites, code=code)
     assert ([file.path for file in changed.files], list(changed.left_out)) == (paths, left_out)

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def with_own_packages(there: Settings, repository: Path) -> Settings:
     )
     if not folders:
         return there
-    if _ignores_variables(there.target.command):
+    if any(re.fullmatch(r"-[A-Za-z]*[IE][A-Za-z]*", word) for word in there.target.command[1:2]):
         raise ExternalError(
             "it would import the change's packages, which an editable install leads to, because its command "
             "ignores PYTHONPATH; leave out -I and -E"
@@ -75,7 +75,3 @@ def _counterpart(folder: Path) -> Path | None:
     """The folder in the base, in which the packages may lie with or without `src`; None if it has neither."""
     other = folder.parent if folder.name == "src" else folder / "src"
     return next((each for each in (folder, other) if each.is_dir()), None)
-
-
-def _ignores_variables(command: Sequence[str]) -> bool:
-    return any(re.fullmatch(r"-[A-Za-z]*[IE][A-Za-z]*", word) for word in command[1:2])

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from runevals.lib.storage.packed import is_packed, unpacked_lines
 from runevals.lib.text.moments import parse_moment
-from runevals.records import CaseReport, Mark, MarkRun, Outcome, RunReport, Totals
+from runevals.records import CaseReport, Mark, MarkRun, Outcome, RunReport
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.suite import Case
 from runevals.reports.results_document import MAX_UNPACKED, content_of, documents_in, read
@@ -85,13 +85,8 @@ def chosen_mark(
     alike = [*among]
     if not alike:
         return MarkFound(notices=(f"no mark: no result is stored {which}",))
-    source, report = max(alike, key=lambda one: _rank(one[1].totals))
+    source, report = max(alike, key=lambda one: (one[1].totals.pass_rate or 0.0, one[1].totals.composite or 0.0))
     return MarkFound(run=MarkRun(mark=mark, source=source, report=report, best_of=len(alike)))
-
-
-def _rank(totals: Totals) -> tuple[float, float]:
-    """The pass rate; of equal ones, the score: a judge's scores may fall while every case passes."""
-    return totals.pass_rate or 0.0, totals.composite or 0.0
 
 
 def _is_whole(run: RunReport, planned: Collection[Key]) -> bool:

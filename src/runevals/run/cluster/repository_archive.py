@@ -7,7 +7,7 @@ import os
 import re
 import tarfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -32,7 +32,7 @@ def packed(repository: Path, secrets: Mapping[str, str]) -> bytes:
     with tarfile.open(fileobj=content, mode="w") as tar:
         for name in _names(repository):
             path = repository / name
-            if _is_dotenv(path) or not _inside(path, repository):
+            if path.name.startswith(".env") or path.suffix == ".env" or not _inside(path, repository):
                 continue
             secret = _forbidden_in(path, forbidden)
             if secret is not None:
@@ -77,10 +77,6 @@ def _names(repository: Path) -> Iterator[str]:
     for folder, folders, files in os.walk(repository):
         folders[:] = sorted(set(folders) - _LEFT_OUT)
         yield from sorted(os.path.relpath(Path(folder, name), repository) for name in files)
-
-
-def _is_dotenv(path: PurePath) -> bool:
-    return path.name.startswith(".env") or path.suffix == ".env"
 
 
 def _forbidden_in(path: Path, forbidden: Mapping[bytes, str]) -> str | None:

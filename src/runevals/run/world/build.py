@@ -46,7 +46,6 @@ from runevals.targets.chat_settings import chat_of
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.kind import Making
 from runevals.targets.openai import OpenAITarget
-from runevals.targets.prompted import PromptedTarget
 from runevals.targets.recorded import Answers, RecordedTarget
 
 NO_TARGET = """nothing says what to run the suite against. The shortest ways:
@@ -87,7 +86,6 @@ def real_world(
     throttles = Throttles(stopped=lambda: stop.problem is not None)
     cache = cache_of(settings)
     live = live_target(settings) if target is None else None
-    prompt = None if live is None else live.prompt
     user = _user(settings, suites, throttles) if target is None else None
     on_nodes = target is None and on_cluster(settings)
     opened = cluster_target(settings, stop) if on_nodes else nullcontext(target)
@@ -102,15 +100,14 @@ def real_world(
                 judge = BoundedJudge(judge, budget, at_once=settings.measure.judge_concurrency, reported=reported)
             itself = elsewhere is None and settings.target is not None and settings.target.traits.bounds_itself
             at_once = None if itself else settings.measure.concurrency
-            bounded: Target = BoundedTarget(target, budget, at_once=at_once, reported=reported)
+            template = None if live is None else live.prompt
+            bounded: Target = BoundedTarget(target, budget, template=template, at_once=at_once, reported=reported)
             if user is not None:
                 of_user = BoundedUser(user, budget, at_once=settings.measure.judge_concurrency, reported=reported)
                 target = bounded = UserTarget(bounded, of_user)
             workspaces = _workspaces(settings, suites)
             if workspaces is not None:
                 target = bounded = WorkspaceTarget(bounded, workspaces)
-            if prompt is not None:
-                bounded = PromptedTarget(bounded, prompt)
             yield World(
                 target=bounded if journal is None else JournalledTarget(bounded, journal, budget),
                 judge=judge if journal is None or judge is None else JournalledJudge(judge, journal, budget),

@@ -11,7 +11,16 @@ from msgspec.structs import replace
 
 from runevals.judge.model import Judge
 from runevals.judge.user import User, UserMessage
-from runevals.records import Conversation, Message, ModelIdentity, Problem, Response, SimulatedUser
+from runevals.lib.parsing.canonical import fingerprint
+from runevals.records import (
+    Conversation,
+    Message,
+    ModelIdentity,
+    Problem,
+    PromptTemplate,
+    Response,
+    SimulatedUser,
+)
 from runevals.records.errors import JudgeRefused, TargetRefused
 from runevals.records.judgement import Judgement, Question
 from runevals.run.world.budget import Budget
@@ -49,9 +58,17 @@ class BoundedTarget:
     """A target within a budget."""
 
     def __init__(
-        self, target: Target, budget: Budget, *, at_once: int | None = None, reported: bool = False
+        self,
+        target: Target,
+        budget: Budget,
+        *,
+        template: PromptTemplate | None = None,
+        at_once: int | None = None,
+        reported: bool = False,
     ) -> None:
+        """`template`: what its prompts are filled into before it is asked, a part of its identity."""
         self._target = target
+        self._template = template
         self._bounds = _Bounds(budget, at_once, reported=reported)
         self._is_free = target.identity().type == "recorded"
 
@@ -67,8 +84,12 @@ class BoundedTarget:
         return response if answered or bounds.problem is None else Response(problem=bounds.problem)
 
     def identity(self) -> ModelIdentity:
-        """The target's."""
-        return self._target.identity()
+        """The target's; its prompt is the system prompt and the template."""
+        identity, template = self._target.identity(), self._template
+        if template is None:
+            return identity
+        messages = [[message.role, message.content] for message in template.messages]
+        return replace(identity, prompt_hash=fingerprint([identity.prompt_hash, messages]))
 
     def close(self) -> None:
         """Ends the target."""

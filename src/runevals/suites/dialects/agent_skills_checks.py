@@ -199,7 +199,7 @@ def _values(entry: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _number(entry: Mapping[str, Any]) -> dict[str, object]:
-    number = first_of(entry, ("value", "count", "min", "max", "length"), _is_count)
+    number = first_of(entry, ("value", "count", "min", "max", "length"), lambda one: is_whole(one) and one >= 0)
     return {} if number is None else {"value": number}
 
 
@@ -343,10 +343,6 @@ def _nearest(word: str, names: Iterable[str]) -> str | None:
 
 def _judged_instead(text: str | None) -> str:
     return "" if text is None else "; its text is judged instead"
-
-
-def _is_count(value: object) -> bool:
-    return is_whole(value) and value >= 0
 
 
 def _is_weight(value: object) -> bool:

@@ -118,7 +118,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
             location=location,
         )
         variables = {name: value for name, value in entry.items() if name != "expected"}
-        explicit = [entry[name] for name in _IDS if _is_id(entry.get(name))]
+        explicit = [entry[name] for name in _IDS if text_in(entry.get(name)) or is_whole(entry.get(name))]
         description = values.get("input") or " · ".join(values[name] for name in variables if name not in _IDS)
         category, tags = entry.get("category"), entry.get("tags")
         return Case(
@@ -148,10 +148,6 @@ class _Reader(Struct, frozen=True, kw_only=True):
                 message += did_you_mean(name, values)
                 self.problems[self.source.warning(("testData", index), message)] = None
         return messages
-
-
-def _is_id(value: object) -> bool:
-    return bool(text_in(value)) or is_whole(value)
 
 
 def _parameters(
