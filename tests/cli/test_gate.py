@@ -116,6 +116,7 @@ def test_a_case_that_is_skipped_now_is_named(results, runevals):
     skipped = junit(runs=3).replace('"test_7" time="0.1">', '"test_7" time="0.1"><skipped/>')
     results.write("skipped.xml", skipped)
     _, out, _ = runevals("gate", "skipped.xml", "--baseline", "main.xml")
+    assert out.startswith("⚠ No regression shown in 39 cases – 1 case skipped: test_kb.test_7\n")
     assert "test_kb.test_7: it was measured on the base, and is skipped now" in out
     assert out.count("skipped now") == 1
 

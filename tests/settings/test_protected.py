@@ -127,3 +127,11 @@ def test_the_base_calls_a_target_of_one_type_deterministic(kind, holds):
     promised = {**function, "deterministic": True}
     assert settled({"target": target}, {"target": promised})[0].target.deterministic is holds
     assert not settled({"target": promised}, {"target": function})[0].target.deterministic
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_several_targets_in_place_of_a_deterministic_one_are_called_so_too_or_it_is_said(small):
+    function = {"type": "python", "function": "a.py:answer"}
+    targets = {"large": {**function, "deterministic": True}, "small": {**function, "deterministic": small}}
+    _, ignored = settled({"targets": targets}, {"target": {**function, "deterministic": True}})
+    assert (("runevals.yaml", "target") in ignored) is not small

@@ -390,7 +390,7 @@ def test_a_deterministic_target_that_drifted_outside_of_the_change_does_not_bloc
     repository.git("commit", "-qm", "words")
     monkeypatch.setenv("MODE", "drifted")
     code, out, err = runevals("run", "--baseline", "base.json", "-q")
-    ended(code, 0, out + err, "on fresh runs", without=["regressed"])
+    ended(code, 0, out + err, "fresh runs show no difference", without=["regressed"])
     repository.write("agent.py", f"{agent}n < {lost} else 'right'\n")
     monkeypatch.delenv("MODE")
     code, out, err = runevals("run", "--baseline", "base.json", "-q")

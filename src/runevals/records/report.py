@@ -145,7 +145,7 @@ class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
                 score = result.score
                 if (
                     score is not None
-                    and 0.0 < score < 1.0
+                    and score != result.passed
                     and result.layer is not Layer.JUDGE
                     and result.outcome.measured
                 ):

@@ -50,8 +50,7 @@ def _new_entries(content: bytes, display_path: str, settings: Settings) -> tuple
     if content == before:
         return ()
     of_base = () if before is None else read_entries(before, f"{display_path} of the base")
-    merged = {entry.identity for entry in of_base}
-    return tuple(entry for entry in read_entries(content, display_path) if entry.identity not in merged)
+    return tuple(entry for entry in read_entries(content, display_path) if entry not in of_base)
 
 
 def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:

@@ -28,6 +28,7 @@ from runevals.records import (
     TurnTrace,
 )
 from runevals.records.errors import RunevalsError
+from runevals.records.rules import CRITICAL_CATEGORIES
 from runevals.reports.identity import suite_names, target_name
 from runevals.run.converse import converse, thread_of
 from runevals.run.evaluate import Evaluation, evaluate
@@ -59,6 +60,10 @@ class OtherSide(Struct):
                 yield from self.side.round(number)
         except RunevalsError as error:
             self.problem = error.first_line
+
+
+def _round_of(trial: Trial) -> int:
+    return 1 if trial.case.category in CRITICAL_CATEGORIES else trial.attempt
 
 
 class Measurement:
@@ -130,9 +135,7 @@ class Measurement:
 
     def round(self, number: int) -> Iterator[Evaluation]:
         """One attempt at every case, the one with this number."""
-        yield from self.evaluations(self.plan.round(number))
-        if self.other is not None:
-            yield from self.other.round(number)
+        yield from self._with_other(self.plan.round(number), number)
 
     @property
     def rounds_made(self) -> int:
@@ -140,9 +143,15 @@ class Measurement:
         return self._rounds
 
     def next_round(self) -> Iterator[Evaluation]:
-        """The first round not yet made."""
+        """The first round not yet made. The first one has every attempt at the cases of which each must pass."""
         self._rounds += 1
-        yield from self.round(self._rounds)
+        trials = (trial for trial in self.plan.trials if _round_of(trial) == self._rounds)
+        yield from self._with_other(trials, self._rounds)
+
+    def _with_other(self, trials: Iterable[Trial], number: int) -> Iterator[Evaluation]:
+        yield from self.evaluations(trials)
+        if self.other is not None:
+            yield from self.other.round(number)
 
     def of_cases(self, keys: Sequence[tuple[str, str]] | None, repeat: int) -> Measurement:
         """Another measurement of this side, of only these cases (suite and key), with so many attempts at each."""

@@ -21,6 +21,7 @@ from runevals.records import (
     Case,
     CaseReport,
     CheckResult,
+    Layer,
     Location,
     ModelIdentity,
     Outcome,
@@ -284,11 +285,27 @@ def in_suites_of(report: RunReport, other: RunReport) -> RunReport:
 def with_declared_determinism(report: RunReport, deterministic: bool | None) -> RunReport:  # noqa: FBT001 - None: the file says
     """The results, which are said to be the same each time, or not; None: as they are.
 
-    JUnit XML in which no test has two outcomes shows nothing random.
+    JUnit XML in which no test has two outcomes shows nothing random. Scores of plain rows that are said to be the
+    same each time are no judgements.
     """
-    if deterministic is None:
-        from runevals.imports.results import junit
+    from runevals.imports.results import junit, rows
 
+    if deterministic is None:
         steady = all(len({run.status for run in case.runs}) == 1 for case in report.cases if case.runs)
         deterministic = report.run.target.type == junit.NAME and steady
+    elif deterministic and report.run.target.type == rows.NAME:
+        report = replace(report, cases=tuple(map(_of_facts, report.cases)))
     return replace(report, run=replace(report.run, target=replace(report.run.target, deterministic=deterministic)))
+
+
+def _of_facts(case: CaseReport) -> CaseReport:
+    """The case without a check that a model may have decided; its outcomes stay."""
+    attempts = [
+        replace(one, turns=tuple(replace(turn, results=tuple(map(_as_fact, turn.results))) for turn in one.turns))
+        for one in case.attempts
+    ]
+    return replace(case, attempts=tuple(attempts))
+
+
+def _as_fact(result: CheckResult) -> CheckResult:
+    return replace(result, layer=Layer.FACT)

@@ -41,13 +41,8 @@ def effective_source(
 def _decides(name: str, of_base: Mapping[str, Any], *, judged: bool) -> bool:
     """Whether this setting decides over a change, with these settings of its base."""
     if name in _WITH_TARGET:
-        return _compares_targets(of_base)
+        return any(gate["metric"] in ("against_drop", "lift") for gate in of_base.get("gates", ()))
     return name in PROTECTED and (name != "judge" or judged)
-
-
-def _compares_targets(of_base: Mapping[str, Any]) -> bool:
-    """Whether a gate of the base is about the side that `against` names."""
-    return any(gate["metric"] in ("against_drop", "lift") for gate in of_base.get("gates", ()))
 
 
 def _is_stricter(name: str, values: Mapping[str, Any], than: Mapping[str, Any]) -> bool:
@@ -99,7 +94,8 @@ def _targets_changed(
     for key, target in _targets(before).items():
         if key not in now and key != "target":
             yield Weakening(suite=suite, key=key, message="the target was removed")
-        if _is_deterministic(target) and not _is_deterministic(now.get(key)):
+        instead = [now[key]] if key in now else now.values()
+        if _is_deterministic(target) and not all(map(_is_deterministic, instead)):
             message = "the target is no longer called deterministic; until that is merged, one of its type is"
             yield Weakening(suite=suite, key=key, message=message)
         if key == f"targets.{reference}" and key in now and now[key] != target:

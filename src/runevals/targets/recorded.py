@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from runevals.records import (
     TurnReport,
     WorkspaceChanges,
 )
-from runevals.records.errors import InvalidSuite
+from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.records.traits import Traits
 from runevals.targets import Target
 from runevals.targets.kind import Making, Section, TargetSettings, recording
@@ -232,6 +233,21 @@ class RecordedSettings(TargetSettings, frozen=True, kw_only=True):
     def answers(self, report_of: Callable[[Path], RunReport | None]) -> RecordedTarget:
         """The answers of a results document, or of a file of lines. Raises InvalidSuite, InvalidDocument."""
         report, name = report_of(self.path), self.path.name
-        answers = answers_in(self.path, name) if report is None else answers_of(report)
-        model = None if report is None else report.run.target.model
-        return RecordedTarget(answers, name, model=model, reuse=self.reuse, deterministic=self.deterministic)
+        target = partial(RecordedTarget, display_path=name, reuse=self.reuse, deterministic=self.deterministic)
+        if report is not None:
+            return target(answers_of(report), model=report.run.target.model)
+        answers = answers_in(self.path, name)
+        if self.deterministic:
+            _require_alike(answers, name)
+        return target(answers)
+
+
+def _require_alike(answers: Answers, display_path: str) -> None:
+    """Raises InvalidSettings if an attempt, of which none but the first is made, has another answer."""
+    for (suite, case, attempt, turn), (response,) in answers.items():
+        (first,) = answers.get((suite, case, 1, turn), (response,))
+        if (first.text, first.value, first.tool_calls) != (response.text, response.value, response.tool_calls):
+            raise InvalidSettings(
+                f"{display_path} has another answer in attempt {attempt} of {case} than in its first, which is "
+                "all that is read of what never varies: set `deterministic: false` for the target"
+            )

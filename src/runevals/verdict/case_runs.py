@@ -278,11 +278,12 @@ class CaseRuns(Struct):
         return self._with_runs(finding)
 
     def _with_runs(self, finding: Finding) -> Finding:
-        """The finding with its fresh runs. What is lost only in its old form is no loss where edits are fine."""
+        """The finding with its fresh runs. A loss of the old form alone is fine where edits are."""
         runs = self._runs[finding.key]
         new, reason = runs.new_form, finding.reason
         passes_edited = new is not None and new.head.status is Outcome.PASSED
-        if finding.state is State.WORSE and passes_edited and self.rule.accepts_edits and not finding.critical:
+        in_doubt = finding.state is not State.NOT_WORSE or reason is Reason.UNPROVEN
+        if in_doubt and passes_edited and self.rule.accepts_edits and not finding.critical:
             reason = Reason.NEW_FORM
         return replace(
             finding,

@@ -126,9 +126,12 @@ def warning(comparison: Comparison) -> str:
     return f"No loss proven – {names} failed that passed on the base: {detail}{settles}"
 
 
+_IN_LINE_ONE = frozenset({Reason.NEW_FORM, Reason.SMALL, Reason.ERRORS_ALLOWED})
+
+
 def _is_named(finding: Finding) -> bool:
-    """Whether line one names it: a dead case, one that passes only in its edited form, a small drop."""
-    return finding.dead or finding.critical or finding.reason in (Reason.NEW_FORM, Reason.SMALL)
+    """Whether line one names it: a dead case, one that passes only in its edited form, a small drop, errors."""
+    return finding.dead or finding.critical or finding.reason in _IN_LINE_ONE
 
 
 def no_loss(comparison: Comparison) -> str:

@@ -340,12 +340,12 @@ def _without(cases: Cases, keys: Container[Key]) -> Cases:
 
 
 def _pair(base: CaseReport, head: CaseReport) -> Pair:
-    """Both sides of a case. A renamed or moved one is quarantined as on the base: the base's list may have another
-    case under the new key, or in the new suite.
+    """Both sides of a case. One that is critical on the base is not quarantined; a renamed or moved one is as on
+    the base, whose list may have another case under the new key, or in the new suite.
     """
-    if (head.suite, head.key) != (base.suite, base.key) and head.quarantined is not base.quarantined:
-        head = replace(head, quarantined=base.quarantined)
-    return Pair.of(base, head)
+    moved = (head.suite, head.key) != (base.suite, base.key)
+    quarantined = (base if moved else head).quarantined and not is_critical(base)
+    return Pair.of(base, head if quarantined is head.quarantined else replace(head, quarantined=quarantined))
 
 
 def _same_content(base: CaseReport, head: CaseReport) -> bool:

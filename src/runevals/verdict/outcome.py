@@ -216,8 +216,11 @@ def _remarks(comparison: Comparison | None) -> str:
     """What line one says beside the verdict: about the base, and cases that nothing measures any more."""
     if comparison is None:
         return ""
+    unmeasured = comparison.of_kind("unmeasured")
+    skipped = [one.key for one in unmeasured if one.head is not None and one.head.status is Outcome.SKIPPED]
     removed = [change.key for change in comparison.of_kind("removed")]
     gone = [f"{plural(len(removed), 'case')} removed: {short_list(removed)}"] if removed else []
+    gone += [f"{plural(len(skipped), 'case')} skipped: {short_list(skipped)}"] if skipped else []
     return "".join(f" – {remark}" for remark in (*comparison.remarks, *gone))
 
 

@@ -67,7 +67,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
     ),
     Reason.CACHE: Meaning(State.NOT_KNOWN, "a cache on the way answers the fresh runs", "switch the cache off"),
     Reason.PASSED_AGAIN: Meaning(State.NOT_WORSE, "it passes on fresh runs"),
-    Reason.BASE_ALIKE: Meaning(State.NOT_WORSE, "the base does no better on fresh runs"),
+    Reason.BASE_ALIKE: Meaning(State.NOT_WORSE, "fresh runs show no difference from the base"),
     Reason.UNPROVEN: Meaning(
         State.NOT_WORSE,
         "it passes none of the fresh runs, too few to prove a loss",

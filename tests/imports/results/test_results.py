@@ -71,8 +71,25 @@ def test_one_format_recognises_each_file():
 
 def test_a_run_made_twice_has_the_attempts_of_both(tmp_path):
     path = HERE / "junit" / "valid" / "nested.xml"
-    twice = read_results([path, Path(shutil.copy(path, tmp_path))])
+    twice = read_results([Path(shutil.copy(path, tmp_path / name)) for name in ("first.xml", "second.xml")])
     assert [len(case.attempts) for case in twice.cases] == [2, 2]
+    assert twice.notices == ()
+
+
+def test_a_test_that_two_folders_have_is_one_of_each_project(tmp_path):
+    """As attempts of one test, what one project loses would look flaky."""
+    report = (
+        '<testsuite name="s"><testcase classname="a" name="t"/><testcase classname="a" name="{}"/></testsuite>'
+    )
+    paths = [tmp_path / project / "junit.xml" for project in ("search", "support")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(report.format(path.parent.name))
+    found = read_results(paths)
+    assert {case.suite for case in found.cases if case.key == "a.t"} == {"s (search)", "s (support)"}
+    assert {case.suite for case in found.cases if case.key != "a.t"} == {"s"}
+    assert {len(case.attempts) for case in found.cases} == {1}
+    assert [notice.partition(":")[0] for notice in found.notices] == ["1 test in reports in several folders"]
 
 
 def of_model(folder, model, lost, name="log"):

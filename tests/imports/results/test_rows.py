@@ -56,7 +56,7 @@ def test_an_error_rate_that_rises_is_a_loss(base, head, code):
     ("row", "error", "outcomes"),
     [
         pytest.param({"score": 1}, None, [Outcome.PASSED], id="measured"),
-        pytest.param({"score": None}, None, [Outcome.SKIPPED], id="without its score"),
+        pytest.param({"score": None}, "the row has no score", [Outcome.SKIPPED], id="without its score"),
         pytest.param({"score": 1, "status": "timeout"}, "timeout", [], id="lost"),
         pytest.param({"error": "boom"}, "boom", [], id="errored"),
         pytest.param({"score": None, "status": "SKIPPED"}, None, [Outcome.SKIPPED], id="skipped"),

@@ -63,6 +63,19 @@ def test_a_base_whose_every_call_fails_says_its_own_error_too(needing, runevals)
     ended(code, 3, out + err, told, "No module named 'answers'", HOW_TO_PREPARE, without=["too few values"])
 
 
+@pytest.mark.parametrize(("rule", "expected"), [("", 3), ("on_unknown: pass\n", 0)])
+def test_a_change_that_repairs_the_target_passes_if_the_settings_of_the_base_let_it(
+    needing, runevals, rule, expected
+):
+    """The base that it repairs measures nothing."""
+    commit = needing.on_base(rule, agent="def answer(prompt):\n    raise KeyError('all')\n")
+    needing.write("agent.py", AGENT)
+    code, out, err = against_main(runevals)
+    told = f"the base {commit} cannot be run: it measured 0 of 2 cases"
+    ended(code, expected, out + err, told)
+    assert ("`on_unknown: pass` in its settings lets a change pass" in err) is bool(expected)
+
+
 def test_what_git_ignores_is_shared_with_the_base(needing, runevals):
     needing.on_base("share: [deps]\n")
     code, out, err = against_main(runevals)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from runevals.imports.results.promptfoo import LINES, PROMPTFOO
 from runevals.imports.results.records import ImportedCase, ImportedRun, joined
 from runevals.imports.results.skill_creator import BENCHMARK, GRADING, is_summary
 from runevals.imports.results.tools import AGENTV, HARBOR, PYDANTIC_EVALS, VALLY, WAZA
+from runevals.lib.text.numbers import plural
 from runevals.records.errors import InvalidDocument
 from runevals.records.rules import AS_IT_SAYS, Reading
 
@@ -153,17 +154,26 @@ def _results_format(path: Path) -> ResultFormat | None:
 def together(runs: Sequence[ImportedRun]) -> ImportedRun:
     """Several files as one run. Raises InvalidDocument if two of them have different cases of one name.
 
-    What files of different models share are cases of each model: one model does not hide what another lost.
+    What files of several models share is a case of each model, and what JUnit XML in several folders shares is a
+    case of each folder: one model or project does not hide what another lost.
     """
     if len(runs) == 1:
         return replace(runs[0], stopped=_why_stopped(runs, runs[0].cases))
-    models: dict[tuple[str, str], set[frozenset[str]]] = {}
-    for run in runs:
-        for case in run.cases if run.models else ():  # a file that names none may be of any
-            models.setdefault((case.suite, case.key), set()).add(frozenset(run.models))
-    of_several = {suite for (suite, _), of_case in models.items() if len(of_case) > 1}
+    owners = [*zip(runs, _owners(runs), strict=True)]
+    of_case: dict[tuple[str, str], set[str]] = {}
+    for run, owner in owners:
+        for case in run.cases if owner else ():  # a file that names no model may be of any
+            of_case.setdefault((case.suite, case.key), set()).add(owner)
+    shared = {key for key, having in of_case.items() if len(having) > 1}
     starts = [run.started_at for run in runs if run.started_at is not None]
-    cases = joined(_of_model(case, run, of_several) for run in runs for case in run.cases)
+    cases = joined(
+        _of_owner(case, run, owner if (case.suite, case.key) in shared else "")
+        for run, owner in owners
+        for case in run.cases
+    )
+    notices = dict.fromkeys(notice for run in runs for notice in run.notices)
+    if shared and all(run.tool == junit.NAME for run in runs):
+        notices[f"{plural(len(shared), 'test')} in {_OF_FOLDERS}"] = None
     return ImportedRun(
         tool=AND.join(sorted({run.tool for run in runs})),
         path=_folder_of([run.path for run in runs]),
@@ -172,7 +182,7 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
         judges=tuple(dict.fromkeys(judge for run in runs for judge in run.judges)),
         started_at=min(starts, default=None),
         duration_s=sum(run.duration_s for run in runs),
-        notices=tuple(dict.fromkeys(notice for run in runs for notice in run.notices)),
+        notices=tuple(notices),
         stopped=_why_stopped(runs, cases),
     )
 
@@ -184,16 +194,26 @@ def _why_stopped(runs: Sequence[ImportedRun], cases: Sequence[ImportedCase]) -> 
     return "; ".join(filter(None, (*(run.stopped for run in runs), lost)))
 
 
-def _of_model(case: ImportedCase, run: ImportedRun, of_several: Collection[str]) -> ImportedCase:
-    """The case, with its file; if its suite is one `of_several` models, of the suite of its model."""
-    model = AND.join(sorted(run.models)) if case.suite in of_several else ""
-    suite = suite_of(case.suite, model) if model else case.suite
+_OF_FOLDERS = "reports in several folders: read as tests of several projects; put the runs of one into one folder"
+
+
+def _owners(runs: Sequence[ImportedRun]) -> Iterator[str]:
+    """The models of each file, or the folder of JUnit XML, whose tests name no project; empty if it is unknown."""
+    folders = [Path(run.path).absolute().parent for run in runs]
+    above = os.path.commonpath(folders)
+    for run, folder in zip(runs, folders, strict=True):
+        yield os.path.relpath(folder, above) if run.tool == junit.NAME else AND.join(sorted(run.models))
+
+
+def _of_owner(case: ImportedCase, run: ImportedRun, owner: str) -> ImportedCase:
+    """The case, with its file; of a suite of its owner if it has one."""
+    suite = suite_of(case.suite, owner) if owner else case.suite
     return replace(case, suite=suite, file=case.file or run.path)
 
 
-def suite_of(suite: str, model: str) -> str:
-    """What a suite is called that has the cases of one of several models."""
-    return f"{suite} ({model})"
+def suite_of(suite: str, owner: str) -> str:
+    """What a suite is called that has the cases of one of several models, or of one of several folders."""
+    return f"{suite} ({owner})"
 
 
 def _folder_of(paths: Sequence[str]) -> str:

@@ -378,7 +378,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             error = error or one.at(self.end.at).name_or_empty
         measured = end not in (Outcome.ERRORED, Outcome.SKIPPED)
         results = self._checks(one, end, scales) if measured else _read_all(self.unmade, one, scales)
-        if measured and not results and self.ungraded:
+        if measured and self.ungraded and all(result.reason == NO_SCORE for result in results):
             end, measured = Outcome.ERRORED, False
         if end is Outcome.SKIPPED:
             results = [check_result("status", "status", passed=None, reason=error)]
