@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from fcntl import LOCK_EX, flock
@@ -33,7 +34,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # With a folder on the path that this user may not enter, a missing program would be "Permission denied".
-os.environ["PATH"] = os.pathsep.join(folder for folder in os.get_exec_path() if os.access(folder, os.X_OK))
+# `python3` is the one that runs the tests: the shim of a version manager starts twenty programs before it.
+_FOLDERS = (str(Path(sys._base_executable).parent), *os.get_exec_path())
+os.environ["PATH"] = os.pathsep.join(folder for folder in _FOLDERS if os.access(folder, os.X_OK))
 
 
 def _has_room(folder: str) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import random
 import re
 import shutil
 import socket
@@ -21,6 +22,7 @@ import sys
 import uuid
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -179,9 +181,12 @@ def renamed(workflow: Path, runner: Path) -> Path:
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """A free port from which the system starts no connection of its own: it is taken minutes later."""
+    for port in random.sample(range(20_000, 32_000), 100):
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("none of 100 ports is free")
 
 
 _pushed: dict[str, Sequence[dict]] = {}  # workflow and commit → what its run stored
