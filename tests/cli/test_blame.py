@@ -93,6 +93,24 @@ def test_what_code_lost_is_found_if_it_is_put_back_too_also_if_it_is_not_committ
     assert "36 months" in (change.path / "agent.py").read_text()
 
 
+def test_of_a_text_that_moved_with_its_code_both_are_put_back(change, runevals):
+    """Also where all cases run without each hunk."""
+    change.git("mv", PLACE, "prompts/help.md")
+    change.write("prompts/help.md", PROMPT.replace("24 months", "two years"))
+    change.write("agent.py", AGENT.replace("support.md", "help.md"))
+    change.git("commit", "-qam", "move")
+    code, out, _ = runevals("--base", "main", "-q")
+    ended(code, 1, out, "  which line  runevals blame --code\n")
+    code, _, err = runevals("blame", "-q")
+    assert (code, "; --code also puts back 1 other file\n" in err) == (3, True), err
+    code, out, _ = runevals("blame", "-q", "--code", "--coverage")
+    lines = [
+        "agent.py:5 and prompts/help.md (the whole file) lost warranty (both put back: 0 of 1 → 1 of 1; ",
+        "\n  agent.py:5: noticed by warranty\n",
+    ]
+    ended(code, 0, out, *lines)
+
+
 def test_noise_takes_more_runs_and_a_limit_ends_the_search(change, runevals):
     on_main(change, "runevals.yaml", SETTINGS.replace(", deterministic: true", ", reuse: true") + "repeat: 5\n")
     change.write(PLACE, PROMPT.replace("24 months", "two years").replace("We ship", "We walk"))
@@ -185,6 +203,14 @@ def test_coverage_names_the_cases_that_notice_a_line_beside_what_was_lost(change
     code, out, _ = runevals("blame", "-q", "--coverage")
     noticed = f"{PLACE}:3: noticed by warranty\n"
     ended(code, 0, out, f"{PLACE}:3 lost warranty (put", f"{PLACE}:9 is changed, and no case notices it", noticed)
+
+
+def test_what_was_lost_is_noticed_although_the_runs_of_the_coverage_are_too_few(change, runevals):
+    on_main(change, "runevals.yaml", SETTINGS.replace(", deterministic: true", ", reuse: true") + "repeat: 3\n")
+    change.write(PLACE, PROMPT.replace("24 months", "two years") + "- Smile.\n")
+    assert runevals("--base", "main", "-q")[0] == 1
+    code, out, _ = runevals("blame", "-q", "--coverage")
+    ended(code, 0, out, f"{PLACE}:3: noticed by warranty\n", f"{PLACE}:10 is new, and no case shows a difference")
 
 
 def test_coverage_of_a_noisy_target_says_in_how_many_runs_nothing_was_seen(change, runevals):

@@ -51,7 +51,7 @@ class BlamedCase(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class HunkCoverage(Struct, frozen=True, kw_only=True, gc=False):
-    """Which cases differ from the head with this hunk alone put back."""
+    """Which cases differ from the head with this hunk alone put back, and which it is known to have lost."""
 
     hunk: Hunk
     new: bool = False  # the base has nothing in its place

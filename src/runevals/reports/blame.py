@@ -86,10 +86,10 @@ def _effort(cases: Sequence[BlamedCase]) -> str:
 def _of_hunk(one: HunkCoverage) -> str:
     place = _place(one.hunk)
     unmeasured = f" ({plural(one.unmeasured, 'case')} could not be compared)" if one.unmeasured else ""
-    if one.reason:
-        return f"{place}: not known: {one_line(one.reason, 300)}"
     if one.cases:
         return f"{place}: noticed by {short_list(one.cases, MOST_KEYS)}{unmeasured}"
+    if one.reason:
+        return f"{place}: not known: {one_line(one.reason, 300)}"
     if one.p_value is not None:
         return f"{place}: noticed by the cases together, by none alone ({p_value(one.p_value)}){unmeasured}"
     return f"{place} is {'new' if one.new else 'changed'}, and {_unnoticed(one)}{unmeasured}"

@@ -55,7 +55,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
     if lost.cases and base is not None and not lines_known and not run.of_tool:
-        code = "" if conclusion.prompt_changes else " --code"
+        code = " --code" if all(text.by_code for text in conclusion.prompt_changes) else ""
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
     options = _options(run.settings, ("config",), where.folder)

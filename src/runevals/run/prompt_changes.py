@@ -81,18 +81,19 @@ def _beside_recording(settings: Settings, changed: _Changed) -> tuple[str, ...]:
 def _changes(
     settings: Settings, loaded: LoadedSuites, commit: str, changed: _Changed, redact: Callable[[str], str]
 ) -> Iterator[TextChange]:
-    root = settings.repository
-    paths = (*prompt_files(settings, loaded), *_other_texts(settings, loaded, commit, changed))
+    root, own = settings.repository, [*prompt_files(settings, loaded)]
+    paths = (*own, *_other_texts(settings, loaded, commit, changed))
     for path in dict.fromkeys(paths):
         try:
             before, now = file_at(root, commit, path), _here(root / path)
+            by_code = before is None and path not in own
             if before is None and now is not None:
                 former_name = next((old for old, new in changed() if new == path), None)
                 before = None if former_name is None else file_at(root, commit, former_name)
         except (ExternalError, OSError):
             continue
         if before != now and (diff := _diff(before or b"", now or b"")):
-            yield TextChange(path=path, diff=redact(diff))
+            yield TextChange(path=path, diff=redact(diff), by_code=by_code)
 
 
 def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:

@@ -79,18 +79,24 @@ def covered(plan: CoveragePlan, request: RunRequest, blame: Blame | None) -> Bla
     settings = with_target(request.settings, request.suites.suites)
     head = settings.head.commit or ""
     request = replace(request, settings=settings)
+    if blame is None:
+        files = plan.files
+        hunks = len(plan.change.hunks)
+        blame = Blame(base=plan.base, hunks=hunks, files=len(files.files), uncommitted=files.uncommitted)
     coverage: tuple[HunkCoverage, ...] = ()
     if not plan.hunks:
         request.tell("No hunk adds or changes text: there is nothing to cover.")
     else:
         request.tell(f"Coverage of the change: {_planned(plan)}")
         with request.budget.timed(), put_back_runner(request, head, plan.change) as runner:
-            coverage = _coverage(plan, runner)
-    if blame is None:
-        files = plan.files
-        hunks = len(plan.change.hunks)
-        blame = Blame(base=plan.base, hunks=hunks, files=len(files.files), uncommitted=files.uncommitted)
+            coverage = tuple(_with_lost(one, blame) for one in _coverage(plan, runner))
     return without_either(replace(blame, coverage=coverage), settings)
+
+
+def _with_lost(one: HunkCoverage, blame: Blame) -> HunkCoverage:
+    """With the cases that the search found it to have lost, whose runs are more than those of the coverage."""
+    lost = [case.key for case in blame.cases if one.hunk in case.hunks]
+    return replace(one, cases=tuple(dict.fromkeys([*one.cases, *lost])))
 
 
 def _planned(plan: CoveragePlan) -> str:
@@ -113,7 +119,7 @@ def _coverage(plan: CoveragePlan, runner: PutBackRunner) -> tuple[HunkCoverage, 
         if runs and _is_measured(runs):
             measured[number] = runs
         else:
-            reasons[number] = _why_not(runner, stopped=runs is None)
+            reasons[number] = _why_not(runner, plan, stopped=runs is None)
     answers = noticed(head or {}, list(measured.values()), deterministic=plan.deterministic)
     by_number = dict(zip(measured, answers, strict=True))
     return tuple(_of_hunk(plan, n, by_number.get(n, Noticed()), reasons.get(n, "")) for n in plan.hunks)
@@ -123,11 +129,11 @@ def _is_measured(runs: Runs) -> bool:
     return any(run.status.measured for attempts in runs.values() for run in attempts)
 
 
-def _why_not(runner: PutBackRunner, *, stopped: bool) -> str:
+def _why_not(runner: PutBackRunner, plan: CoveragePlan, *, stopped: bool) -> str:
     stop = runner.request.budget.stop.problem
     if stopped:
         return "the run was stopped" if stop is None else stop.message
-    return f"nothing runs with it put back: {one_line(runner.trouble, 200)}"
+    return f"nothing runs with it put back: {one_line(runner.trouble, 200)}{plan.files.with_code}"
 
 
 def _of_hunk(plan: CoveragePlan, number: int, answer: Noticed, reason: str) -> HunkCoverage:

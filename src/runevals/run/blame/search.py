@@ -85,7 +85,8 @@ def blamed(
     with request.budget.timed(), put_back_runner(request, head, change) as runner:
         results = searched(searches, runner.measure)
     if all(result.why_not == "unmeasured" for result in results.values()):
-        raise ExternalError(f"the lost cases could not be run again: {one_line(runner.trouble, 300)}")
+        trouble = f"the lost cases could not be run again: {one_line(runner.trouble, 300)}"
+        raise ExternalError(trouble + files.with_code if any(each.head for each in results.values()) else trouble)
     cases = [_case(key, result, runner, files, alike[key]) for key, result in results.items()]
     blame = Blame(
         base=base,
@@ -160,10 +161,7 @@ def hunks_since(base: str, request: RunRequest, *, code: bool) -> tuple[ChangedF
     files = files_since(base, request.settings, request.suites, code=code)
     change = hunks_of(files.files)
     if not change.hunks:
-        others = f"; {plural(len(files.left_out), 'other file')} changed: --code puts these back" * bool(
-            files.left_out
-        )
-        raise InvalidSettings(f"nothing that the target reads changed since {base[:7]}{others}")
+        raise InvalidSettings(f"nothing that the target reads changed since {base[:7]}{files.with_code}")
     return files, change
 
 
@@ -214,13 +212,14 @@ def _reason(result: SearchResult, runner: PutBackRunner, files: ChangedFiles) ->
             return "the search was stopped" if stop is None else stop.message
         case "limit":
             return "it takes more runs than may be made"
-        case "unmeasured":
+        case "unmeasured" if not result.head:
             return "its runs errored"
+        case "unmeasured":
+            return f"its runs errored with {all_hunks} put back{files.with_code}"
         case "passes":
             return f"it passes now, {_of(result.head)}"
         case "elsewhere":
-            code = f"; --code also puts back {plural(len(files.left_out), 'other file')}" if files.left_out else ""
-            return f"still lost with {all_hunks} put back, {_of(result.restored)}{code}"
+            return f"still lost with {all_hunks} put back, {_of(result.restored)}{files.with_code}"
         case "noise":
             both = f"{_of(result.head)} now, {_of(result.restored)} with {all_hunks} put back"
             return f"its runs differ too little to tell: {both}"
