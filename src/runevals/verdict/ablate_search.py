@@ -42,7 +42,7 @@ class Ablation(Struct, frozen=True, kw_only=True):
     idle: HunkSet = NOTHING
     needed: HunkSet = NOTHING
     untried: HunkSet = NOTHING
-    noisy: Sequence[Key] = ()  # cases that pass too seldom with the whole prompt
+    noisy: Sequence[Key] = ()  # cases that pass too seldom with the whole prompt, or are not measured
     whole: Values = {}  # runs with the whole prompt
     smallest: Values = {}  # fresh runs of the smallest one
     confirmed: bool = False  # these lost no case

@@ -61,6 +61,16 @@ def test_the_lines_that_no_case_needs_are_named_and_the_patch_applies(prompt):
     assert (prompt.path / PLACE).read_text() == smaller
 
 
+def test_cases_that_are_not_looked_at_do_not_count_and_say_why(prompt):
+    items = [{"testId": key, "prompt": key, "expected_response": "yes"} for key in ("warranty", "lost", "error")]
+    prompt.write("evals.json", {**EXACT, "items": items})
+    prompt.write("agent.py", AGENT.replace('"30 days"', '"30 days", "lost": "nothing"'))
+    lines = [*described(ablated(RunRequest.of(cwd=prompt.path), [PLACE]))]
+    assert lines[0].startswith("4 of 5 hunks change nothing in 1 case (")
+    assert "Not looked at, as they fail too often with the whole prompt: lost" in lines
+    assert "Not looked at, as they could not be measured with the whole prompt: error" in lines
+
+
 def test_a_budget_of_calls_is_kept(prompt):
     notices = []
     request = replace(RunRequest.of(cwd=prompt.path, max_calls=9), tell=notices.append)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
@@ -39,7 +40,7 @@ class AblationReport(Struct, frozen=True, kw_only=True):
     """What can be left out of the prompts."""
 
     hunks: Sequence[Hunk]
-    cases: int
+    cases: int  # that are looked at
     result: Ablation
     patch: str  # empty if nothing can be left out, or that is not sure
     saved_tokens: int  # of the prompts
@@ -149,7 +150,7 @@ def _report(
     sides = [spent.get(hunks, ()) for hunks in (NOTHING, result.idle)]
     return AblationReport(
         hunks=change.hunks,
-        cases=len(result.whole),
+        cases=len({*result.whole} - {*result.noisy}),
         result=result,
         patch=_patch(contents, now) if result.confirmed else "",
         saved_tokens=saved // CHARACTERS_OF_A_TOKEN,
@@ -193,9 +194,11 @@ def described(report: AblationReport) -> Iterator[str]:
         yield from (terminal_text(f"  {title}: {place}") for place in places[:MOST_LINES])
         if len(places) > MOST_LINES:
             yield f"  … and {len(places) - MOST_LINES} more: {title}"
-    if result.noisy:
-        names = short_list([key for _, key in result.noisy])
-        yield terminal_text(f"Not looked at, as they fail too often with the whole prompt: {names}")
+    left_out: dict[str, list[str]] = defaultdict(list)
+    for case in result.noisy:
+        left_out["fail too often" if result.whole.get(case) else "could not be measured"].append(case[1])
+    for why, keys in left_out.items():
+        yield terminal_text(f"Not looked at, as they {why} with the whole prompt: {short_list(keys)}")
     if report.why_ended:
         yield terminal_text(f"Ended early: {report.why_ended}")
     if result.idle and not result.confirmed:
