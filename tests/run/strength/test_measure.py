@@ -141,6 +141,7 @@ def test_harmless_edits_are_no_wrong_answers(evaluators, failed, made):
 def test_where_to_do_nothing_is_right_nothing_is_asked(evaluators, more):
     found = strength(item(evaluators, **more), answers=["x"])
     assert (found.left_out, found.wrong_answers, found.noticed.value) == (1, 0, None)
+    assert (found.cases, found.answered) == (0, 0)
 
 
 def test_what_no_code_notices_is_left_to_the_judge():

@@ -72,9 +72,9 @@ class Unnoticed(Struct, frozen=True, kw_only=True):
 class Strength(Struct, frozen=True, kw_only=True):
     """What a suite notices. Groups are (noticed, wrong) of one case each."""
 
-    cases: int
-    answered: int  # cases with a right answer
-    left_out: int  # cases in which nothing can be wrong in this sense
+    cases: int  # that are asked about
+    answered: int  # of these, with a right answer
+    left_out: int  # turns in which nothing can be wrong in this sense
     by_kind: Mapping[str, tuple[int, int]]
     by_category: Mapping[str, Sequence[tuple[int, int]]]
     unnoticed: Sequence[Unnoticed]
@@ -141,20 +141,19 @@ class _Asking:
             for index, case in enumerate(plan.cases)
             for number in range(1, len(case.turns) + 1)
         ]
-        quiet = 0
+        of_use: list[TurnOf] = []
         for place, of in enumerate(turns):
             idle = self._find_idle(of)
             if self._wants_something(of):
                 self._ask(of, _others(turns, place), idle)
-            else:
-                quiet += 1
+                of_use.append(of)
         categories: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for (_, category), (noticed, wrong) in self._groups.items():
             categories[category or ""].append((noticed, wrong))
         return Strength(
-            cases=len(plan.cases),
-            answered=len({(of.case.suite, of.case.key) for of in turns if of.right is not None}),
-            left_out=quiet,
+            cases=len({(of.case.suite, of.case.key) for of in of_use}),
+            answered=len({(of.case.suite, of.case.key) for of in of_use if of.right is not None}),
+            left_out=len(turns) - len(of_use),
             by_kind={kind: (noticed, wrong) for kind, (noticed, wrong) in self._kinds.items()},
             by_category=categories,
             unnoticed=self._unnoticed,
