@@ -61,6 +61,11 @@ def _entry(item: dict[str, str], source: Source, index: int) -> QuarantineEntry:
     )
 
 
+def may_be_listed(case: Case | CaseReport) -> bool:
+    """Whether gates may ignore it."""
+    return not case.critical and case.category not in CRITICAL_CATEGORIES
+
+
 def active_entries(
     entries: Sequence[QuarantineEntry], cases: Sequence[Case | CaseReport], today: date
 ) -> Quarantine:
@@ -70,7 +75,7 @@ def active_entries(
     active: dict[tuple[str, str], QuarantineEntry] = {}
     for entry in entries:
         of_key = [c for c in cases if c.key == entry.key and entry.suite in (None, c.suite)]
-        matches = [case for case in of_key if not (case.critical or case.category in CRITICAL_CATEGORIES)]
+        matches = [case for case in of_key if may_be_listed(case)]
         if len(matches) < len(of_key):
             message = f"{entry.key} is critical, so it counts; remove it from the list"
             notices.append(f"quarantine: {message}")

@@ -76,6 +76,15 @@ def test_the_prediction_names_dead_and_flaky_cases():
     assert [name for name, _ in described(prediction)][:5] == ["a/a", "power", "power", "power", "power"]
 
 
+@pytest.mark.parametrize(
+    ("steady", "repair"),
+    [(6, "split or fix them"), (9, "split or fix them, or quarantine k9"), (17, "or quarantine k17, k18")],
+)
+def test_as_many_cases_are_proposed_for_quarantine_as_its_list_may_have(steady, repair):
+    sentences = [sentence for _, sentence in described(predicted(suite(*["pppppp"] * steady, *["pfpfpf"] * 3)))]
+    assert any(sentence.endswith(repair) for sentence in sentences), sentences
+
+
 def test_categories_are_parts_only_if_the_verdict_tests_them():
     assert [list(part) for part in suite(*["pp"] * 10).parts] == [[0, 2, 4, 6, 8], [1, 3, 5, 7, 9]]
     assert suite(*["pp"] * 8).parts == []

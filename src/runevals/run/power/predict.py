@@ -13,9 +13,11 @@ from msgspec.structs import replace
 
 from runevals.lib.statistics.chance import beta_weights
 from runevals.lib.statistics.proportion import share_of_a_group
-from runevals.lib.text.numbers import plural, short_list
+from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import RunReport, State
 from runevals.run.power.simulate import CaseOdds, Plan, Rates, Simulated
+from runevals.suites.quarantine import MOST as MOST_LISTED
+from runevals.suites.quarantine import may_be_listed
 from runevals.verdict.parts import PART_MIN_CASES
 
 POWER = 0.9
@@ -25,7 +27,6 @@ FEWEST, MOST = 100, 300  # simulated changes of a question
 SAME_RATES = 10  # of them have the same pass rates
 MORE = 2  # times as many are simulated of what is printed
 FLAKY = 0.2, 0.8  # pass rates between which a case is proposed for quarantine
-MOST_QUARANTINED = 0.1  # of the cases
 START_CASES = 1.0  # the weight of what is supposed of a suite before its runs
 _SEED = 20261127
 
@@ -77,6 +78,7 @@ class Prediction(Struct, frozen=True, kw_only=True):
     repairs: Sequence[Repair]
     dead: Sequence[str]  # cases that never passed: they cannot show a loss
     flaky: Sequence[str]
+    for_quarantine: Sequence[str]  # of these, as many as its list may have
 
 
 def of_case(rates: Rates, size: float, rng: random.Random) -> Rates:
@@ -172,6 +174,15 @@ class Suite(Struct, frozen=True, kw_only=True):
         some = [one for one in self.odds if one.runs > 2 and FLAKY[0] <= one.passes / one.runs <= FLAKY[1]]
         return sorted(some, key=lambda one: abs(one.passes / one.runs - 0.5))
 
+    @property
+    def for_quarantine(self) -> list[CaseOdds]:
+        """Flaky cases that may be on its list, at most a tenth of each suite."""
+        sizes = Counter(one.case.suite for one in self.odds)
+        flaky: dict[str, list[CaseOdds]] = {suite: [] for suite in sizes}
+        for one in self.flaky:
+            flaky[one.case.suite] += [one] if may_be_listed(one.case) else []
+        return [one for suite, some in flaky.items() for one in some[: int(MOST_LISTED * sizes[suite])]]
+
 
 def pooled(ends: Sequence[Shares]) -> Shares:
     """The means."""
@@ -203,6 +214,7 @@ def predicted(suite: Suite) -> Prediction:
         repairs=sorted(_repairs(suite, whole), key=lambda repair: repair.runs),
         dead=[one.case.key for one in suite.odds if not one.passes],
         flaky=[one.case.key for one in suite.flaky],
+        for_quarantine=[one.case.key for one in suite.for_quarantine],
     )
 
 
@@ -212,8 +224,7 @@ def _repairs(suite: Suite, whole: Detectable) -> Iterator[Repair]:
     if not place:
         return
     size = SIZES[place - 1]
-    most = int(MOST_QUARANTINED * len(suite.odds))
-    out = suite.flaky[:most]
+    out = suite.for_quarantine
     plan = suite.plan
     more = replace(plan, repeat=2 * plan.repeat, base_looks=2 * plan.base_looks)
     doubled = [
@@ -252,10 +263,8 @@ def described(prediction: Prediction) -> Iterator[tuple[str, str]]:
         )
     if prediction.flaky:
         flaky = short_list(prediction.flaky)
-        yield (
-            "cases",
-            f"between a fifth and four fifths of their runs pass: {flaky}; split, fix or quarantine them",
-        )
+        repair = f"split or fix them{phrase(short_list(prediction.for_quarantine), ', or quarantine {}')}"
+        yield "cases", f"between a fifth and four fifths of their runs pass: {flaky}; {repair}"
     if prediction.repairs:
         best = prediction.repairs[0]
         yield "repair", f"the cheapest way to see smaller losses: {best.what} ({best.runs:.0f} runs a verdict)"
