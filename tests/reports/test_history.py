@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
 
-from runevals.records import ModelIdentity
+from runevals.records import ModelIdentity, ShardInfo
+from runevals.reports import badge
 from runevals.reports.history import PastRun, render
 from tests.reports.conclusions import all_passed, conclusion
 from tests.reports.hostile import NASTY
@@ -30,10 +32,14 @@ def groups(*runs):
 
 def test_runs_of_other_suites_or_another_target_stand_apart():
     other = ModelIdentity(type="openai", model="gpt-5")
-    found = groups(past(1), past(2, suite="b.json"), past(3, target=other), past(4))
+    small = {"settings": {"target": "small"}, "target": ModelIdentity(type="python")}
+    one, another = past(5, **small), past(6, settings={"target": "python:a.py:b"}, target=small["target"])
+    found = groups(past(1), past(2, suite="b.json"), past(3, target=other), past(4), one, another)
     assert [(group["name"], [run["file"] for run in group["runs"]]) for group in found] == [
         ("evals.json · openai gpt-6.1-terra", ["1.json", "4.json"]),
         ("evals.json · openai gpt-5", ["3.json"]),
+        ("evals.json · small (python)", ["5.json"]),
+        ("evals.json · python", ["6.json"]),
         ("b.json", ["2.json"]),
     ]
 
@@ -50,6 +56,18 @@ def test_a_row_says_what_came_of_a_run_and_what_is_unknown_is_no_number():
         [0.5, None],
         [3.0, None],
     ]
+
+
+def test_runs_of_some_cases_are_listed_and_are_no_part_of_the_trend():
+    some = [
+        past(2, {"a": "p"}, settings={"filter": ["a"]}),
+        past(3, {"a": "p"}, shard=ShardInfo(part=1, of=2, plan_cases=2, positions=(0,))),
+    ]
+    (group,) = groups(past(1), *some)
+    assert [run["cases"] for run in group["runs"]] == ["2", "1", "1"]
+    assert [[point["value"] for point in trend["points"]] for trend in group["trends"]] == [[0.5], [3.0]]
+    assert json.loads(badge.render([past(1), *some]))["message"] == "1 of 2 cases pass"
+    assert len(groups(*some)[0]["trends"][0]["points"]) == 2
 
 
 @pytest.mark.parametrize("text", NASTY)

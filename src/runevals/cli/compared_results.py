@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from runevals.records import AcceptedLoss, Conclusion, RunInfo
 
 _MERGE = re.compile(r"refs/pull/[0-9]+/merge")
-_PART = frozenset({"filter", "category", "tag"})  # settings of a run of some cases
 LAST = 50  # results that are searched for a comparison
 
 
@@ -50,7 +49,7 @@ def newest_comparison(
     if (newest := next(compared, None)) is not None:
         commit = newest[1].report.run.commit
         of_commit = [newest, *takewhile(lambda each: each[1].report.run.commit == commit, compared)]
-        whole = next((each for each in of_commit if _PART.isdisjoint(each[1].report.run.settings)), newest)
+        whole = next((each for each in of_commit if not each[1].report.run.of_some_cases), newest)
         of_run = (each for each in of_commit if run_of(each[0]) == run_of(whole[0]))
         return next(filter(lambda each: losses_of(each[1]), of_run), whole)
     makes = base_command(Path.cwd()) or "runevals --base origin/main"

@@ -19,7 +19,7 @@ from runevals.lib.text.numbers import money, percent, plural, score
 from runevals.records.errors import InvalidSettings
 from runevals.reports import badge
 from runevals.reports.console import MARKS
-from runevals.reports.history import PastRun, name_of, of_like, render
+from runevals.reports.history import PastRun, name_of, of_all_cases, of_like, render
 from runevals.reports.past_results import newest_results, readable
 from runevals.repository import git
 
@@ -134,7 +134,7 @@ def _lines(runs: Sequence[PastRun]) -> Iterator[str]:
         if number:
             yield ""
         yield name_of(*names, alike)
-        totals = [run.report.totals for run in like]
+        totals = [run.report.totals for run in of_all_cases(like)]
         yield from _trend("pass rate", [total.pass_rate for total in totals], (0.0, 1.0))
         yield from _trend("score", [total.composite for total in totals], (1.0, 5.0))
         for run in like:

@@ -319,6 +319,11 @@ class RunInfo(Struct, frozen=True, kw_only=True, gc=False):
         """Whether another tool made it, so that we cannot run its cases."""
         return any(suite.dialect.startswith(OF_TOOL) for suite in self.suites)
 
+    @property
+    def of_some_cases(self) -> bool:
+        """Whether filters or a shard left cases out."""
+        return self.shard is not None or not {"filter", "category", "tag"}.isdisjoint(self.settings)
+
 
 class Totals(Struct, frozen=True, kw_only=True, gc=False):
     """Counts of cases and means over them; None if nothing was measured or reported."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from runevals.lib.text.numbers import plural
-from runevals.reports.history import PastRun, of_like
+from runevals.reports.history import PastRun, of_all_cases, of_like
 
 _COLOURS = {"failed": "red", "unmeasured": "lightgrey", "skipped": "lightgrey", "passed": "brightgreen"}
 
@@ -15,7 +15,7 @@ _SHARES = {0.9: "brightgreen", 0.8: "green", 0.6: "yellow", 0.4: "orange", 0.0: 
 
 def render(runs: Sequence[PastRun]) -> str:
     """`runs` in the order of time. The worst verdict decides the colour."""
-    newest = [like[-1] for like in of_like(runs).values()]
+    newest = [of_all_cases(like)[-1] for like in of_like(runs).values()]
     outcomes = {run.conclusion.verdict.outcome for run in newest}
     colour = next(colour for outcome, colour in _COLOURS.items() if outcome in outcomes)
     totals = [run.report.totals for run in newest]

@@ -36,7 +36,7 @@ def lines(blame: Blame | None) -> list[str]:
 def coverage_lines(blame: Blame | None) -> list[str]:
     """One line of plain text for each hunk of the coverage, those that no case notices first."""
     coverage = () if blame is None else blame.coverage
-    hunks = sorted(coverage, key=lambda one: bool(one.cases or one.p_value is not None or one.reason))
+    hunks = sorted(coverage, key=lambda one: any((one.cases, one.p_value is not None, one.reason)))
     return limited(hunks, MOST_HUNKS, _of_hunk)
 
 

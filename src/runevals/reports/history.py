@@ -43,6 +43,11 @@ def of_like(runs: Sequence[PastRun]) -> Mapping[tuple[str, str], Sequence[PastRu
     return dict(sorted(groups.items(), key=lambda group: first.index(group[0][0])))
 
 
+def of_all_cases(runs: Sequence[PastRun]) -> Sequence[PastRun]:
+    """These without the runs of some cases, which are no part of a trend; all of them if there are no others."""
+    return [run for run in runs if not run.report.run.of_some_cases] or runs
+
+
 def name_of(suites: str, target: str, alike: Collection[tuple[str, str]]) -> str:
     """The title of a group: its suites, with the target if they have several."""
     several = sum(suites == other for other, _ in alike) > 1
@@ -50,8 +55,10 @@ def name_of(suites: str, target: str, alike: Collection[tuple[str, str]]) -> str
 
 
 def _target(report: RunReport) -> str:
-    target = report.run.target
-    return f"{target.type} {target.model}" if target.model else target.type
+    """One of several targets by its name in the settings, too."""
+    target, name = report.run.target, str(report.run.settings.get("target", ""))
+    kind = " ".join(filter(None, (target.type, target.model)))
+    return kind if ":" in name or name in ("", target.type) else f"{name} ({kind})"
 
 
 def render(runs: Sequence[PastRun]) -> str:
@@ -64,14 +71,15 @@ def render(runs: Sequence[PastRun]) -> str:
 
 
 def _group(suites: str, target: str, runs: Sequence[PastRun]) -> Json:
-    rates = [run.report.totals.pass_rate for run in runs]
-    scores = [run.report.totals.composite for run in runs]
+    whole = of_all_cases(runs)
+    rates = [run.report.totals.pass_rate for run in whole]
+    scores = [run.report.totals.composite for run in whole]
     return {
         "title": one_line(suites, 200),
         "target": f"Target: {one_line(target, 200)}",
         "trends": [
-            {"name": "Pass rate", "axis": "%", "scale": [0, 1], "points": _points(runs, rates, percent)},
-            {"name": "Score", "axis": "", "scale": [1, 5], "points": _points(runs, scores, score)},
+            {"name": "Pass rate", "axis": "%", "scale": [0, 1], "points": _points(whole, rates, percent)},
+            {"name": "Score", "axis": "", "scale": [1, 5], "points": _points(whole, scores, score)},
         ],
         "runs": [_row(run) for run in runs],
     }

@@ -44,8 +44,7 @@ class AblationReport(Struct, frozen=True, kw_only=True):
     result: Ablation
     patch: str  # empty if nothing can be left out, or that is not sure
     saved_tokens: int  # of the prompts
-    tokens: tuple[float | None, float | None]  # sent for a run of a case: before and after
-    cost_usd: tuple[float | None, float | None]
+    cost_usd: tuple[float | None, float | None]  # of an answer: before and after
     margin: float
     p_value: float | None  # that the smallest prompt is worse by the margin or more
     loss: float  # of its mean pass rate
@@ -154,7 +153,6 @@ def _report(
         result=result,
         patch=_patch(contents, now) if result.confirmed else "",
         saved_tokens=saved // CHARACTERS_OF_A_TOKEN,
-        tokens=(_sent(sides[0]), _sent(sides[1])),
         cost_usd=(_cost(sides[0]), _cost(sides[1])),
         margin=margin,
         p_value=non_inferiority_p_value(losses, margin) if losses else None,
@@ -173,10 +171,6 @@ def _patch(before: Mapping[str, bytes], now: Mapping[str, bytes | None]) -> str:
         )
         lines += unified_diff(old, new, f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-def _sent(runs: Sequence[AttemptReport]) -> float | None:
-    return mean(turn.input_tokens for run in runs for turn in run.turns if turn.error is None)
 
 
 def _cost(runs: Sequence[AttemptReport]) -> float | None:

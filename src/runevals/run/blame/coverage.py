@@ -12,7 +12,7 @@ from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.run.blame.changed import ChangedFiles
 from runevals.run.blame.hunks import ChangeHunks
 from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner
-from runevals.run.blame.search import hunks_since
+from runevals.run.blame.search import hunks_since, not_searched
 from runevals.run.call_limit import calls_of_attempt
 from runevals.run.default_target import with_target
 from runevals.run.redaction.redactors import without_either
@@ -79,10 +79,7 @@ def covered(plan: CoveragePlan, request: RunRequest, blame: Blame | None) -> Bla
     settings = with_target(request.settings, request.suites.suites)
     head = settings.head.commit or ""
     request = replace(request, settings=settings)
-    if blame is None:
-        files = plan.files
-        hunks = len(plan.change.hunks)
-        blame = Blame(base=plan.base, hunks=hunks, files=len(files.files), uncommitted=files.uncommitted)
+    blame = blame or not_searched(plan.base, plan.files, plan.change)
     coverage: tuple[HunkCoverage, ...] = ()
     if not plan.hunks:
         request.tell("No hunk adds or changes text: there is nothing to cover.")

@@ -88,14 +88,13 @@ def blamed(
         trouble = f"the lost cases could not be run again: {one_line(runner.trouble, 300)}"
         raise ExternalError(trouble + files.with_code if any(each.head for each in results.values()) else trouble)
     cases = [_case(key, result, runner, files, alike[key]) for key, result in results.items()]
-    blame = Blame(
-        base=base,
-        hunks=len(change.hunks),
-        files=len(files.files),
-        uncommitted=files.uncommitted,
-        cases=(*cases, *lower_scores(conclusion.comparison)),
-    )
-    return without_either(blame, settings)
+    cases += lower_scores(conclusion.comparison)
+    return without_either(replace(not_searched(base, files, change), cases=tuple(cases)), settings)
+
+
+def not_searched(base: str, files: ChangedFiles, change: ChangeHunks) -> Blame:
+    """What can be put back, before anything is."""
+    return Blame(base=base, hunks=len(change.hunks), files=len(files.files), uncommitted=files.uncommitted)
 
 
 def _searched_cases(conclusion: Conclusion, request: RunRequest) -> dict[Key, int]:

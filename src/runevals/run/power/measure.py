@@ -31,7 +31,8 @@ def a_a(request: RunRequest, past: Sequence[RunReport]) -> Prediction:
     settings = with_target(request.settings, request.suites.suites)
     if settings.target is not None and settings.target.deterministic:
         raise InvalidSettings(DETERMINISTIC)
-    report = _pooled(replace(request, settings=settings), past) if past else _measured(request)
+    request = replace(request, settings=settings)
+    report = _pooled(request, past) if past else _measured(request)
     if not any(run.status.measured for case in report.cases for run in case.runs):
         raise ExternalError("no run was measured, so that nothing can be said of the suite")
     if report.run.target.deterministic:
@@ -57,27 +58,20 @@ def limited(settings: Settings) -> Settings:
 
 
 def _measured(request: RunRequest) -> RunReport:
-    settings = with_target(request.settings, request.suites.suites)
-    settings = replace(
-        settings.repeated(TWICE * max(FEWEST_ROUNDS, settings.measure.repeat)),
-        compare=replace(settings.compare, against=None),
-    )
+    rounds = TWICE * max(FEWEST_ROUNDS, request.settings.measure.repeat)
+    settings = replace(request.settings.repeated(rounds), compare=replace(request.settings.compare, against=None))
     request = replace(request, settings=settings)
     require_few_calls(request)
     calls = calls_of_attempt(settings, request.suites) * settings.attempts
     plan = plan_of(request.suites, settings)
-    cost = estimated_cost(plan, settings, calls, 0)
+    cost, most = estimated_cost(plan, settings, calls, 0), settings.measure.limits.cost_usd
+    end = "no limit of dollars (--max-cost)" if most is None else money(most)
     request.tell(
         f"Measuring the suite twice, {plural(settings.attempts, 'run')} of each case in all: "
-        f"{plural(calls, 'call')} of target and judge, {cost}; it ends at {_most(request)}"
+        f"{plural(calls, 'call')} of target and judge, {cost}; it ends at {end}"
     )
     with request.budget.timed(), open_side(request) as side:
         return measure(side, request.progress(side))
-
-
-def _most(request: RunRequest) -> str:
-    most = request.settings.measure.limits.cost_usd
-    return "no limit of dollars (--max-cost)" if most is None else money(most)
 
 
 def _pooled(request: RunRequest, past: Sequence[RunReport]) -> RunReport:

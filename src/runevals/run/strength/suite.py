@@ -94,22 +94,19 @@ def _case(number: int, each: Unnoticed) -> Case:
 
 def _with(strength: Strength, results: Sequence[tuple[Unnoticed, Outcome]]) -> Strength:
     """With these counted: what the judge failed is noticed."""
-    kinds = {kind: list(counts) for kind, counts in strength.by_kind.items()}
+    kinds = {**strength.by_kind}
     categories = {category: list(groups) for category, groups in strength.by_category.items()}
     for each, outcome in results:
-        noticed = outcome is Outcome.FAILED
-        counts = kinds.setdefault(each.kind, [0, 0])
-        counts[0] += noticed
-        counts[1] += 1
-        categories.setdefault(each.of.case.category or "", []).append((int(noticed), 1))
+        noticed, number = kinds.get(each.kind, (0, 0))
+        kinds[each.kind] = (noticed + (outcome is Outcome.FAILED), number + 1)
+        categories.setdefault(each.of.case.category or "", []).append((int(outcome is Outcome.FAILED), 1))
     done = {id(each): outcome for each, outcome in results}
     rest = [
         replace(each, judged=False) if id(each) in done else each
         for each in strength.unnoticed
         if done.get(id(each)) is not Outcome.FAILED
     ]
-    by_kind = {kind: (noticed, number) for kind, (noticed, number) in kinds.items()}
-    return replace(strength, by_kind=by_kind, by_category=categories, unnoticed=rest)
+    return replace(strength, by_kind=kinds, by_category=categories, unnoticed=rest)
 
 
 def hints_of(strength: Strength) -> list[Hint]:
