@@ -194,6 +194,16 @@ def test_a_case_of_recorded_answers_is_seen_with_these_answers(repository, runev
     ended(code, 0, out + err, "0 of 1 case passes", "Rome")
 
 
+def test_a_case_whose_answers_are_in_the_suite_is_seen_with_them(repository, runevals):
+    items = [{**item, "response": item["expected_response"]} for item in SUITE["items"]]
+    on_main(repository, "evals.json", {**SUITE, "items": items})
+    repository.write("evals.json", {**SUITE, "items": [{**items[0], "response": "Rome"}, items[1]]})
+    words = ("run", "--evaluate-only", "evals.json", "--base", "main", "-q")
+    commands = printed(runevals(*words)[1])
+    code, out, err = typed(runevals, commands["see one"])
+    ended(code, 0, out + err, "0 of 1 case passes", "Rome")
+
+
 def test_a_comment_says_what_runs_in_a_clone_that_has_the_results_of_the_job(lost, runevals):
     runevals("--base", "main", "-q", "-o", "results.json")
     for path in (lost.path / ".evals" / "results").iterdir():

@@ -96,7 +96,7 @@ def case_words(case: CaseReport, settings: Mapping[str, object], folder: str = "
     file = f"./{file}" if file.startswith("-") else file
     pattern = glob.escape(one_line(case.key, 500)).replace(",", "?")  # a comma would separate two patterns
     return (
-        f"run {shlex.quote(file)}",
+        f"run {phrase(settings.get('evaluate_only'), '--evaluate-only ')}{shlex.quote(file)}",
         f" --filter={shlex.quote(pattern)}{_options(settings, RUN_SETTINGS, folder)}",
     )
 

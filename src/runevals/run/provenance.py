@@ -164,7 +164,7 @@ def settings_given(settings: Settings) -> dict[str, object]:
             continue
         if isinstance(value, str | int | float | bool | tuple):
             plain[setting.name] = _without_machine(value, settings) if isinstance(value, tuple) else value
-    return plain | _chosen(settings)
+    return plain | _chosen(settings) | ({"evaluate_only": True} if settings.evaluate_only else {})
 
 
 def _without_machine(values: tuple[object, ...], settings: Settings) -> list[object]:

@@ -6,7 +6,7 @@ from runevals.records import AttemptReport
 
 FEWEST_CASES = 5  # that were answered more than once
 NOTICE = (
-    "all repeated runs gave identical answers: if that is always so, set `deterministic: true`; "
+    "all repeated runs gave identical answers: if that is always so, set `deterministic: true` in the target; "
     "if a cache does it, switch it off"
 )
 
