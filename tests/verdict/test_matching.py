@@ -154,6 +154,19 @@ def test_lost_cases_with_new_keys_or_a_trailing_blank_still_fail():
         assert (found.state, found.shared) == (State.WORSE, 100)
 
 
+def test_a_case_that_was_edited_is_found_where_the_other_cases_of_its_suite_went():
+    """A file was split in two, and one case of each part edited."""
+    base = [one(f"k{n}", f"K{n}", suite="all.json") for n in range(6)]
+    parts = ["first.json"] * 3 + ["second.json"] * 3
+    head = [one(f"k{n}", f"K{n}", suite=part) for n, part in enumerate(parts)]
+    head[1], head[4] = one("k1", "x", suite="first.json"), one("k4", "y", suite="second.json")
+    pairs, added, removed = shown(base, head)
+    assert (added, removed) == ([], [])
+    assert {was for was, now, same in pairs if was == now and not same} == {"k1", "k4"}
+    another = [*head[:4], one("k4", "y", suite="other.json"), head[5]]  # where no case of it went
+    assert shown(base, another)[1:] == (["k4"], ["k4"])
+
+
 def test_a_case_moved_to_a_suite_where_its_key_is_quarantined_counts():
     rest = [case("b", "p", suite="b.json"), *(one(f"k{n}", f"K{n}") for n in range(9))]
     base = report([one("a", "A", critical=True), *rest], deterministic=True)

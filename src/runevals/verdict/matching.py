@@ -267,7 +267,18 @@ def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
         return partners
     for find in (_moved_within_suite, _moved, _edited, _edited_prompts):
         partners |= find(_without(base, set(partners.values())), _without(head, partners))
-    return partners
+    return partners | _edited_elsewhere(partners, base, head)
+
+
+def _edited_elsewhere(partners: Mapping[Key, Key], base: Cases, head: Cases) -> dict[Key, Key]:
+    """Those whose key is where other cases of their suite went."""
+    suites: dict[str, set[str]] = {}
+    for now, was in partners.items():
+        suites.setdefault(was[0], set()).add(now[0])
+    left = _without(head, partners)
+    gone = _without(base, set(partners.values()))
+    places = {was: (suite, was[1]) for was in gone for suite in suites.get(was[0], ()) if (suite, was[1]) in left}
+    return {now: was for was, now in places.items()}
 
 
 def _edited(base: Cases, head: Cases) -> dict[Key, Key]:
