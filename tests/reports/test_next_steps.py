@@ -185,6 +185,17 @@ def test_of_two_projects_gated_from_one_folder_each_accepts_its_own_loss(project
         ended(code, 0, out + err, f"Written: {name}/runevals.accepted.yaml")
 
 
+@pytest.mark.parametrize("words", [("other/two.json",), ("--all",)], ids=str)
+def test_suites_that_the_command_line_named_are_searched(repository, runevals, words):
+    repository.write("runevals.yaml", "target: {type: python, function: 'agent.py:answer', deterministic: true}\n")
+    repository.write("evals/two.json", {**SUITE, "items": SUITE["items"][1:]})
+    on_main(repository, "other/two.json", SUITE)
+    repository.write("agent.py", WORSE)
+    _, out, _ = runevals("run", *words, "--base", "main", "-q")
+    code, out, err = typed(runevals, printed(out)["which line"])
+    ended(code, 0, out + err, "agent.py:2 lost a")
+
+
 def test_a_case_of_recorded_answers_is_seen_with_these_answers(repository, runevals):
     repository.write("answers.jsonl", ANSWERS)
     runevals("--target", "recorded:answers.jsonl", "-q", "-o", "base.json")

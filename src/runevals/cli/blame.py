@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from runevals.cli.progress import progress
 from runevals.github.this_job import change_event, require_own_code
 from runevals.lib.ci import in_ci
 from runevals.lib.terminal import say, terminal_text
-from runevals.lib.text.numbers import short_list
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.reports.blame import plain
 from runevals.reports.publish import check_outputs, publish
@@ -41,7 +42,7 @@ from runevals.run.world.budget import Budget, Stop
 from runevals.settings.resolve import for_target, resolve
 
 if TYPE_CHECKING:
-    from runevals.records import Blame, Conclusion
+    from runevals.records import Blame, Conclusion, RunInfo
     from runevals.settings.resolve import RawSettings
 
 
@@ -86,13 +87,11 @@ def command(
     require_local(words, "blame", ", with the results of the job: runevals blame results.json")
     path, conclusion = newest_comparison(results, options["config"])
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
-    request = _request(words, base, conclusion.report.run.settings.get("target"), quiet=quiet)
+    request = _request(words, base, conclusion.report.run, quiet=quiet)
     require_of_head(conclusion.report.run, path, request.settings.repository, is_named=results is not None)
     if not lost_cases(conclusion.comparison) and not coverage:
         lower = [case.key for case in lower_scores(conclusion.comparison)]
-        passing = (
-            f" Not searched, as it still passes: {short_list(lower, 5)}, with a lower score." if lower else ""
-        )
+        passing = phrase(short_list(lower, 5), " Not searched, as it still passes: {}, with a lower score.")
         say(
             terminal_text(
                 f"No case of {path} fails that passed on the base as it is: nothing is searched.{passing}"
@@ -131,10 +130,14 @@ def require_local(words: RawSettings, command: str, how: str = "") -> None:
         )
 
 
-def _request(words: RawSettings, base: str | None, target: object, *, quiet: bool) -> RunRequest:
+def _request(words: RawSettings, base: str | None, run: RunInfo, *, quiet: bool) -> RunRequest:
     side = protected_side(words, change_event(words), base)
-    words = for_target(replace(words, base_side=side), target)
+    words = for_target(replace(words, base_side=side), run.settings.get("target"))
     settings = resolve(words)
+    if settings.origins["suites"] == "default":  # the command line of the run may have named them
+        here = [os.path.relpath(settings.repository / suite.path, words.cwd) for suite in run.suites]
+        words = replace(words, flags={**words.flags, "all": False, "suites": here})
+        settings = resolve(words)
     require_usable_plugins()
     require_trusted(settings)
     return RunRequest(
