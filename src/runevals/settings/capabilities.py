@@ -69,7 +69,7 @@ def _sections(
     target, judges = values.get("target"), values.get("judge")
     azure = environment.get("AZURE_AI_OPENAI_ENDPOINT")
     if target:
-        yield "target", target_words(target) if isinstance(target, str) else target
+        yield "target", target_words(target)
     for judge in judges if isinstance(judges, list) else [judges] if judges else []:
         section = judge_words(judge) if isinstance(judge, str) else judge
         yield "judge", {"type": "azure" if azure and "base_url" not in section else "openai", **section}

@@ -62,7 +62,7 @@ def target_settings(raw: RawEndpoint, variables: tuple[str, ...] | None = None) 
     model = raw.values["model"]
     if value is None and model is None:
         return None  # a key alone names no model
-    values = _written(value or {"type": "openai"})
+    values = target_words(value or {"type": "openai"})
     if model is not None:
         values["model"] = model
     section = Section(
@@ -74,7 +74,7 @@ def target_settings(raw: RawEndpoint, variables: tuple[str, ...] | None = None) 
         variables=variables,
     )
     base_target = raw.base_values.get("target")
-    deciding = None if base_target is None or not from_file else _written(base_target)
+    deciding = None if base_target is None or not from_file else target_words(base_target)
     return _with_prompt(_settings(section, deciding), section)
 
 
@@ -134,7 +134,3 @@ def _with_prompt(settings: TargetSettings, section: Section) -> TargetSettings:
     if len(prompt.messages) > 1 and (why := settings.takes_one_message) is not None:
         raise InvalidSettings(f"{what}: {name} has messages before the last one, but {why}")
     return replace(settings, prompt=prompt)
-
-
-def _written(value: str | Mapping[str, Any]) -> dict[str, Any]:
-    return target_words(value) if isinstance(value, str) else dict(value)

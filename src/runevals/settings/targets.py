@@ -81,7 +81,7 @@ def _of_models(
     section = word or file.values.get("target") or "openai"
     if name in of_file:
         file, base_side, section = _with_target(file, name), _of_base(base_side, name), of_file[name]
-    kind = (target_words(section) if isinstance(section, str) else section)["type"]
+    kind = target_words(section)["type"]
     if not kind_of(kind).traits.takes_model:
         raise InvalidSettings(
             f"--model was given {len(models)} times, but the {kind} target answers alike with any; leave it out, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
@@ -21,8 +21,10 @@ _MAKERS = {  # how the names of their models begin
 _SCHEMES = {"https": "http"}  # a plain address is an http target's
 
 
-def target_words(text: str) -> dict[str, Any]:
-    """A target written as one text → its section. Raises UsageError."""
+def target_words(text: str | Mapping[str, Any]) -> dict[str, Any]:
+    """A target, which may be written as one text → its section. Raises UsageError."""
+    if not isinstance(text, str):
+        return dict(text)
     kind, _, rest = text.partition(":")
     if _SCHEMES.get(kind, kind) not in KINDS:
         raise _unknown("target", text, forms())

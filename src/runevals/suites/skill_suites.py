@@ -14,13 +14,16 @@ _FOLDERS = (
     ".codex/skills/*", ".cursor/skills/*", ".gemini/skills/*", ".opencode/skill/*", ".opencode/skills/*",
     "plugins/*/skills/*",
 )  # fmt: skip
+_OF_PROJECT = ("runevals.yaml", "runevals.yml")
 _WITH_SKILL = ("*", "plugins/*", "packages/*", "*/skills/*")
 
 
 def skill_suites(root: Path) -> tuple[Path, ...]:
-    """The suites of all skills in `root`, each before its trigger queries."""
+    """The suites of all skills in `root` without settings of their own, each before its trigger queries."""
     files: dict[Path, None] = {}
     for folder in _folders(root):
+        if folder != root and any((folder / name).is_file() for name in _OF_PROJECT):
+            continue  # another project
         beside = (folder / SKILL).is_file() or folder.parent == root / "evals"
         names = [f"evals/{name}" for name in (SKILL_SUITE, *SKILL_TRIGGERS)]
         names += [SKILL_SUITE, *SKILL_TRIGGERS] if beside and folder != root else []
@@ -42,7 +45,8 @@ def is_trigger_file(path: Path) -> bool:
 def skill_patterns(root: Path) -> list[Path]:
     """The patterns of all files that `skill_suites` may find."""
     folders = [root / place for place in (*_FOLDERS, *_WITH_SKILL)]
-    return [folder / name for folder in folders for name in (SKILL, SKILL_SUITE, "evals/*.json", *SKILL_TRIGGERS)]
+    names = (SKILL, SKILL_SUITE, "evals/*.json", *SKILL_TRIGGERS, *_OF_PROJECT)
+    return [folder / name for folder in folders for name in names]
 
 
 def _folders(root: Path) -> Iterator[Path]:

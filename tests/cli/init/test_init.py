@@ -264,17 +264,39 @@ def test_the_workflow_of_a_project_in_a_folder_installs_there_and_a_second_proje
     assert steps[-1]["with"] == {**ours["with"], "results": "second/output.json"}
 
 
-def test_a_second_skill_does_not_take_the_place_of_the_first(project, runevals):
-    """Its suite is written; the target that the settings have, and its prompt, stay."""
+def test_a_second_skill_whose_text_is_not_sent_becomes_a_project(project, runevals):
+    """The settings send the first one's text: with a suite alone, its cases would test that."""
     for name in ("a", "b"):
-        project.write(f"skills/{name}/SKILL.md", f"---\nname: {name}\ndescription: Does {name}.\n---\n- Do it.\n")
-    project.write("agent.py", "print('x')\n")
-    target = "{type: command, command: python agent.py, system_prompt_file: skills/a/SKILL.md}"
-    project.write("runevals.yaml", f"target: {target}\n")
-    words = ("--target", "command:python agent.py", "--prompt-file", "skills/b/SKILL.md")
-    code, out, err = runevals("init", "--yes", *words)
-    ended(code, 0, out + err, "skills/b/evals/evals.json: written")
-    assert "settings file:" not in out, out
+        front = f"---\nname: {name}\ndescription: Does {name}.\n---\n"
+        project.write(f"skills/{name}/SKILL.md", f"{front}- Do {name}.\n")
+    project.write("tools/agent.py", "import json, sys\nprint(json.load(sys.stdin)['system'][-10:])\n")
+    assert runevals("init", "--yes", "--target", "command:python tools/agent.py", "--judge", "x")[0] == 0
+    second = ("init", "--yes", "--prompt-file", "skills/b/SKILL.md")
+    code, out, err = runevals(*second, "--target", "command:python tools/agent.py")
+    told = "✓ skills/b/runevals.yaml: written, as the settings here send another prompt"
+    ended(code, 0, out + err, told, "✓ evals/evals.json: written", "  cd skills/b; or all projects at once")
+    assert "skipped" not in out
+    for name in ("a", "b"):
+        check = {"type": "contains", "value": f"Do {name}."}
+        suite = {"skill_name": name, "evals": [{"id": 1, "prompt": "p", "assertions": [check]}]}
+        project.write(f"skills/{name}/evals/evals.json", suite)
+    code, out, err = runevals("--all-projects", "--no-judge")
+    ended(code, 0, out + err, "2 projects passed")
+    judge = yaml.safe_load((project.path / "skills/b/runevals.yaml").read_text(encoding="utf-8"))["judge"]
+    assert (out.count("✓ 1 of 1 case passes"), judge) == (2, "x")
+    code, out, err = runevals(*second)
+    ended(code, 2, err, "another prompt than skills/b/SKILL.md", "run init where the settings send it")
+
+
+def test_a_prompt_beside_that_of_the_settings_gets_no_suite(project, runevals):
+    for name in ("a.md", "b.md"):
+        project.write(name, "Be kind to everybody.\n")
+    project.write("agent.py", AGENT)
+    settings = "target: {type: python, function: 'agent.py:answer', system_prompt_file: a.md}\n"
+    project.write("runevals.yaml", settings)
+    code, out, err = runevals("init", "--yes", "--prompt-file", "b.md")
+    ended(code, 2, out + err, "the settings here send another prompt than b.md")
+    assert not (project.path / "evals").exists()
 
 
 def test_a_folder_whose_name_github_would_evaluate_gets_no_workflow(repository, runevals, monkeypatch):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
+from pathlib import Path
 from typing import Any
 
 import click
 
-from runevals.cli.init.scaffold import Scaffold, begin, begin_gate
+from runevals.cli.init.scaffold import Scaffold, begin, begin_gate, own_project
 from runevals.cli.init.templates import GATED
 from runevals.cli.options import resolved_settings, settings_options
 from runevals.cli.plan import command as plan
@@ -56,7 +58,11 @@ def command(
         for line in begin_gate(tool):
             say(line)
         return
-    begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes)
+    project = own_project(options, prompt_file) if prompt_file else None
+    if prompt_file and project:
+        context.with_resource(chdir(project))
+        prompt_file = Path(prompt_file).name
+    begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes, project=project)
     options_of_run = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
     if begun.why_not is None:
         _run(context, options_of_run)

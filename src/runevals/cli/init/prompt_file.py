@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -26,6 +27,7 @@ _PLACES = (
     *(f"{folder}*{suffix}" for folder in ("", "prompts/", ".github/prompts/") for suffix in SUFFIXES),
     *(f"{folder}*{suffix}" for folder in ("prompts/", "*/prompts/", "*prompt") for suffix in (".md", ".txt")),
 )
+_PATHS = ("system_prompt_file", "prompt_file", "mcp", "cwd")  # of a target
 _SENDING = frozenset({*PROVIDERS, "command", "python"})  # the targets that get a prompt of the settings
 
 
@@ -62,13 +64,26 @@ class PromptFile(Struct, frozen=True):
         """The settings with this file, by name."""
         if not self.name:
             return {}
-        section = {} if target is None else target_words(target)
+        section = target_words(target or {})
         key = self.key(section.get("type"))
         if key is None:
             return {"target": {**section, "tools": ["shell", "read", "write"]}}
         if key.startswith("target."):
             return {"target": {**section, key.removeprefix("target."): self.name}}
         return {key: [self.name]}
+
+
+def target_beside(settings: Settings, prompt: PromptFile) -> Mapping[str, Any] | None:
+    """The target of the settings file, if it sends another prompt, as it would be in settings beside this one."""
+    values, base = ({}, settings.cwd) if settings.file is None else (settings.file.values, settings.file.base)
+    section, path = target_words(values.get("target", {})), (settings.cwd / prompt.name).resolve()
+    key = (prompt.key(section.get("type")) or "").removeprefix("target.")
+    if key not in section or (base / section[key]).resolve() == path:
+        return None
+    up = os.path.relpath(base.resolve(), path.parent)
+    runs = {"cwd": up} if section["type"] in ("command", "python") else {}
+    moved = {name: f"{up}/{section[name]}" for name in _PATHS if isinstance(section.get(name), str)}
+    return {**section, **runs, **moved, key: path.name}
 
 
 def likely(folder: Path) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from msgspec import Struct
 from runevals.cli.compared_results import base_command
 from runevals.cli.doctor.checks import what_lacks
 from runevals.cli.init import templates as starter
-from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file
+from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file, target_beside
 from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.init.surroundings import installs, judge_for, likely_target, other_tools
 from runevals.cli.options import raw_settings, resolved_settings
@@ -34,6 +35,7 @@ from runevals.repository import git
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
 from runevals.run.provenance import endpoints
+from runevals.settings.places import PLACES, contents_here, settings_file_in
 from runevals.settings.resolve import Settings, resolve
 from runevals.settings.words import target_words
 from runevals.suites.dialects.skill_folder import skill_of
@@ -64,8 +66,26 @@ class Scaffold(Struct, frozen=True, kw_only=True):
     next_steps: tuple[str, ...]
 
 
-def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, asks: bool) -> Scaffold:
-    """Writes the missing files and prints their names.
+def own_project(options: Mapping[str, Any], prompt_name: str) -> str | None:
+    """Writes settings beside a prompt where those here send another one, and none are there → their folder."""
+    settings = resolved_settings(options)
+    prompt = prompt_file(settings, prompt_name, asks=False)
+    folder, target = (settings.cwd / prompt.name).parent, target_beside(settings, prompt)
+    if target is None or settings_file_in((folder,), PLACES, contents_here) is not None:
+        return None
+    there = {} if settings.file is None else settings.file.values
+    judge = there.get("judge")
+    judges = {"judges" if isinstance(judge, list) else "judge": judge}
+    values = {"target": target, **judges, "repeat": there.get("repeat")}
+    text = starter.starter_settings(values, repeats=False, is_starter=False)
+    say(f"{_write(folder / starter.SETTINGS, text, settings.cwd)}, as the settings here send another prompt")
+    return os.path.relpath(folder)
+
+
+def begin(
+    options: Mapping[str, Any], prompt_name: str | None, *, github: bool, asks: bool, project: str | None = None
+) -> Scaffold:
+    """Writes the missing files and prints their names. `project`: its folder, if it is one of several.
 
     Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
     """
@@ -80,6 +100,11 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
     loaded = _suites(before)
     if not (prompt.name or loaded.suites or (asks and is_new)):
         prompt = first_skill(before)
+    if prompt.name and target_beside(before, prompt) is not None:
+        raise InvalidSettings(
+            f"the settings here send another prompt than {prompt.name}, so that its cases would test that one: "
+            "run init where the settings send it, or move it into a folder without settings"
+        )
     target: str | None = options.get("target")
     if before.target is None:
         if with_target(before, loaded.suites).target is not None:
@@ -97,14 +122,16 @@ def begin(options: Mapping[str, Any], prompt_name: str | None, *, github: bool, 
         )
     values = {"target": target, "judge": judge, **prompt_settings}
     has_cases = not prompt.is_skill or _skill_suite(settings, prompt).exists()
-    for line in _written(settings, values, loaded.files, prompt):
+    for line in _written(settings, values, loaded.files, prompt, is_own=project is not None):
         say(line)
     if github:
         say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
     of_file = {} if before.file is None else before.file.values
     is_named = is_new or target is None or _is_named(of_file, target)
     lacking = what_lacks(settings, raw)
-    steps = _next_steps(settings, prompt, lacking, None if is_named else target, is_new=is_new, github=github)
+    steps = [*_next_steps(settings, prompt, lacking, None if is_named else target, is_new=is_new, github=github)]
+    if project not in (None, "."):
+        steps.insert(1, f"  cd {shlex.quote(project)}; or all projects at once, here: runevals --all-projects")
     return Scaffold(
         target=None if is_new else target,  # a new settings file names it
         judge=None if is_new else judge,
@@ -163,7 +190,7 @@ def _suites(settings: Settings) -> LoadedSuites:
 
 
 def _written(
-    settings: Settings, values: Mapping[str, Any], suites: Sequence[Path], prompt: PromptFile
+    settings: Settings, values: Mapping[str, Any], suites: Sequence[Path], prompt: PromptFile, *, is_own: bool
 ) -> Iterator[str]:
     cwd, is_skill = settings.cwd, prompt.is_skill
     items = [] if suites and not is_skill else proposed_cases(prompt.text, prompt.name)
@@ -173,6 +200,8 @@ def _written(
         yield _left(suites[0], cwd) if suites else _starter(settings, items, variables_in(prompt.text))
     program = list(_program(settings, items))
     yield from program
+    if is_own:
+        return  # what else a project has is above it
     if settings.file_path is not None:
         yield _left(settings.file_path, cwd)
     else:
@@ -324,15 +353,16 @@ def _next_steps(
     if with_base is not None:
         what = f"a change{phrase(prompt.name, ' of {}')}"
         yield f"  see what {what} does: {with_base}"
+    exists = (settings.repository / starter.WORKFLOW).exists()
+    if exists and _runs_others(settings):
+        yield f"  in {starter.WORKFLOW.as_posix()}, replace config: by all_projects: true; it runs another project"
     if github:
         yield from _steps_on_github(settings)
-    elif not (settings.repository / starter.WORKFLOW).exists():
+    elif not exists:
         yield "  run it on pull requests: runevals init --github"
 
 
 def _steps_on_github(settings: Settings) -> Iterator[str]:
-    if _runs_others(settings):
-        yield f"  in {starter.WORKFLOW.as_posix()}, replace config: by all_projects: true; it runs another project"
     variables = _variables(settings)
     secrets = [name for name in variables if starter.is_secret(name)]
     addresses = [name for name in variables if name not in secrets]
@@ -348,9 +378,7 @@ def _steps_on_github(settings: Settings) -> Iterator[str]:
 
 def _is_named(of_file: Mapping[str, Any], target: str) -> bool:
     """Whether a settings file has this target, maybe with more settings, or several."""
-    there = of_file.get("target", {})
-    section = target_words(there) if isinstance(there, str) else there
-    return "targets" in of_file or target_words(target).items() <= section.items()
+    return "targets" in of_file or target_words(target).items() <= target_words(of_file.get("target", {})).items()
 
 
 def _names(settings: Settings, key: str, name: str) -> bool:

@@ -166,8 +166,7 @@ def starter_settings(values: Mapping[str, Any], *, repeats: bool, is_starter: bo
     lines = ["# `runevals settings` shows every setting, and where it came from.", "version: 1"]
     target = values["target"]
     if is_starter:
-        section = target_words(target) if isinstance(target, str) else target
-        values = {**values, "target": {**section, "deterministic": True}}
+        values = {**values, "target": {**target_words(target), "deterministic": True}}
     elif repeats:
         values = {**values, "repeat": 3}
     for name, value in values.items():
