@@ -38,10 +38,7 @@ def load_request(settings: Settings) -> LoadRequest:
 
 def _below(settings: Settings) -> Path | None:
     """The folder of the settings file, if it is one below the folder that runevals was started in."""
-    file = settings.file
-    if file is None or not file.exists:
-        return None
-    folder, cwd = file.base.resolve(), settings.cwd.resolve()
+    folder, cwd = settings.file_base.resolve(), settings.cwd.resolve()
     return folder if folder != cwd and folder.is_relative_to(cwd) else None
 
 
@@ -68,4 +65,4 @@ def plan_of(suites: LoadedSuites, settings: Settings) -> RunPlan:
 
 def accepted_file(settings: Settings) -> Path:
     """Where the losses are that a change accepts: beside the settings file."""
-    return (settings.cwd if settings.file is None else settings.file.base) / accepted.FILENAME
+    return settings.file_base / accepted.FILENAME

@@ -128,6 +128,16 @@ class Settings(Quiet, frozen=True, kw_only=True):
         return None if self.file is None else self.file.path
 
     @property
+    def file_base(self) -> Path:
+        """What the paths of the settings file are relative to, and what lies beside it."""
+        return self.cwd if self.file is None else self.file.base
+
+    @property
+    def file_values(self) -> Mapping[str, Any]:
+        """What the settings file sets; empty without one."""
+        return {} if self.file is None else self.file.values
+
+    @property
     def key_names(self) -> tuple[str, ...]:
         """The variables that hold the keys of target and judge."""
         names = () if self.target is None else self.target.key_names

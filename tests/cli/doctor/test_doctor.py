@@ -236,3 +236,19 @@ def test_a_small_terminal_shows_whole_words(suite):
         assert terminal.exit_code() == 2
         terminal.see("\n✗ target    some at https://api.openai.com/v1: the variable\n")
         terminal.see("              OPENAI_API_KEY is not set\n")
+
+
+@pytest.mark.parametrize(
+    ("settings", "mark", "code"),
+    [
+        ({"gates": [{"metric": "pass_rate", "op": ">=", "limit": 0.9}]}, "–", 0),
+        ({"rerun": ["pytest"]}, "–", 0),
+        ({"gates": [], "target": "command:absent"}, "✗", 2),
+        ({"gates": [], "suites": ["absent.json"]}, "✗", 2),
+        ({"repeat": 1}, "✗", 2),
+    ],
+)
+def test_a_gate_needs_neither_suites_nor_target(project, runevals, settings, mark, code):
+    project.write("runevals.yaml", settings)
+    got, out, _ = runevals("doctor", "--call")
+    assert ({found(out)[name][0] for name in ("suites", "target")}, got) == ({mark}, code), out

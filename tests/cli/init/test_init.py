@@ -274,7 +274,14 @@ def test_a_second_skill_whose_text_is_not_sent_becomes_a_project(project, runeva
     second = ("init", "--yes", "--prompt-file", "skills/b/SKILL.md")
     code, out, err = runevals(*second, "--target", "command:python tools/agent.py")
     told = "✓ skills/b/runevals.yaml: written, as the settings here send another prompt"
-    ended(code, 0, out + err, told, "✓ evals/evals.json: written", "  cd skills/b; or all projects at once")
+    ended(
+        code,
+        0,
+        out + err,
+        told,
+        "✓ evals/evals.json: written",
+        "  all of that in skills/b; all projects at once: runevals --all-projects",
+    )
     assert "skipped" not in out
     for name in ("a", "b"):
         check = {"type": "contains", "value": f"Do {name}."}
@@ -347,4 +354,6 @@ def test_a_workflow_can_gate_the_results_of_a_tool(project, runevals, tool):
     _, install, run, action = _workflow(project)["jobs"]["evals"]["steps"]
     assert (install["run"], run["run"]) == ("npm ci", GATED[tool][0])
     assert action["with"] == {"mode": "gate", "results": GATED[tool][1]}
-    assert project.files() == [".github/workflows/evals.yml", "package-lock.json"]
+    assert project.files() == [".github/workflows/evals.yml", ".gitignore", "package-lock.json"]
+    ignored = (project.path / ".gitignore").read_text(encoding="utf-8").split()
+    assert ignored == [".evals/", ".env.local.user", f"/{GATED[tool][1]}"]  # CI refuses results that are committed

@@ -33,6 +33,7 @@ from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import RunPlan, asks_judge_or_user
 from runevals.targets.chat_settings import diagnosis_of
 
+_OF_GATE, _OF_RUN = frozenset({"gates", "columns", "rerun"}), ("suites", "target", "targets")
 _TOKENS = 300, 50  # of one short question and its answer, at most
 
 
@@ -61,11 +62,13 @@ def diagnosis(raw: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
     except RunevalsError as error:
         yield stopped("skills", error, "add its SKILL.md, or name its folder in `target.skills`")
     models = [*_targets(settings, raw), *_judges(settings, plan)]
+    if finding.mark == "–":
+        models = [neither("target", finding.text)]
     yield from models
     yield from _deprecations(settings, raw)
     if settings.targets:
         yield neither("answers", choose_one(settings.targets))
-    else:
+    elif finding.mark != "–":
         yield from _answers(settings, call=call, usable=exit_code(models) == PASSED)
     yield base_of(settings, raw)
     yield sandbox_of(settings, plan)
@@ -92,11 +95,15 @@ def _suites(settings: Settings) -> tuple[LoadedSuites, RunPlan | None, Diagnosis
         plan = plan_of(loaded, settings)
     except NoSuiteFound as error:
         fix = "runevals init writes a first one; results of another tool need none: runevals gate FILE"
-        return LoadedSuites(suites=()), None, stopped("suites", error, fix)
+        finding = stopped("suites", error, fix)
+        if _OF_GATE & settings.file_values.keys() and not any(map(settings.value_of, _OF_RUN)):
+            finding = neither("suites", "not needed: results of another tool are gated")
     except RunevalsError as error:
-        return LoadedSuites(suites=()), None, stopped("suites", error, "runevals validate shows every problem")
-    paths = first_of([suite.path for suite in loaded.suites], 3)
-    return loaded, plan, good("suites", f"{plural(len(plan.cases), 'case')} in {paths}")
+        finding = stopped("suites", error, "runevals validate shows every problem")
+    else:
+        paths = first_of([suite.path for suite in loaded.suites], 3)
+        return loaded, plan, good("suites", f"{plural(len(plan.cases), 'case')} in {paths}")
+    return LoadedSuites(suites=()), None, finding
 
 
 def _targets(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:

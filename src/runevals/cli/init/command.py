@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import chdir
-from pathlib import Path
 from typing import Any
 
 import click
@@ -58,11 +57,11 @@ def command(
         for line in begin_gate(tool):
             say(line)
         return
-    project = own_project(options, prompt_file) if prompt_file else None
-    if prompt_file and project:
-        context.with_resource(chdir(project))
-        prompt_file = Path(prompt_file).name
-    begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes, project=project)
+    own = own_project(options, prompt_file)
+    if own is not None:
+        context.with_resource(chdir(own.parent))
+        prompt_file = own.name
+    begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes, is_own=own is not None)
     options_of_run = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
     if begun.why_not is None:
         _run(context, options_of_run)
@@ -70,6 +69,8 @@ def command(
         _plan(context, options_of_run, begun.why_not)
     for line in begun.next_steps:
         say(line)
+    if own is not None:
+        say(f"  all of that in {own.parent}; all projects at once: runevals --all-projects")
 
 
 def _run(context: click.Context, options: dict[str, str]) -> None:

@@ -56,7 +56,7 @@ class PromptFile(Struct, frozen=True):
             return "suites"
         if self.is_skill and target_type in AGENTS:
             return None
-        if target_type not in _SENDING:
+        if target_type not in _SENDING or not self.name:
             return "depends_on"
         return "target.prompt_file" if VARIABLE.search(self.text) else "target.system_prompt_file"
 
@@ -75,12 +75,12 @@ class PromptFile(Struct, frozen=True):
 
 def target_beside(settings: Settings, prompt: PromptFile) -> Mapping[str, Any] | None:
     """The target of the settings file, if it sends another prompt, as it would be in settings beside this one."""
-    values, base = ({}, settings.cwd) if settings.file is None else (settings.file.values, settings.file.base)
-    section, path = target_words(values.get("target", {})), (settings.cwd / prompt.name).resolve()
+    section, path = target_words(settings.file_values.get("target", {})), (settings.cwd / prompt.name).resolve()
     key = (prompt.key(section.get("type")) or "").removeprefix("target.")
+    base = settings.file_base.resolve()
     if key not in section or (base / section[key]).resolve() == path:
         return None
-    up = os.path.relpath(base.resolve(), path.parent)
+    up = os.path.relpath(base, path.parent)
     runs = {"cwd": up} if section["type"] in ("command", "python") else {}
     moved = {name: f"{up}/{section[name]}" for name in _PATHS if isinstance(section.get(name), str)}
     return {**section, **runs, **moved, key: path.name}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keyword
-import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,26 +65,25 @@ class Scaffold(Struct, frozen=True, kw_only=True):
     next_steps: tuple[str, ...]
 
 
-def own_project(options: Mapping[str, Any], prompt_name: str) -> str | None:
-    """Writes settings beside a prompt where those here send another one, and none are there → their folder."""
+def own_project(options: Mapping[str, Any], prompt_name: str | None) -> Path | None:
+    """Writes settings beside a prompt if those here send another one and none are there → that prompt."""
     settings = resolved_settings(options)
     prompt = prompt_file(settings, prompt_name, asks=False)
     folder, target = (settings.cwd / prompt.name).parent, target_beside(settings, prompt)
     if target is None or settings_file_in((folder,), PLACES, contents_here) is not None:
         return None
-    there = {} if settings.file is None else settings.file.values
-    judge = there.get("judge")
+    judge = settings.file_values.get("judge")
     judges = {"judges" if isinstance(judge, list) else "judge": judge}
-    values = {"target": target, **judges, "repeat": there.get("repeat")}
+    values = {"target": target, **judges, "repeat": settings.file_values.get("repeat")}
     text = starter.starter_settings(values, repeats=False, is_starter=False)
     say(f"{_write(folder / starter.SETTINGS, text, settings.cwd)}, as the settings here send another prompt")
-    return os.path.relpath(folder)
+    return Path(prompt.name)
 
 
 def begin(
-    options: Mapping[str, Any], prompt_name: str | None, *, github: bool, asks: bool, project: str | None = None
+    options: Mapping[str, Any], prompt_name: str | None, *, github: bool, asks: bool, is_own: bool = False
 ) -> Scaffold:
-    """Writes the missing files and prints their names. `project`: its folder, if it is one of several.
+    """Writes the missing files and prints their names. `is_own`: the settings were just written.
 
     Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
     """
@@ -100,7 +98,7 @@ def begin(
     loaded = _suites(before)
     if not (prompt.name or loaded.suites or (asks and is_new)):
         prompt = first_skill(before)
-    if prompt.name and target_beside(before, prompt) is not None:
+    if target_beside(before, prompt) is not None:
         raise InvalidSettings(
             f"the settings here send another prompt than {prompt.name}, so that its cases would test that one: "
             "run init where the settings send it, or move it into a folder without settings"
@@ -122,16 +120,13 @@ def begin(
         )
     values = {"target": target, "judge": judge, **prompt_settings}
     has_cases = not prompt.is_skill or _skill_suite(settings, prompt).exists()
-    for line in _written(settings, values, loaded.files, prompt, is_own=project is not None):
+    for line in _written(settings, values, loaded.files, prompt, is_own=is_own):
         say(line)
     if github:
         say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
-    of_file = {} if before.file is None else before.file.values
-    is_named = is_new or target is None or _is_named(of_file, target)
+    is_named = is_new or target is None or _is_named(before.file_values, target)
     lacking = what_lacks(settings, raw)
-    steps = [*_next_steps(settings, prompt, lacking, None if is_named else target, is_new=is_new, github=github)]
-    if project not in (None, "."):
-        steps.insert(1, f"  cd {shlex.quote(project)}; or all projects at once, here: runevals --all-projects")
+    steps = _next_steps(settings, prompt, lacking, None if is_named else target, is_new=is_new, github=github)
     return Scaffold(
         target=None if is_new else target,  # a new settings file names it
         judge=None if is_new else judge,
@@ -151,6 +146,7 @@ def begin_gate(tool: str) -> Iterator[str]:
     text = starter.gate_workflow(tool, branch=branch, commands=commands, folder=folder, config=config)
     written = _write(settings.repository / starter.WORKFLOW, text, settings.repository)
     yield written
+    yield _ignore(settings.cwd / ".gitignore", (*starter.IGNORED, f"/{starter.GATED[tool][1]}"))
     yield "\nNext"
     if not written.startswith(_WRITTEN):
         yield f"  add these steps to a job of {starter.WORKFLOW.as_posix()}:"
@@ -253,12 +249,12 @@ def _left(path: Path, base: Path) -> str:
     return f"– {relative_name(path, base)}: already exists, skipped"
 
 
-def _ignore(path: Path) -> str:
+def _ignore(path: Path, names: Sequence[str] = starter.IGNORED) -> str:
     try:
         before = path.read_bytes().decode("utf-8") if path.exists() else ""
     except (OSError, UnicodeDecodeError):
-        return f"✗ .gitignore: cannot be read; add {' and '.join(starter.IGNORED)} to it"
-    after = starter.ignoring(before)
+        return f"✗ .gitignore: cannot be read; add {' and '.join(names)} to it"
+    after = starter.ignoring(before, names)
     if after == before:
         return _left(path, path.parent)
     write_whole(behind_links(path), after)
@@ -383,7 +379,7 @@ def _is_named(of_file: Mapping[str, Any], target: str) -> bool:
 
 def _names(settings: Settings, key: str, name: str) -> bool:
     """Whether the settings file has this value under a key; one of the target, any that is there."""
-    value: Any = {} if settings.file is None else settings.file.values
+    value: Any = settings.file_values
     for part in key.split("."):
         value = value.get(part, ()) if isinstance(value, Mapping) else ()
     return bool(value) if "." in key else name in value

@@ -204,10 +204,10 @@ def starter_program(function: str, items: Sequence[Mapping[str, object]] = ()) -
     return _PROGRAM.format(function=function, answers="\n".join(lines))
 
 
-def ignoring(text: str) -> str:
-    """The text of a .gitignore with the missing lines added."""
+def ignoring(text: str, names: Sequence[str]) -> str:
+    """The text of a .gitignore with those of these lines that it lacks."""
     there = {line.strip().strip("/") for line in text.splitlines()}
-    missing = [line for line in IGNORED if line.strip("/") not in there]
+    missing = [line for line in names if line.strip("/") not in there]
     if not missing:
         return text
     end = "\r\n" if "\r\n" in text else "\n"
