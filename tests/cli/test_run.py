@@ -274,7 +274,46 @@ def test_recorded_responses_of_the_suite_are_scored_without_a_target(project, ru
     assert (code, [case["status"] for case in project.document()["cases"]]) == (0, ["passed", "failed"])
     project.write("scored.json", {**SUITE, "items": [items[0], SUITE["items"][1]]})
     code, _, err = runevals("--evaluate-only", "scored.json")
-    ended(code, 2, err, "has no response to score")
+    ended(code, 2, err, "scored.json:14:3: has no response to score, as 1 of 2 turns")
+
+
+@pytest.mark.parametrize(
+    ("header", "columns", "told"),
+    [
+        ("question,ground_truth,answer", {}, "the answer from 'answer'"),
+        ("question,expected,response", {}, None),
+        ("question,ideal,output", {}, "the answer from 'output'"),
+        ("question,answer,ours", {"response": "ours"}, None),
+        ("answer,output,completion", {"prompt": "answer"}, "the answer from 'completion'"),
+        ("question,answer,ours", {}, "a.csv:2:1: has no response to score, as 2 of 2 turns"),
+    ],
+)
+def test_answers_in_a_column_are_scored_without_a_target(project, runevals, header, columns, told):
+    """They are no part of the case; where none is found, `validate` says so too."""
+    project.write("a.csv", f"{header}\nCapital?,Paris,It is Paris.\nRiver?,Seine,It is the Rhine.\n")
+    project.write("runevals.yaml", {"suites": [{"path": "a.csv", "columns": columns}]})
+    words = ("--evaluate-only", "a.csv", "--evaluators", "preset-contains")
+    code, out, err = runevals(*words, "-o", "out.json")
+    if told is not None:
+        assert told in err, err
+    if told is None or told.startswith("the"):
+        cases = project.document()["cases"]
+        assert (code, [case["status"] for case in cases], cases[0]["name"]) == (
+            0,
+            ["passed", "failed"],
+            "Capital?",
+        )
+    else:
+        assert (code, out, runevals("validate", *words)[0]) == (2, "", 2)
+
+
+def test_every_format_without_answers_says_so(project, runevals):
+    project.write(
+        "evals/evals.json", {"skill_name": "n", "evals": [{"id": 1, "prompt": "Write", "assertions": ["A"]}]}
+    )
+    for word in ("run", "validate"):
+        code, _, err = runevals(word, "--evaluate-only", "evals/evals.json")
+        ended(code, 2, err, "has no response to score", "--target recorded:FILE")
 
 
 def test_a_judge_that_is_asked_for_but_not_configured_is_told_before_the_run(project, runevals):

@@ -216,18 +216,34 @@ def _not_measurable(suite: Suite, request: LoadRequest) -> str | None:
 
 def _with_target(suites: list[Suite], request: LoadRequest) -> tuple[list[Suite], list[FileProblem]]:
     """(the suites with warnings, the problems) that the target makes of what is in them."""
+    if request.evaluate_only:
+        return suites, list(_without_response(suites))
     problems: list[FileProblem] = []
-    if not (request.evaluate_only or request.traits.plays_workspaces):
+    if not request.traits.plays_workspaces:
         lacking = list(_without_workspace(suites))
         if request.target_type is None:  # it may be a coding agent yet
             suites = _with_warnings(suites, lacking)
         else:
             problems += lacking
-    if not (request.evaluate_only or request.traits.takes_cwd):
+    if not request.traits.takes_cwd:
         suites = _with_warnings(suites, list(_without_cwd(suites, request.target_type)))
     if request.sends_prompts:
         problems += prompt_problems(suites, request.template, lambda case: is_selected(case, request.selection))
     return suites, problems
+
+
+def _without_response(suites: Sequence[Suite]) -> Iterator[FileProblem]:
+    """Of each suite, the turns without an answer to score, with the first of them."""
+    for suite in suites:
+        turns = [turn for case in suite.cases for turn in case.turns]
+        lacking = [turn.location for turn in turns if turn.recorded is None]
+        if lacking:
+            message = (
+                f"has no response to score, as {len(lacking):,} of {plural(len(turns), 'turn')}; --evaluate-only "
+                "needs one everywhere, of rows in the column that `columns: {response: …}` names; or play answers "
+                "of another file: --target recorded:FILE"
+            )
+            yield FileProblem(location=lacking[0] or Location(file=suite.path), pointer="", message=message)
 
 
 def _without_workspace(suites: Sequence[Suite]) -> Iterator[FileProblem]:

@@ -9,6 +9,7 @@ from runevals.lib.parsing.shapes import list_in, objects_in
 from runevals.suites.dialects.variables import as_text
 
 OF_QUESTION = ("question", "input", "query", "message", "user_message", "user_input", "text", "request")
+RESPONSE = "response"  # the answer that is scored, which is no part of a case
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "input": (
         *("input", "prompt", "question", "query", "input_text", "user_input", "instruction", "inputs"),
@@ -19,8 +20,10 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         *("ground_truth", "groundtruth", "truth", "reference", "reference_answer", "correct_answer", "ideal"),
         *("gold", "target", "answer", "outputs", "output", "completion"),
     ),
+    RESPONSE: ("response", "actual_output", "prediction", "answer", "output", "outputs", "completion"),
 }
-OURS = {"prompt": "input", "expected": "expected", "id": "id", "category": "category"}  # keys of `columns`
+# The keys of `columns`
+OURS = {"prompt": "input", "expected": "expected", "id": "id", "category": "category", "response": RESPONSE}
 _OF_CASES = frozenset({"prompt", "turns", "testId", "expected_response", "sample_id", "skill", "evaluators"})
 _CHAT = "messages"
 
@@ -36,8 +39,12 @@ def is_table(value: object) -> bool:
     return all(_OF_CASES.isdisjoint(row) for row in rows) and any(names & row.keys() for row in rows)
 
 
-def fill(rows: Sequence[object], chosen: Mapping[str, str], variables: Collection[str]) -> dict[str, str]:
+def fill(
+    rows: Sequence[object], chosen: Mapping[str, str], variables: Collection[str], *, answered: bool = False
+) -> dict[str, str]:
     """Gives rows our columns `input` and `expected`, from those with another name → ours by theirs.
+
+    Rows that are `answered` also get a `response`: a column that is neither of the two.
 
     `chosen` are the columns that the settings name. If the columns are `variables` of the prompt file and have no
     usual name, the first of them stands for the prompt: another prompt file does not make other cases.
@@ -46,14 +53,14 @@ def fill(rows: Sequence[object], chosen: Mapping[str, str], variables: Collectio
     columns = dict.fromkeys(column for row in objects for column in row)
     renamed = {OURS[key]: column for key, column in chosen.items()}
     for ours, names in _NAMES.items():
-        column = next((name for name in names if name in columns), None)
+        column = next((name for name in names if name in columns and name not in renamed.values()), None)
         if ours == "input" and variables and "input" not in columns:
             own = [
                 name for name in columns if name not in ("id", "category", "tags", "critical", *_NAMES["expected"])
             ]
             usual = next((name for name in OF_QUESTION if name in own), next(iter(own), None))
             column = usual if any(name in variables for name in own) else column
-        if ours not in renamed and column is not None:
+        if ours not in renamed and column is not None and (answered or ours != RESPONSE):
             renamed[ours] = column
     for row in objects:
         prompt = row.get(renamed.get("input", ""))
@@ -61,7 +68,7 @@ def fill(rows: Sequence[object], chosen: Mapping[str, str], variables: Collectio
             _read_chat(row, renamed["input"] if isinstance(prompt, list) else _CHAT)
         for ours, column in renamed.items():
             if row.get(column) is not None and row.get(ours) is None:
-                value = row[column] if isinstance(row[column], str) else row.pop(column)
+                value = row[column] if isinstance(row[column], str) and ours != RESPONSE else row.pop(column)
                 row[ours] = _text(value)
     if _CHAT in columns and "input" not in renamed:
         renamed["input"] = _CHAT

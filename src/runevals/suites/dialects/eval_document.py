@@ -395,7 +395,7 @@ class _Loader:
             expected=expected,
             context=raw.get("context", self.context),
             checks=specs,
-            recorded=self._recorded(raw, json_path),
+            recorded=self._recorded(raw),
             location=location,
         )
 
@@ -404,14 +404,9 @@ class _Loader:
         if needing:
             self._error(json_path, f"expected_response is missing, but {', '.join(needing)} compares with it")
 
-    def _recorded(self, raw: Mapping[str, Any], json_path: JsonPath) -> Response | None:
-        if not self.options.evaluate_only:
-            return None
-        response = raw.get("response")
-        if response is None:
-            self._error(json_path, "has no response to score; --evaluate-only needs one on every item and turn")
-            return None
-        return Response(text=response, citations=_citations(raw.get("citations")))
+    def _recorded(self, raw: Mapping[str, Any]) -> Response | None:
+        response = raw.get("response") if self.options.evaluate_only else None
+        return None if response is None else Response(text=response, citations=_citations(raw.get("citations")))
 
     # -- json_paths and problems
 

@@ -22,6 +22,7 @@ from runevals.records import (
     FileProblem,
     Location,
     Message,
+    Response,
     Suite,
     Turn,
     cut_name,
@@ -39,7 +40,7 @@ from runevals.suites.dialects.checking import (
     without_expected,
     wrapped_list,
 )
-from runevals.suites.dialects.columns import OURS, fill, has_other_chat, is_table, opening_of
+from runevals.suites.dialects.columns import OURS, RESPONSE, fill, has_other_chat, is_table, opening_of
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
@@ -143,7 +144,7 @@ def _renamed(source: Source, options: LoadOptions) -> list[FileProblem]:
     rows = list_in(next((value[key] for key in _LISTS if key in object_in(value)), value))
     columns = {column for row in objects_in(rows) for column in row}
     absent = [column for column in options.columns.values() if column not in columns]
-    renamed = fill(rows, options.columns, options.variables)
+    renamed = fill(rows, options.columns, options.variables, answered=options.evaluate_only)
     if absent:
         message = f"there is no column '{absent[0]}', which `columns` names{did_you_mean(absent[0], columns)}"
         raise InvalidSuite([source.problem((), message)])
@@ -154,7 +155,7 @@ def _renamed(source: Source, options: LoadOptions) -> list[FileProblem]:
     return [replace(source.problem((), message), level="notice")]
 
 
-_WORDS = {"input": "the prompt from", "expected": "the expected text from"}
+_WORDS = {"input": "the prompt from", "expected": "the expected text from", RESPONSE: "the answer from"}
 
 
 def no_input(source: Source, variables: Collection[str]) -> FileProblem | None:
@@ -190,7 +191,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
         every = objects_in(document[key])
         specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
         problems += _evaluator_problems(source, specs, names, every, options)
-        cases = [_case(source, (*root, index), row, specs) for index, row in rows]
+        cases = [_case(source, (*root, index), row, specs, options) for index, row in rows]
         problems += _without_expected(source, root, cases, rows)
         for index, row in rows:
             if has_other_chat(row):
@@ -244,10 +245,21 @@ def _evaluator_problems(
     return problems
 
 
-def _case(source: Source, json_path: JsonPath, row: Mapping[str, Any], specs: tuple[EvaluatorSpec, ...]) -> Case:
+def _case(
+    source: Source,
+    json_path: JsonPath,
+    row: Mapping[str, Any],
+    specs: tuple[EvaluatorSpec, ...],
+    options: LoadOptions,
+) -> Case:
     location = source.place(json_path)
-    turn = Turn(prompt=row["input"], expected=row.get("expected"), checks=specs, location=location)
-    metadata = {name: value for name, value in row.items() if name not in _KEYS}
+    answer = row.get(RESPONSE) if options.evaluate_only else None
+    recorded = Response(text=answer) if isinstance(answer, str) else None
+    turn = Turn(
+        prompt=row["input"], expected=row.get("expected"), checks=specs, recorded=recorded, location=location
+    )
+    ours = {*_KEYS, RESPONSE} if options.evaluate_only or RESPONSE in options.columns else _KEYS
+    metadata = {name: value for name, value in row.items() if name not in ours}
     return Case(
         suite=source.path,
         key=row.get("id") or key_of_prompts([turn.prompt]),
