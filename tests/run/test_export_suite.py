@@ -246,17 +246,21 @@ def test_the_run_shown_of_several_is_one_that_ended_as_the_case_did(project, run
         ),
     ],
 )
-def test_cases_of_other_formats_become_items_without_their_checks(project, runevals, name, content, more):
+def test_cases_of_other_formats_become_items_of_which_rows_have_their_checks(
+    project, runevals, name, content, more
+):
     project.write(name, content)
     project.write("answers.jsonl", lines([{"case": "r", "output": "Paris"}]))
     _, _, err = runevals(name, "--target", "recorded:answers.jsonl", "-o", "x.json", "--format", "eval-document")
     document = project.document("x.json")
-    assert err == ""
+    is_rows = name == "rows.json"
+    assert ("The checks of eval-samples.json are not in the document" in err) is not is_rows
     item = document["items"][0]
     (found,) = item.pop("scores").values()
     assert (found["result"], found["score"] in (0, 1)) == ("pass", True)
     assert item == {"testId": "r", "prompt": "Capital?", "response": "Paris", "status": "pass", **more}
-    assert document["default_evaluators"] == {}
+    assert document["default_evaluators"] == ({"preset-contains": {}} if is_rows else {})
+    assert runevals("--evaluate-only", "x.json")[0] == (0 if is_rows else 3)
     assert load(project.path / "x.json", "x.json", LoadOptions()).errors == ()
 
 

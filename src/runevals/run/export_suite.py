@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from runevals.lib.terminal import notice
 from runevals.records import RunReport, Suite, SuiteInfo
 from runevals.records.errors import InvalidSettings
 from runevals.records.format_names import AGENTSKILLS
@@ -59,7 +60,9 @@ def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) ->
         plain = without_either(source, settings)
         document = scored.fill_results(plain, report, suite.path)
     else:
-        document = scored.results_document(report, suite.path, checked_by_default=is_document)
+        document = scored.results_document(report, suite.path, suite.dialect)
+    if document.get("default_evaluators") == {} and not is_document:
+        notice(f"The checks of {suite.path} are not in the document: to score its answers again, add them there")
     return eval_document.as_text(document)
 
 

@@ -7,7 +7,7 @@ from datetime import UTC
 from typing import Any
 
 from runevals.records import CaseReport, CheckResult, Outcome, RunReport, TurnReport
-from runevals.suites.dialects import eval_document
+from runevals.suites.dialects import eval_document, rows
 
 ERRORS_SINCE = (1, 9, 0)  # the version that has codes for evaluators that could not be run
 OUTPUT_FIELDS = frozenset(
@@ -71,13 +71,15 @@ def fill_results(document: Mapping[str, Any], report: RunReport, suite: str) -> 
     }
 
 
-def results_document(report: RunReport, suite: str, *, checked_by_default: bool) -> Json:
-    """Results as a document, for a suite in another format: without its checks, with their results in `scores`.
+def results_document(report: RunReport, suite: str, dialect: str) -> Json:
+    """Results as a document, for a suite in another format: with the results of its checks in `scores`.
 
-    With `checked_by_default`, the default evaluators were applied.
+    Of the checks it has those of rows, whose names say all, and none of other formats.
     """
     cases = [case for case in report.cases if case.suite == suite and case.attempts]
-    defaults: Json = {} if checked_by_default else {"default_evaluators": {}}
+    results = (result for case in cases for turn in case.attempts[0].turns for result in turn.results)
+    checks: Json = {result.id: {} for result in results if dialect == rows.NAME}
+    defaults: Json = {} if dialect == eval_document.NAME else {"default_evaluators": checks}
     head = {"schemaVersion": eval_document.CURRENT_VERSION, **defaults}
     return fill_results({**head, "items": [_bare(case) for case in cases]}, report, suite)
 
