@@ -168,6 +168,16 @@ def test_a_gate_on_the_lift_needs_the_other_side(skill, runevals):
     assert (code, "lift needs `against`: without-skill or placebo-skill" in err) == (2, True), err
 
 
+@pytest.mark.parametrize("ci", [False, True])
+def test_the_other_side_is_left_out_with_its_gate_but_not_in_ci(skill, runevals, monkeypatch, ci):
+    gated(skill, 0.8, against="without-skill", fail_on=["worth it"])
+    if ci:
+        monkeypatch.setenv("CI", "true")
+    code, out, err = runevals("run", "-q", "--against", "none")
+    told = "lift needs `against`" if ci else "--against none leaves out the gate on lift"
+    assert (code, told in out + err) == (2 if ci else 0, True), out + err
+
+
 def test_a_placebo_has_the_length_of_the_skill_and_helps_with_nothing(skill, runevals):
     """Name and description stay; the worth is then that of what the skill says, not of its length."""
     seen = AGENT.replace(

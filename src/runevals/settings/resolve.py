@@ -118,9 +118,12 @@ class Settings(Quiet, frozen=True, kw_only=True):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """About settings of the file, and of the base's, that have another name now."""
+        """About settings of the file, and of the base's, that have another name now, and about a gate left out."""
         of_base = None if self.base_side is None else self.base_side.file
-        return tuple(notice for file in (self.file, of_base) if file is not None for notice in file.notices)
+        has_lift = any(gate["metric"] == "lift" for gate in self.file_values.get("gates", ()))
+        left_out = ["--against none leaves out the gate on lift"] if has_lift and not self.compare.against else []
+        notices = (notice for file in (self.file, of_base) if file is not None for notice in file.notices)
+        return (*notices, *left_out)
 
     @property
     def file_path(self) -> Path | None:
@@ -184,8 +187,10 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     check_against(values["against"], _source_of("against", origins, file), targets)
     gates = gates_of(effective_source("gates", file, base_side)[0].get("gates", ()))
     check_mark(values["mark"], gates)
-    check_target(values["against"], gates)
     check_names(values["fail_on"] or (), gates, f"{_source_of('fail_on', origins, file)}: ")
+    if values["against"] == "none" and origins["against"] == _flag("against") and not in_ci(raw.environment):
+        gates = tuple(gate for gate in gates if gate.metric != "lift")
+    check_target(values["against"], gates)
     artifact = values["baseline_artifact"] or ""
     require_artifact_name(artifact, f"{_source_of('baseline_artifact', origins, file)}: ")
     shard = None
