@@ -198,6 +198,16 @@ def test_settings_tell_values_and_where_they_came_from(project, runevals, monkey
     assert "not-a-real-key" not in out
 
 
+def test_settings_name_the_key_of_a_model_only(runevals):
+    for target, named in (
+        ("openai:m", True),
+        ("python:a.py:f", False),
+        ("claude-code", False),
+        ("command:ls", False),
+    ):
+        assert ("OPENAI_API_KEY" in runevals("settings", "--target", target)[1]) is named
+
+
 def test_settings_show_whether_the_target_is_deterministic(project, runevals):
     project.write("evals.json", SUITE)
     for section, shown in (("deterministic: true", "  (runevals.yaml)"), ("deterministic: false", "")):

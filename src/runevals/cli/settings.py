@@ -68,7 +68,7 @@ def _value(settings: Settings, name: str) -> object:
 _OF_ENDPOINTS = ("model", "base_url", "function", "command", "path", "auth", "api_key_env", "deterministic")
 
 
-def _display_value(value: object) -> str:
+def _display_value(value: Any) -> str:
     if value in (None, ()):
         return "–"
     if isinstance(value, tuple):
@@ -77,6 +77,8 @@ def _display_value(value: object) -> str:
         return value.path
     if hasattr(value, "type"):
         fields = {name: getattr(value, name) for name in _OF_ENDPOINTS if getattr(value, name, None)}
+        if not value.is_model:
+            fields.pop("api_key_env", None)
         web = getattr(value, "web", None)
         if web is not None:
             fields |= {"method": web.method, "url": web.display_url, "keys": ",".join(web.key_names) or "none"}
