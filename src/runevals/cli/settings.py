@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from functools import reduce
+from typing import Any, cast
 
 import click
 
@@ -37,30 +38,33 @@ def command(**options: Any) -> None:
     say(f"settings file: {settings.file.display_name if settings.file else 'none'}")
 
 
+# Where the value of a setting is that has another name there.
+_PLACES = {
+    "all": "load.everything",
+    "config": "file.display_name",
+    "alpha": "rules.regression.alpha",
+    "min_effect": "rules.regression.min_effect",
+    "max_base_age": "rules.regression.max_base_age_days",
+    "fresh_runs": "rules.regression.max_fresh_runs",
+    "max_cost": "measure.limits.cost_usd",
+    "max_tokens": "measure.limits.tokens",
+    "max_calls": "measure.limits.calls",
+    "max_duration": "measure.limits.duration_s",
+    "model": "target.model",
+    "judge": "judges",
+}
+
+
 def _value(settings: Settings, name: str) -> object:
     match name:
-        case "all":
-            return settings.load.everything
-        case "config":
-            return None if settings.file is None else settings.file.display_name
-        case "alpha" | "min_effect":
-            return getattr(settings.rules.regression, name)
-        case "max_base_age":
-            return settings.rules.regression.max_base_age_days
-        case "fresh_runs":
-            return settings.rules.regression.max_fresh_runs
         case "edits":
             return "warn" if settings.rules.regression.accepts_edits else "accept"
-        case "max_cost" | "max_tokens" | "max_calls" | "max_duration":
-            limits = settings.measure.limits
-            values = (limits.cost_usd, limits.tokens, limits.calls, limits.duration_s)
-            return values[("max_cost", "max_tokens", "max_calls", "max_duration").index(name)]
-        case "model":
-            return None if settings.target is None else settings.target.model
         case "judge_model":
             return judges_label(settings.judges)
-        case "judge":
-            return settings.judges
+        case _ if name in _PLACES:
+            return reduce(
+                lambda part, key: getattr(part, key, None), _PLACES[name].split("."), cast("Any", settings)
+            )
         case _:
             return settings.value_of(name)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -88,18 +87,11 @@ def target_beside(settings: Settings, prompt: PromptFile) -> Mapping[str, Any] |
 
 def likely(folder: Path) -> list[str]:
     """The names of files that are probably prompts, at most `MOST`."""
-    return list(islice(_likely(folder), MOST))
-
-
-def _likely(folder: Path) -> Iterator[str]:
     prompts = (path for place in _PLACES for path in sorted(folder.glob(place)))
     skills = (skill / SKILL for skill in skill_folders(folder))
-    names_before = {"README.md"}
-    for path in (*prompts, *skills, folder / "AGENTS.md"):
-        name = path.relative_to(folder).as_posix()
-        if name not in names_before and path.name != "README.md" and path.is_file():
-            names_before.add(name)
-            yield name
+    files = (path for path in (*prompts, *skills, folder / "AGENTS.md") if path.is_file())
+    names = dict.fromkeys(path.relative_to(folder).as_posix() for path in files if path.name != "README.md")
+    return list(names)[:MOST]
 
 
 def first_skill(settings: Settings) -> PromptFile:

@@ -191,7 +191,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
         every = objects_in(document[key])
         specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
         problems += _evaluator_problems(source, specs, names, every, options)
-        cases = [_case(source, (*root, index), row, specs, options) for index, row in rows]
+        cases = [_case(source, (*root, index), row, specs, scored=options.evaluate_only) for index, row in rows]
         problems += _without_expected(source, root, cases, rows)
         for index, row in rows:
             if has_other_chat(row):
@@ -246,20 +246,15 @@ def _evaluator_problems(
 
 
 def _case(
-    source: Source,
-    json_path: JsonPath,
-    row: Mapping[str, Any],
-    specs: tuple[EvaluatorSpec, ...],
-    options: LoadOptions,
+    source: Source, json_path: JsonPath, row: dict[str, Any], specs: tuple[EvaluatorSpec, ...], *, scored: bool
 ) -> Case:
     location = source.place(json_path)
-    answer = row.get(RESPONSE) if options.evaluate_only else None
+    answer = row.pop(RESPONSE, None) if scored else None  # it is no part of the case
     recorded = Response(text=answer) if isinstance(answer, str) else None
     turn = Turn(
         prompt=row["input"], expected=row.get("expected"), checks=specs, recorded=recorded, location=location
     )
-    ours = {*_KEYS, RESPONSE} if options.evaluate_only or RESPONSE in options.columns else _KEYS
-    metadata = {name: value for name, value in row.items() if name not in ours}
+    metadata = {name: value for name, value in row.items() if name not in _KEYS}
     return Case(
         suite=source.path,
         key=row.get("id") or key_of_prompts([turn.prompt]),
