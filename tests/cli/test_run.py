@@ -274,7 +274,7 @@ def test_recorded_responses_of_the_suite_are_scored_without_a_target(project, ru
     assert (code, [case["status"] for case in project.document()["cases"]]) == (0, ["passed", "failed"])
     project.write("scored.json", {**SUITE, "items": [items[0], SUITE["items"][1]]})
     code, _, err = runevals("--evaluate-only", "scored.json")
-    ended(code, 2, err, "scored.json:14:3: has no response to score, as 1 of 2 turns")
+    ended(code, 2, err, "scored.json:14:3: has no response to score (1 turn in all)")
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_recorded_responses_of_the_suite_are_scored_without_a_target(project, ru
         ("question,ideal,output", {}, "the answer from 'output'"),
         ("question,answer,ours", {"response": "ours"}, None),
         ("answer,output,completion", {"prompt": "answer"}, "the answer from 'completion'"),
-        ("question,answer,ours", {}, "a.csv:2:1: has no response to score, as 2 of 2 turns"),
+        ("question,answer,ours", {}, "a.csv:2:1: has no response to score (2 turns in all)"),
     ],
 )
 def test_answers_in_a_column_are_scored_without_a_target(project, runevals, header, columns, told):

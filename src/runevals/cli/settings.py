@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
-from typing import Any, cast
+from typing import Any
 
 import click
 
@@ -14,7 +14,6 @@ from runevals.lib.terminal import say
 from runevals.models.http.origin import without_credentials
 from runevals.records.rules import SuiteEntry
 from runevals.settings.judge import judges_label
-from runevals.settings.resolve import Settings
 from runevals.settings.table import SETTINGS
 
 _ADDRESS = re.compile(r"[a-z0-9]+://\S+$")
@@ -42,8 +41,6 @@ def command(**options: Any) -> None:
 _PLACES = {
     "all": "load.everything",
     "config": "file.display_name",
-    "alpha": "rules.regression.alpha",
-    "min_effect": "rules.regression.min_effect",
     "max_base_age": "rules.regression.max_base_age_days",
     "fresh_runs": "rules.regression.max_fresh_runs",
     "max_cost": "measure.limits.cost_usd",
@@ -55,16 +52,14 @@ _PLACES = {
 }
 
 
-def _value(settings: Settings, name: str) -> object:
+def _value(settings: Any, name: str) -> object:
     match name:
         case "edits":
             return "warn" if settings.rules.regression.accepts_edits else "accept"
         case "judge_model":
             return judges_label(settings.judges)
         case _ if name in _PLACES:
-            return reduce(
-                lambda part, key: getattr(part, key, None), _PLACES[name].split("."), cast("Any", settings)
-            )
+            return reduce(lambda part, key: getattr(part, key, None), _PLACES[name].split("."), settings)
         case _:
             return settings.value_of(name)
 

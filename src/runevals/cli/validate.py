@@ -61,6 +61,7 @@ def command(
     from runevals.lib.terminal import say
     from runevals.records.errors import USAGE_ERROR, InvalidSettings, InvalidSuite
     from runevals.run.preflight_plugins import require_usable_plugins
+    from runevals.suites.load import LoadedSuites
     from runevals.suites.problem_formats import ValidationResult, as_problem
 
     if results and not health:
@@ -80,9 +81,9 @@ def command(
         _tell(problems, loaded, _finding_lines(findings) if health and loaded is not None else [])
     else:
         hints = map(as_problem, findings)
-        suites = () if loaded is None else loaded.suites
-        click.echo(_written(ValidationResult(problems=(*problems, *hints), suites=suites), form))
-        for notice in () if loaded is None or form != "github" else loaded.notices:
+        shown = loaded or LoadedSuites(suites=())
+        click.echo(_written(ValidationResult(problems=(*problems, *hints), suites=shown.suites), form))
+        for notice in shown.notices if form == "github" else ():
             say(notice)
     if loaded is None:
         finish(USAGE_ERROR)

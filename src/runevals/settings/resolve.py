@@ -94,7 +94,7 @@ class Settings(Quiet, frozen=True, kw_only=True):
     def value_of(self, name: str) -> object:
         """The field with this name, of the settings or of a record in them; None if there is none."""
         stages = (self.load, self.measure, self.compare, self.redaction, self.github)
-        records = (self, self.selection, self.rules, *stages)
+        records = (self, self.selection, self.rules, self.rules.regression, *stages)
         return next((getattr(record, name) for record in records if hasattr(record, name)), None)
 
     @property

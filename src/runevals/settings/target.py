@@ -17,6 +17,8 @@ from runevals.targets.chat_settings import model_fields
 from runevals.targets.kind import Section, TargetSettings
 from runevals.targets.kinds import kind_of
 
+_PATHS = ("system_prompt_file", "prompt_file", "mcp", "cwd")
+
 
 class RawEndpoint(Struct, frozen=True, kw_only=True):
     """What a target or judge is resolved from: values with their origins, and the places they came from."""
@@ -76,6 +78,13 @@ def target_settings(raw: RawEndpoint, variables: tuple[str, ...] | None = None) 
     base_target = raw.base_values.get("target")
     deciding = None if base_target is None or not from_file else target_words(base_target)
     return _with_prompt(_settings(section, deciding), section)
+
+
+def moved(section: Mapping[str, Any], up: str) -> Mapping[str, Any]:
+    """The section in settings of another folder, from which `up` leads to that of these."""
+    runs = {"cwd": up} if section["type"] in ("command", "python") else {}
+    paths = {name: f"{up}/{section[name]}" for name in _PATHS if isinstance(section.get(name), str)}
+    return {**section, **runs, **paths}
 
 
 def _settings(section: Section, of_base: Mapping[str, Any] | None) -> TargetSettings:

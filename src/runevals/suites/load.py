@@ -233,17 +233,16 @@ def _with_target(suites: list[Suite], request: LoadRequest) -> tuple[list[Suite]
 
 
 def _without_response(suites: Sequence[Suite]) -> Iterator[FileProblem]:
-    """Of each suite, the turns without an answer to score, with the first of them."""
+    """The first turn of each suite without an answer to score, and how many there are."""
     for suite in suites:
-        turns = [turn for case in suite.cases for turn in case.turns]
-        lacking = [turn.location for turn in turns if turn.recorded is None]
-        if lacking:
+        turns = [(case, turn) for case in suite.cases for turn in case.turns if turn.recorded is None]
+        for case, turn in turns[:1]:
             message = (
-                f"has no response to score, as {len(lacking):,} of {plural(len(turns), 'turn')}; --evaluate-only "
-                "needs one everywhere, of rows in the column that `columns: {response: …}` names; or play answers "
-                "of another file: --target recorded:FILE"
+                f"has no response to score ({plural(len(turns), 'turn')} in all); --evaluate-only needs one on "
+                "each, of rows in the column that `columns: {response: …}` names; or play a file of answers: "
+                "--target recorded:FILE"
             )
-            yield FileProblem(location=lacking[0] or Location(file=suite.path), pointer="", message=message)
+            yield FileProblem(location=turn.location or case.location, pointer="", message=message)
 
 
 def _without_workspace(suites: Sequence[Suite]) -> Iterator[FileProblem]:

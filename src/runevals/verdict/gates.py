@@ -94,7 +94,8 @@ def apply_gates(
     gates = [*own, *(gate for gate in _gates(rules, in_sight, comparison) if gate.name not in replaced)]
     if rules.fail_on is None:
         return tuple(gates)
-    return tuple(one if one.name in (*rules.fail_on, "measured") else _warned(one) for one in gates)
+    blocking = {"measured", *rules.fail_on}
+    return tuple(gate if gate.name in blocking else _warned(gate) for gate in gates)
 
 
 def measured(report: RunReport, limit: float) -> GateResult:

@@ -58,19 +58,19 @@ def command(
             say(line)
         return
     own = own_project(options, prompt_file)
+    where: tuple[str, ...] = ()
     if own is not None:
         context.with_resource(chdir(own.parent))
         prompt_file = own.name
+        where = (f"  all of that in {own.parent}; all projects at once: runevals --all-projects",)
     begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes, is_own=own is not None)
     options_of_run = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
     if begun.why_not is None:
         _run(context, options_of_run)
     else:
         _plan(context, options_of_run, begun.why_not)
-    for line in begun.next_steps:
+    for line in (*begun.next_steps, *where):
         say(line)
-    if own is not None:
-        say(f"  all of that in {own.parent}; all projects at once: runevals --all-projects")
 
 
 def _run(context: click.Context, options: dict[str, str]) -> None:

@@ -17,6 +17,7 @@ from runevals.lib.text.variables import VARIABLE
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.agent import AGENTS
 from runevals.settings.resolve import Settings
+from runevals.settings.target import moved
 from runevals.settings.words import target_words
 from runevals.suites.dialects.prompt_yml import SUFFIXES
 from runevals.suites.skill_suites import SKILL, skill_folders
@@ -26,7 +27,6 @@ _PLACES = (
     *(f"{folder}*{suffix}" for folder in ("", "prompts/", ".github/prompts/") for suffix in SUFFIXES),
     *(f"{folder}*{suffix}" for folder in ("prompts/", "*/prompts/", "*prompt") for suffix in (".md", ".txt")),
 )
-_PATHS = ("system_prompt_file", "prompt_file", "mcp", "cwd")  # of a target
 _SENDING = frozenset({*PROVIDERS, "command", "python"})  # the targets that get a prompt of the settings
 
 
@@ -75,14 +75,11 @@ class PromptFile(Struct, frozen=True):
 def target_beside(settings: Settings, prompt: PromptFile) -> Mapping[str, Any] | None:
     """The target of the settings file, if it sends another prompt, as it would be in settings beside this one."""
     section, path = target_words(settings.file_values.get("target", {})), (settings.cwd / prompt.name).resolve()
-    key = (prompt.key(section.get("type")) or "").removeprefix("target.")
+    key = str(prompt.key(section.get("type"))).removeprefix("target.")
     base = settings.file_base.resolve()
     if key not in section or (base / section[key]).resolve() == path:
         return None
-    up = os.path.relpath(base, path.parent)
-    runs = {"cwd": up} if section["type"] in ("command", "python") else {}
-    moved = {name: f"{up}/{section[name]}" for name in _PATHS if isinstance(section.get(name), str)}
-    return {**section, **runs, **moved, key: path.name}
+    return {**moved(section, os.path.relpath(base, path.parent)), key: path.name}
 
 
 def likely(folder: Path) -> list[str]:

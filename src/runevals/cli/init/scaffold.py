@@ -72,9 +72,8 @@ def own_project(options: Mapping[str, Any], prompt_name: str | None) -> Path | N
     folder, target = (settings.cwd / prompt.name).parent, target_beside(settings, prompt)
     if target is None or settings_file_in((folder,), PLACES, contents_here) is not None:
         return None
-    judge = settings.file_values.get("judge")
-    judges = {"judges" if isinstance(judge, list) else "judge": judge}
-    values = {"target": target, **judges, "repeat": settings.file_values.get("repeat")}
+    judge, repeat = map(settings.file_values.get, ("judge", "repeat"))
+    values = {"target": target, "judges" if isinstance(judge, list) else "judge": judge, "repeat": repeat}
     text = starter.starter_settings(values, repeats=False, is_starter=False)
     say(f"{_write(folder / starter.SETTINGS, text, settings.cwd)}, as the settings here send another prompt")
     return Path(prompt.name)
@@ -201,9 +200,9 @@ def _written(
     if settings.file_path is not None:
         yield _left(settings.file_path, cwd)
     else:
-        only = suites[0] if len(suites) == 1 else None if suites else cwd / starter.SUITE
-        only = None if is_skill else only  # the suites of all skills are found
-        values = {"suites": None if only is None else [relative_name(only, cwd)], **values}
+        names = [relative_name(path, cwd) for path in suites] or [starter.SUITE.as_posix()]
+        # The suites of all skills, and several, are found
+        values = {"suites": None if is_skill or len(names) > 1 else names, **values}
         is_starter = any(line.startswith(_WRITTEN) for line in program)
         repeats = settings.target is not None and not settings.target.deterministic
         yield _write(

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.blank import value_problems
-from runevals.evaluators.text.case_folding import folded
-from runevals.records import Layer, Verdict
+from runevals.evaluators.text.starts_with import StartsWith
 
 
 @evaluator("ends_with")
 @dataclass(frozen=True, kw_only=True)
-class EndsWith(Check):
+class EndsWith(StartsWith):
     """Passes when the response ends with the text; nothing is trimmed.
 
     Options:
@@ -27,16 +23,5 @@ class EndsWith(Check):
         fails: Kind regards and thank you
     """
 
-    layer = Layer.BEHAVIOR
-
-    value: str
-    case_sensitive: bool = False
-
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        return value_problems(self.value, "every response ends with the empty text")
-
-    def check(self, subject: Subject) -> Verdict:
-        text = folded(subject.response.text, case_sensitive=self.case_sensitive)
-        if text.endswith(folded(self.value, case_sensitive=self.case_sensitive)):
-            return Verdict(1.0, f"it ends with: {self.value}")
-        return Verdict(0.0, f"it does not end with: {self.value}")
+    verb = "end"
+    is_there = staticmethod(str.endswith)

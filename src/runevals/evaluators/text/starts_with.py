@@ -28,15 +28,18 @@ class StartsWith(Check):
     """
 
     layer = Layer.BEHAVIOR
+    verb = "begin"
+    is_there = staticmethod(str.startswith)
 
     value: str
     case_sensitive: bool = False
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
-        return value_problems(self.value, "every response begins with the empty text")
+        return value_problems(self.value, f"every response {self.verb}s with the empty text")
 
     def check(self, subject: Subject) -> Verdict:
-        text = folded(subject.response.text, case_sensitive=self.case_sensitive)
-        if text.startswith(folded(self.value, case_sensitive=self.case_sensitive)):
-            return Verdict(1.0, f"it begins with: {self.value}")
-        return Verdict(0.0, f"it does not begin with: {self.value}")
+        ours = (subject.response.text, self.value)
+        text, value = (folded(one, case_sensitive=self.case_sensitive) for one in ours)
+        if self.is_there(text, value):
+            return Verdict(1.0, f"it {self.verb}s with: {self.value}")
+        return Verdict(0.0, f"it does not {self.verb} with: {self.value}")

@@ -20,8 +20,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         *("ground_truth", "groundtruth", "truth", "reference", "reference_answer", "correct_answer", "ideal"),
         *("gold", "target", "answer", "outputs", "output", "completion"),
     ),
-    RESPONSE: ("response", "actual_output", "prediction", "answer", "output", "outputs", "completion"),
 }
+_ANSWER = {RESPONSE: ("response", "actual_output", "prediction", "answer", "output", "outputs", "completion")}
 # The keys of `columns`
 OURS = {"prompt": "input", "expected": "expected", "id": "id", "category": "category", "response": RESPONSE}
 _OF_CASES = frozenset({"prompt", "turns", "testId", "expected_response", "sample_id", "skill", "evaluators"})
@@ -52,7 +52,7 @@ def fill(
     objects = [_unwrapped(row) for row in objects_in(rows)]
     columns = dict.fromkeys(column for row in objects for column in row)
     renamed = {OURS[key]: column for key, column in chosen.items()}
-    for ours, names in _NAMES.items():
+    for ours, names in {**_NAMES, **(_ANSWER if answered else {})}.items():
         column = next((name for name in names if name in columns and name not in renamed.values()), None)
         if ours == "input" and variables and "input" not in columns:
             own = [
@@ -60,7 +60,7 @@ def fill(
             ]
             usual = next((name for name in OF_QUESTION if name in own), next(iter(own), None))
             column = usual if any(name in variables for name in own) else column
-        if ours not in renamed and column is not None and (answered or ours != RESPONSE):
+        if ours not in renamed and column is not None:
             renamed[ours] = column
     for row in objects:
         prompt = row.get(renamed.get("input", ""))
