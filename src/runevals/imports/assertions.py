@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from runevals.imports.code import AnswerShape, CodeFiles, NoEquivalent, is_trim, reads_fields
 from runevals.imports.comparisons import COMPARISONS, FUNCTION_CALLS, valid_calls
-from runevals.imports.equivalents import equivalent, is_number, on_five, text
+from runevals.imports.equivalents import equivalent, on_five, text
 from runevals.imports.files import PREFIX
 from runevals.imports.remarks import Remarks
 from runevals.imports.templates import NotPlain, rendered
-from runevals.lib.parsing.shapes import entries_of, list_in
+from runevals.lib.parsing.shapes import entries_of, is_number, list_in
 from runevals.records.errors import UsageError
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.variables import as_text

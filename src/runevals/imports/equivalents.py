@@ -13,16 +13,11 @@ from msgspec import Struct
 from runevals.evaluators.text.blank import is_blank
 from runevals.evaluators.text.ngrams import unusable
 from runevals.imports.code import NoEquivalent
-from runevals.lib.parsing.shapes import list_in, object_in
+from runevals.lib.parsing.shapes import is_number, list_in, object_in
 from runevals.lib.parsing.source import read_yaml
 from runevals.suites.dialects.variables import as_text
 
 _BOUNDS = ("min", "max")
-
-
-def is_number(value: object) -> bool:
-    """Whether it is a number; true and false are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def on_five(share: float) -> float:
@@ -147,7 +142,7 @@ class Threshold(Struct, frozen=True, kw_only=True):
         """The option; none if it may be left out. Raises NoEquivalent."""
         number = self.default if stated is None else stated
         if is_number(number):
-            return {self.option: self.scaled(number)}  # type: ignore[arg-type]
+            return {self.option: self.scaled(number)}
         if self.optional:
             return {}
         raise NoEquivalent("has no threshold")

@@ -7,7 +7,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol
 
 from msgspec import to_builtins
 from msgspec.structs import replace
@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
 from runevals.lib.parsing.canonical import fingerprint
+from runevals.lib.parsing.shapes import is_number
 from runevals.lib.parsing.source import read_line, unique_keys
 from runevals.lib.text.escape import one_line, revealed
 from runevals.lib.text.secrets import beginning
@@ -249,7 +250,7 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
     reason = ""
     for candidate in objects_with(nonce, reply.text):
         score = _number(candidate.get(question.score_key))
-        if not _is_number(score):
+        if not is_number(score):
             return f"'{question.score_key}' is missing or not a number"
         if not question.scale.holds(score):
             return f"the score {score} is outside {question.scale}"
@@ -270,7 +271,7 @@ def _dimensions(reply: ChatReply, question: Question, nonce: str) -> dict[str, f
     """The scores of the question's dimensions that a usable reply has."""
     values = {name: _number(objects_with(nonce, reply.text or "")[-1].get(name)) for name in question.dimensions}
     return {
-        name: float(value) for name, value in values.items() if _is_number(value) and question.scale.holds(value)
+        name: float(value) for name, value in values.items() if is_number(value) and question.scale.holds(value)
     }
 
 
@@ -280,10 +281,6 @@ def objects_with(nonce: str, text: str) -> list[dict[str, Any]]:
         if objects := [candidate for candidate in _objects(spoken) if candidate.get("nonce") == nonce]:
             return objects
     return []
-
-
-def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _number(value: object) -> object:
@@ -377,7 +374,7 @@ def _recorded(line: str) -> tuple[tuple[str, str, int], Judgement]:
     if not isinstance(row, dict) or not {"case", "evaluator", "score"} <= row.keys():
         raise ValueError("is not a recorded judgement: needs case, evaluator and score")
     score, turn = row["score"], row.get("turn", 1)
-    if not _is_number(score):
+    if not is_number(score):
         raise ValueError("'score' must be a number")
     if isinstance(turn, bool) or not isinstance(turn, int):
         raise ValueError("'turn' must be a whole number")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from runevals.lib.storage.bucket import is_in_bucket
 from runevals.lib.text.suggest import did_you_mean
@@ -38,18 +39,11 @@ def checked(setting: Setting, value: object, source: str) -> object:
     return value
 
 
-def _whole(text: str, source: str) -> int:
+def _number(text: str, source: str, kind: type[int | float] = float, what: str = "a number") -> float:
     try:
-        return int(text)
+        return kind(text)
     except ValueError:
-        raise InvalidSettings(f"{source} must be a whole number, but is '{text}'") from None
-
-
-def _number(text: str, source: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidSettings(f"{source} must be a number, but is '{text}'") from None
+        raise InvalidSettings(f"{source} must be {what}, but is '{text}'") from None
 
 
 def _yes_no(text: str, source: str) -> bool:
@@ -65,14 +59,10 @@ def texts(text: str, _source: str = "") -> tuple[str, ...]:
     return tuple(part.strip() for part in text.replace("\n", ",").split(",") if part.strip())
 
 
-def _text(text: str, _source: str) -> str:
-    return text
-
-
 _PARSERS: Mapping[Kind, Callable[[str, str], object]] = {
-    "text": _text,
+    "text": lambda text, _: text,
     "texts": texts,
-    "whole": _whole,
+    "whole": partial(_number, kind=int, what="a whole number"),
     "number": _number,
     "yes_no": _yes_no,
 }

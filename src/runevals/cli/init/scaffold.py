@@ -98,9 +98,9 @@ def begin(
     if not (prompt.name or loaded.suites or (asks and is_new)):
         prompt = first_skill(before)
     if target_beside(before, prompt) is not None:
+        which = f"the settings here send another prompt than {prompt.name}, which its cases would test: "
         raise InvalidSettings(
-            f"the settings here send another prompt than {prompt.name}, so that its cases would test that one: "
-            "run init where the settings send it, or move it into a folder without settings"
+            which + "run init where the settings send it, or move it to a folder without settings"
         )
     target: str | None = options.get("target")
     if before.target is None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from runevals.evaluators.kinds import Check
 
 _WRITE = "write the text, or look for spaces with regex"
 
@@ -28,9 +31,14 @@ def value_problems(value: str, why_empty: str) -> Iterator[tuple[str | None, str
         yield "value", f"value is blank; {_WRITE}"
 
 
-def values_problems(values: Sequence[str]) -> Iterator[tuple[str | None, str]]:
-    """What keeps the option `values` from being texts to look for."""
-    if "" in values:
-        yield "values", "values has the empty text, which is in every response"
-    elif any(map(is_blank, values)):
-        yield "values", f"values has a blank text; {_WRITE}"
+@dataclass(frozen=True, kw_only=True)
+class SeveralTexts(Check):
+    """Looks for these texts."""
+
+    values: tuple[str, ...]
+
+    def problems(self) -> Iterator[tuple[str | None, str]]:
+        if "" in self.values:
+            yield "values", "values has the empty text, which is in every response"
+        elif any(map(is_blank, self.values)):
+            yield "values", f"values has a blank text; {_WRITE}"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.blank import values_problems
+from runevals.evaluators.kinds import Subject
+from runevals.evaluators.text.blank import SeveralTexts
 from runevals.records import Verdict
 
 
 @evaluator("contains_any")
 @dataclass(frozen=True, kw_only=True)
-class ContainsAny(Check):
+class ContainsAny(SeveralTexts):
     """Passes when one of the texts is in the response; case is ignored.
 
     Options:
@@ -24,11 +23,6 @@ class ContainsAny(Check):
         passes: A refund is possible.
         fails: Please ask support.
     """
-
-    values: tuple[str, ...]
-
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        return values_problems(self.values)
 
     def check(self, subject: Subject) -> Verdict:
         text = subject.response.text.lower()

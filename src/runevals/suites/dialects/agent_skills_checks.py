@@ -89,7 +89,8 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         spec = self._operand(entry, place) or self._prose(entry, place, template)
         if spec is None:
             return None
-        weight = entry["weight"] if _is_weight(entry.get("weight")) else 1.0
+        weight = entry.get("weight")
+        weight = weight if is_number(weight) and 0 < weight <= catalogue.MOST_WEIGHT else 1.0
         inverted = any(entry.get(key) is True for key in ("not", "negate", "negated"))
         name = first_of(entry, ("id", "name"), is_id)
         label = one_line(str(name if name is not None else _text(entry) or spec.id))
@@ -343,10 +344,6 @@ def _nearest(word: str, names: Iterable[str]) -> str | None:
 
 def _judged_instead(text: str | None) -> str:
     return "" if text is None else "; its text is judged instead"
-
-
-def _is_weight(value: object) -> bool:
-    return is_number(value) and 0 < value <= catalogue.MOST_WEIGHT
 
 
 def in_cases(count: int) -> str:
