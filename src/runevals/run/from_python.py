@@ -144,7 +144,7 @@ def _suite(cases: Iterable[Case | Mapping[str, Any]], checks: Checks | None, set
             "list(csv.DictReader(file)) or json.load(file), of a data frame frame.to_dict('records')"
         )
     rows = [dict(row) for row in rows]
-    fill(rows, {}, ())
+    fill(rows, LoadOptions())
     document = {
         "schemaVersion": eval_document.CURRENT_VERSION,
         "default_evaluators": _evaluators(checks, rows, settings),

@@ -36,7 +36,11 @@ def save(
     Raises InvalidSuite, and leaves the file unchanged, if it would have errors with the case, or has the case.
     """
     upgrade = "" if not path.exists() else upgrade_file(path, display_path)
-    document = read_document(path, display_path) or _new_document(defaults)
+    document = read_document(path, display_path) or {
+        "schemaVersion": eval_document.CURRENT_VERSION,
+        **({} if defaults is None else {"default_evaluators": dict(defaults)}),
+        "items": [],
+    }
     text = _with_last(document["items"], item, path, display_path)
     document["items"] = [*document["items"], item]
     text = text or eval_document.as_text(document)
@@ -60,8 +64,3 @@ def _with_last(items: Sequence[Json], item: Json, path: Path, display_path: str)
     space = source.text[len(source.text[:begin].rstrip()) : begin]
     lines = json.dumps(item, ensure_ascii=False, indent=2 if "\n" in source.text[begin:end] else None)
     return f"{source.text[:end]},{space}{lines.replace(chr(10), space)}{source.text[end:]}"
-
-
-def _new_document(defaults: Mapping[str, Any] | None) -> Json:
-    evaluators = {} if defaults is None else {"default_evaluators": dict(defaults)}
-    return {"schemaVersion": eval_document.CURRENT_VERSION, **evaluators, "items": []}

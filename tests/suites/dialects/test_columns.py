@@ -6,6 +6,7 @@ import pytest
 
 from runevals.suites.dialects import agent_skills
 from runevals.suites.dialects.columns import fill, is_table, opening_of
+from runevals.suites.dialects.options import LoadOptions
 
 PAIRS = [
     ("question", "answer"),
@@ -22,28 +23,31 @@ PAIRS = [
 @pytest.mark.parametrize(("prompt", "expected"), PAIRS)
 def test_usual_names_are_known(prompt, expected):
     row = {prompt: "Hours?", expected: "9 to 5", "source": "faq"}
-    fill([row], {}, ())
+    fill([row], LoadOptions())
     assert (row["input"], row["expected"], row["source"]) == ("Hours?", "9 to 5", "faq")
 
 
 def test_rows_that_an_export_wraps_are_unwrapped():
     row = {"question": "Hours?", "ideal": "9 to 5"}
     for wrapped in ({"row_idx": 0, "row": {**row}, "truncated_cells": []}, {"item": {**row}}):
-        fill([wrapped], {}, ())
+        fill([wrapped], LoadOptions())
         assert (wrapped["input"], wrapped["expected"]) == ("Hours?", "9 to 5")
 
 
 def test_named_columns_win_and_own_names_are_left():
     row = {"question": "Hours?", "ask": "Parking?", "reply": 12, "answer": "9 to 5"}
-    assert fill([row], {"prompt": "ask", "expected": "reply"}, ()) == {"input": "ask", "expected": "reply"}
+    assert fill([row], LoadOptions(columns={"prompt": "ask", "expected": "reply"})) == {
+        "input": "ask",
+        "expected": "reply",
+    }
     assert (row["input"], row["expected"]) == ("Parking?", "12")
-    assert fill([{"input": "x", "expected": "y", "answer": "z"}], {}, ()) == {}
+    assert fill([{"input": "x", "expected": "y", "answer": "z"}], LoadOptions()) == {}
 
 
 def test_a_chat_is_asked_from_its_last_message_of_the_user():
     chat = [{"role": role, "content": role} for role in ("system", "user", "assistant", "user", "assistant")]
     row = {"messages": chat}
-    assert fill([row], {}, ()) == {"input": "messages"}
+    assert fill([row], LoadOptions()) == {"input": "messages"}
     assert (row["input"], row["expected"]) == ("user", "assistant")
     assert opening_of(row) == chat[:3]
 

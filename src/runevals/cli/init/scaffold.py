@@ -79,9 +79,7 @@ def own_project(options: Mapping[str, Any], prompt_name: str | None) -> Path | N
     return Path(prompt.name)
 
 
-def begin(
-    options: Mapping[str, Any], prompt_name: str | None, *, github: bool, asks: bool, is_own: bool = False
-) -> Scaffold:
+def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: bool, is_own: bool) -> Scaffold:
     """Writes the missing files and prints their names. `is_own`: the settings were just written.
 
     Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
@@ -91,7 +89,7 @@ def begin(
         raise InvalidSettings(f"{one_line(path, 120)}: GitHub would evaluate what '${{{{' begins; rename it")
     asks = asks and at_terminal()
     is_new = before.file_path is None
-    prompt = prompt_file(before, prompt_name, asks=asks and is_new)
+    prompt = prompt_file(before, name, asks=asks and is_new)
     if prompt.is_suite:
         before = resolved_settings(options, paths=(prompt.name,))
     loaded = _suites(before)

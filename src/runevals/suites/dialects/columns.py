@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runevals.lib.parsing.shapes import list_in, objects_in
+from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.variables import as_text
 
 OF_QUESTION = ("question", "input", "query", "message", "user_message", "user_input", "text", "request")
@@ -39,20 +40,18 @@ def is_table(value: object) -> bool:
     return all(_OF_CASES.isdisjoint(row) for row in rows) and any(names & row.keys() for row in rows)
 
 
-def fill(
-    rows: Sequence[object], chosen: Mapping[str, str], variables: Collection[str], *, answered: bool = False
-) -> dict[str, str]:
+def fill(rows: Sequence[object], options: LoadOptions) -> dict[str, str]:
     """Gives rows our columns `input` and `expected`, from those with another name → ours by theirs.
 
-    Rows that are `answered` also get a `response`: a column that is neither of the two.
-
-    `chosen` are the columns that the settings name. If the columns are `variables` of the prompt file and have no
-    usual name, the first of them stands for the prompt: another prompt file does not make other cases.
+    The settings may name columns. If the columns are variables of the prompt file and have no usual name, the
+    first of them stands for the prompt: another prompt file does not make other cases. Answers that are scored
+    are in a column that is neither of the two.
     """
+    variables = options.variables
     objects = [_unwrapped(row) for row in objects_in(rows)]
     columns = dict.fromkeys(column for row in objects for column in row)
-    renamed = {OURS[key]: column for key, column in chosen.items()}
-    for ours, names in {**_NAMES, **(_ANSWER if answered else {})}.items():
+    renamed = {OURS[key]: column for key, column in options.columns.items()}
+    for ours, names in {**_NAMES, **(_ANSWER if options.evaluate_only else {})}.items():
         column = next((name for name in names if name in columns and name not in renamed.values()), None)
         if ours == "input" and variables and "input" not in columns:
             own = [

@@ -144,7 +144,7 @@ def _renamed(source: Source, options: LoadOptions) -> list[FileProblem]:
     rows = list_in(next((value[key] for key in _LISTS if key in object_in(value)), value))
     columns = {column for row in objects_in(rows) for column in row}
     absent = [column for column in options.columns.values() if column not in columns]
-    renamed = fill(rows, options.columns, options.variables, answered=options.evaluate_only)
+    renamed = fill(rows, options)
     if absent:
         message = f"there is no column '{absent[0]}', which `columns` names{did_you_mean(absent[0], columns)}"
         raise InvalidSuite([source.problem((), message)])
