@@ -81,9 +81,9 @@ def command(
         _tell(problems, loaded, _finding_lines(findings) if health and loaded is not None else [])
     else:
         hints = map(as_problem, findings)
-        shown = loaded or LoadedSuites(suites=())
-        click.echo(_written(ValidationResult(problems=(*problems, *hints), suites=shown.suites), form))
-        for notice in shown.notices if form == "github" else ():
+        whole = loaded or LoadedSuites(suites=())
+        click.echo(_written(ValidationResult(problems=(*problems, *hints), suites=whole.suites), form))
+        for notice in whole.notices if form == "github" else ():
             say(notice)
     if loaded is None:
         finish(USAGE_ERROR)
