@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runevals.targets.agents.agent import Agent, AgentSettings, Ask
-from runevals.targets.agents.stream import Event, Reader, Usage, count, text_of
+from runevals.targets.agents.stream import Event, Reader, text_of, usage_of
 
 _TOOLS = {"shell": ("shell", "exec_command"), "write": ("apply_patch",), "web": ("web_search",)}
 # Its tools besides the shell, which no setting permits.
@@ -27,7 +27,9 @@ class _Reader(Reader):
                 self._item(event["item"], completed=event["type"] == "item.completed")
             case "turn.completed":
                 self.finished = True
-                self.usage = _usage(event.get("usage") or {})
+                self.usage = usage_of(
+                    event.get("usage") or {}, cached="cached_input_tokens", reasoning="reasoning_output_tokens"
+                )
             case "turn.failed":
                 self.finished = True
                 self.error = str((event.get("error") or {}).get("message"))
@@ -67,15 +69,6 @@ def _call(item: Event) -> tuple[str, object] | None:
 def _output(item: Event) -> object:
     error = item.get("error")
     return item.get("aggregated_output") if item["type"] == "command_execution" else item.get("result") or error
-
-
-def _usage(counts: Mapping[str, object]) -> Usage:
-    return Usage(
-        input=count(counts.get("input_tokens")),
-        output=count(counts.get("output_tokens")),
-        cached=count(counts.get("cached_input_tokens")),
-        reasoning=count(counts.get("reasoning_output_tokens")),
-    )
 
 
 class Codex(Agent):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.targets.agents.agent import Agent, AgentSettings, Ask
-from runevals.targets.agents.stream import Event, Reader, Usage, count, text_or_none
+from runevals.targets.agents.stream import Event, Reader, text_or_none, usage_of
 
 _TOOLS = {
     "shell": ("run_shell_command", "list_background_processes", "read_background_output"),
@@ -41,7 +41,7 @@ class _Reader(Reader):
                 self._tool_result(event)
             case "result":
                 self.finished = True
-                self.usage = _usage(event.get("stats") or {})
+                self.usage = usage_of(event.get("stats") or {}, cached="cached", reasoning="thoughts")
                 if event.get("status") != "success":
                     self.error = str((event.get("error") or {}).get("message"))
             case _:
@@ -52,15 +52,6 @@ class _Reader(Reader):
         self.returned(event["tool_id"], event.get("output"), ok=event.get("status") == "success")
         if error.get("type") in _REFUSALS:
             self.refuse(event["tool_id"])
-
-
-def _usage(counts: Mapping[str, object]) -> Usage:
-    return Usage(
-        input=count(counts.get("input_tokens")),
-        output=count(counts.get("output_tokens")),
-        cached=count(counts.get("cached")),
-        reasoning=count(counts.get("thoughts")),
-    )
 
 
 _SETTINGS = ".gemini/settings.json"

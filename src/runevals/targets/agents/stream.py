@@ -189,6 +189,12 @@ def count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST else None
 
 
+def usage_of(counts: Mapping[str, object], *, cached: str, reasoning: str) -> Usage:
+    """The tokens that an agent counts, two of them under names of its own."""
+    names = ("input_tokens", "output_tokens", cached, reasoning)
+    return Usage(*(count(counts.get(name)) for name in names))
+
+
 def text_of(value: object, what: str) -> str:
     """`value`. Raises ValueError if it is not text."""
     if not isinstance(value, str):
