@@ -16,11 +16,11 @@ from runevals.suites.plan import RunPlan, make_plan
 
 def load_request(settings: Settings) -> LoadRequest:
     """The settings that say where suites are and how they are read."""
-    target = settings.target
+    target, folder, cwd = settings.target, settings.file_base.resolve(), settings.cwd.resolve()
     without_prompts = target is None or (target.is_recorded and target.prompt is None)
     return LoadRequest(
         cwd=settings.cwd,
-        below=_below(settings),
+        below=folder if folder != cwd and folder.is_relative_to(cwd) else None,
         repository=settings.repository,
         entries=settings.load.suites,
         everything=settings.load.everything,
@@ -34,12 +34,6 @@ def load_request(settings: Settings) -> LoadRequest:
         target_type=None if target is None else target.type,
         traits=UNKNOWN if target is None else target.traits,
     )
-
-
-def _below(settings: Settings) -> Path | None:
-    """The folder of the settings file, if it is one below the folder that runevals was started in."""
-    folder, cwd = settings.file_base.resolve(), settings.cwd.resolve()
-    return folder if folder != cwd and folder.is_relative_to(cwd) else None
 
 
 def suites_of(settings: Settings) -> LoadedSuites:
