@@ -199,8 +199,7 @@ def _written(
         yield _left(settings.file_path, cwd)
     else:
         names = [relative_name(path, cwd) for path in suites] or [starter.SUITE.as_posix()]
-        # The suites of all skills, and several, are found
-        values = {"suites": None if is_skill or len(names) > 1 else names, **values}
+        values = {"suites": None if is_skill or len(names) > 1 else names, **values}  # several are found
         is_starter = any(line.startswith(_WRITTEN) for line in program)
         repeats = settings.target is not None and not settings.target.deterministic
         yield _write(
