@@ -44,7 +44,7 @@ def bare(environment: Mapping[str, str]) -> dict[str, str]:
 def without_proxy(environment: Mapping[str, str]) -> dict[str, str]:
     """The variables by which what listens on loopback is reached directly."""
     direct = environment.get("NO_PROXY") or environment.get("no_proxy")
-    return dict.fromkeys(("NO_PROXY", "no_proxy"), f"{direct},{LOOPBACK}" if direct else LOOPBACK)
+    return dict.fromkeys(("NO_PROXY", "no_proxy"), ",".join(filter(None, (direct, LOOPBACK))))
 
 
 def cleaned(environment: Mapping[str, str], names: Collection[str] | None = None) -> dict[str, str]:

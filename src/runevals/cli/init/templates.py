@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runevals.cli.init.proposed_cases import with_variables
+from runevals.lib.text.numbers import phrase
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model, with_models
 from runevals.settings.words import target_words
@@ -185,7 +186,7 @@ def starter_settings(values: Mapping[str, Any], *, repeats: bool, is_starter: bo
 
 
 def _setting(name: str, value: object) -> str:
-    comment = f" # {_COMMENTS[name]}" if name in _COMMENTS else ""
+    comment = phrase(_COMMENTS.get(name), " # {}")
     return f"{name}: {json.dumps(value, ensure_ascii=False)}{comment}"
 
 
