@@ -67,6 +67,21 @@ class Check(Evaluator):
         """The verdict on `subject`, or a problem if the needed evidence was not reported."""
 
 
+class Comparison(Check):
+    """Compares the response with the expected text."""
+
+    needs_expected: ClassVar[bool] = True
+
+    def check(self, subject: Subject) -> Verdict | Problem:
+        if subject.expected is None:
+            return Verdict.skipped("no expected text")
+        return self.compare(subject.response.text, subject.expected)
+
+    @abstractmethod
+    def compare(self, text: str, expected: str) -> Verdict | Problem:
+        """The verdict on a response with this text."""
+
+
 class Judged(Evaluator):
     """Asks a model."""
 

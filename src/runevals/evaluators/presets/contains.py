@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.kinds import Comparison
 from runevals.evaluators.text.blank import why_always_found
 from runevals.records import Verdict
 
 
 @evaluator("preset-contains")
 @dataclass(frozen=True, kw_only=True)
-class PresetContains(Check):
+class PresetContains(Comparison):
     """Passes when the expected text is in the output; case-sensitive.
 
     Example:
@@ -21,14 +21,10 @@ class PresetContains(Check):
         fails: Beijing is a Capital.
     """
 
-    needs_expected = True
-
     def never_fails(self, expected: str | None) -> str | None:
         return None if expected is None else why_always_found(expected)
 
-    def check(self, subject: Subject) -> Verdict:
-        if subject.expected is None:
-            return Verdict.skipped("no expected text")
-        if subject.expected in subject.response.text:
-            return Verdict(1.0, f"found: {subject.expected}")
-        return Verdict(0.0, f"not found: {subject.expected}")
+    def compare(self, text: str, expected: str) -> Verdict:
+        if expected in text:
+            return Verdict(1.0, f"found: {expected}")
+        return Verdict(0.0, f"not found: {expected}")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.kinds import Comparison
 from runevals.records import Verdict
 
 
 @evaluator("preset-exact-match", "exact_match")
 @dataclass(frozen=True, kw_only=True)
-class PresetExactMatch(Check):
+class PresetExactMatch(Comparison):
     """Passes when output and expected text are equal; nothing is trimmed, case counts.
 
     Example:
@@ -20,11 +20,7 @@ class PresetExactMatch(Check):
         fails: paris
     """
 
-    needs_expected = True
-
-    def check(self, subject: Subject) -> Verdict:
-        if subject.expected is None:
-            return Verdict.skipped("no expected text")
-        if subject.response.text == subject.expected:
+    def compare(self, text: str, expected: str) -> Verdict:
+        if text == expected:
             return Verdict(1.0, "output equals the expected text")
         return Verdict(0.0, "output differs from the expected text")

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.edit_distance import similarity
+from runevals.evaluators.text.edit_distance import SimilarityCheck, similarity
 from runevals.evaluators.text.tokens import bigram_tokens
-from runevals.records import Problem, Verdict
+from runevals.records import Problem
 
 
 @evaluator("preset-similarity", "similarity")
 @dataclass(frozen=True, kw_only=True)
-class PresetSimilarity(Check):
+class PresetSimilarity(SimilarityCheck):
     """Scores 0–1 how alike output and expected text are; passes from 0.8 unless `threshold` says otherwise.
 
     Tokens are runs of letters and digits, lower-cased; a run of CJK characters gives its pairs of neighbours.
@@ -34,19 +33,10 @@ class PresetSimilarity(Check):
     """
 
     default_threshold = 0.8
-    needs_expected = True
 
     algorithm: Literal["levenshtein", "cosine", "jaccard"] = "levenshtein"
 
-    def check(self, subject: Subject) -> Verdict | Problem:
-        if subject.expected is None:
-            return Verdict.skipped("no expected text")
-        score = self._score(subject.response.text, subject.expected)
-        if isinstance(score, Problem):
-            return score
-        return Verdict(score, f"{self.algorithm} similarity {score:.2f}")
-
-    def _score(self, text: str, expected: str) -> float | Problem:
+    def score(self, text: str, expected: str) -> float | Problem:
         match self.algorithm:
             case "levenshtein":
                 return similarity(text, expected)

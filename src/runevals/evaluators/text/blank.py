@@ -32,8 +32,8 @@ def value_problems(value: str, why_empty: str) -> Iterator[tuple[str | None, str
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeveralTexts(Check):
-    """Looks for these texts."""
+class ValuesCheck(Check):
+    """Looks for several texts."""
 
     values: tuple[str, ...]
 

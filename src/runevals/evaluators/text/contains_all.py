@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
-from runevals.evaluators.text.blank import SeveralTexts
+from runevals.evaluators.text.blank import ValuesCheck
 from runevals.records import Verdict
 
 
 @evaluator("contains_all")
 @dataclass(frozen=True, kw_only=True)
-class ContainsAll(SeveralTexts):
+class ContainsAll(ValuesCheck):
     """Passes when every one of the texts is in the response; case is ignored.
 
     Options:

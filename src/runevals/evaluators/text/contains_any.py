@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
-from runevals.evaluators.text.blank import SeveralTexts
+from runevals.evaluators.text.blank import ValuesCheck
 from runevals.records import Verdict
 
 
 @evaluator("contains_any")
 @dataclass(frozen=True, kw_only=True)
-class ContainsAny(SeveralTexts):
+class ContainsAny(ValuesCheck):
     """Passes when one of the texts is in the response; case is ignored.
 
     Options:

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-from runevals.records import Problem
+from abc import abstractmethod
+
+from runevals.evaluators.kinds import Comparison
+from runevals.records import Problem, Verdict
 
 MOST_STEPS = 40_000_000_000  # two texts of 200,000 characters; nothing can interrupt a comparison
+
+
+class SimilarityCheck(Comparison):
+    """Scores how alike response and expected text are."""
+
+    algorithm: str
+
+    def compare(self, text: str, expected: str) -> Verdict | Problem:
+        score = self.score(text, expected)
+        if isinstance(score, Problem):
+            return score
+        return Verdict(score, f"{self.algorithm} similarity {score:.2f}")
+
+    @abstractmethod
+    def score(self, text: str, expected: str) -> float | Problem:
+        """The similarity, 0–1."""
 
 
 def similarity(text: str, expected: str) -> float | Problem:

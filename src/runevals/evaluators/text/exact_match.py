@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.kinds import Comparison
 from runevals.evaluators.text.blank import why_always_found
 from runevals.evaluators.text.look_alike import look_alike
 from runevals.records import Verdict
@@ -14,7 +14,7 @@ from runevals.records import Verdict
 
 @evaluator("ExactMatch")
 @dataclass(frozen=True, kw_only=True)
-class ExactMatch(Check):
+class ExactMatch(Comparison):
     """Passes when the expected text is in the response as it is written.
 
     Options:
@@ -27,25 +27,21 @@ class ExactMatch(Check):
         fails: Within 30 days.
     """
 
-    needs_expected = True
-
     case_sensitive: bool = False
     mode: Literal["contains", "equals"] = "contains"
 
     def never_fails(self, expected: str | None) -> str | None:
         return None if self.mode == "equals" or expected is None else why_always_found(expected)
 
-    def check(self, subject: Subject) -> Verdict:
-        if subject.expected is None:
-            return Verdict.skipped("no expected text")
-        text, expected = self._fold(subject.response.text), self._fold(subject.expected)
+    def compare(self, text: str, expected: str) -> Verdict:
+        looked_for, text = self._fold(expected), self._fold(text)
         if self.mode == "equals":
-            if text.strip() == expected.strip():
+            if text.strip() == looked_for.strip():
                 return Verdict(1.0, "the response is the expected text")
-            return Verdict(0.0, f"the response is not the expected text{look_alike(expected, text, whole=True)}")
-        if expected in text:
+            return Verdict(0.0, f"the response is not the expected text{look_alike(looked_for, text, whole=True)}")
+        if looked_for in text:
             return Verdict(1.0, "the expected text was found")
-        return Verdict(0.0, f"not found: {subject.expected}{look_alike(expected, text)}")
+        return Verdict(0.0, f"not found: {expected}{look_alike(looked_for, text)}")
 
     def _fold(self, text: str) -> str:
         return text if self.case_sensitive else text.casefold()

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.text.edit_distance import similarity, too_long
+from runevals.evaluators.text.edit_distance import SimilarityCheck, similarity, too_long
 from runevals.evaluators.text.tokens import answer_tokens
-from runevals.records import Problem, Verdict
+from runevals.records import Problem
 
 
 @evaluator("PartialMatch")
 @dataclass(frozen=True, kw_only=True)
-class PartialMatch(Check):
+class PartialMatch(SimilarityCheck):
     """Scores 0–1 how much response and expected text share; passes from 0.5 unless `threshold` says otherwise.
 
     `f1` is the token F1 of question answering (SQuAD, Rajpurkar et al. 2016): case folded, punctuation
@@ -34,20 +33,11 @@ class PartialMatch(Check):
     """
 
     default_threshold = 0.5
-    needs_expected = True
 
     case_sensitive: bool = False
     algorithm: Literal["f1", "levenshtein", "token_set"] = "f1"
 
-    def check(self, subject: Subject) -> Verdict | Problem:
-        if subject.expected is None:
-            return Verdict.skipped("no expected text")
-        score = self._score(subject.response.text, subject.expected)
-        if isinstance(score, Problem):
-            return score
-        return Verdict(score, f"{self.algorithm} similarity {score:.2f}")
-
-    def _score(self, text: str, expected: str) -> float | Problem:
+    def score(self, text: str, expected: str) -> float | Problem:
         if self.algorithm == "f1":
             return _f1(
                 Counter(answer_tokens(text, case_sensitive=self.case_sensitive)),

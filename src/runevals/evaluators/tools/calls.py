@@ -37,11 +37,21 @@ class CallsCheck(Check):
 class NamedToolsCheck(CallsCheck):
     """Looks for calls of the tools with these names."""
 
+    fails_if_called: ClassVar[bool]
+    passes: ClassVar[str]
+    fails: ClassVar[str]
+
     values: tuple[str, ...]
 
     def problems(self) -> Iterable[tuple[str | None, str]]:
         if not all(value.strip() for value in self.values):
             yield "values", "values holds a blank name, which no tool has"
+
+    def of_calls(self, calls: Sequence[ToolCall]) -> Verdict:
+        wrong = [tool for tool in self.values if bool(of_tool(calls, tool)) is self.fails_if_called]
+        if not wrong:
+            return Verdict(1.0, self.passes)
+        return Verdict(0.0, f"{self.fails}: {', '.join(wrong)}", {"called": [call.name for call in calls]})
 
 
 @dataclass(frozen=True, kw_only=True)

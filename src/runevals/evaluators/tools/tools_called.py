@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.tools.calls import NamedToolsCheck, of_tool
-from runevals.records import ToolCall, Verdict
+from runevals.evaluators.tools.calls import NamedToolsCheck
 
 
 @evaluator("tools_called")
@@ -27,8 +25,6 @@ class ToolsCalled(NamedToolsCheck):
         fails: {"output": "OK", "tool_calls": [{"name": "search"}]}
     """
 
-    def of_calls(self, calls: Sequence[ToolCall]) -> Verdict:
-        missing = [tool for tool in self.values if not of_tool(calls, tool)]
-        if not missing:
-            return Verdict(1.0, "every tool was called")
-        return Verdict(0.0, f"not called: {', '.join(missing)}", {"called": [call.name for call in calls]})
+    fails_if_called = False
+    passes = "every tool was called"
+    fails = "not called"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.tools.calls import NamedToolsCheck, of_tool
-from runevals.records import ToolCall, Verdict
+from runevals.evaluators.tools.calls import NamedToolsCheck
 
 
 @evaluator("tools_not_called")
@@ -27,8 +25,6 @@ class ToolsNotCalled(NamedToolsCheck):
         fails: {"output": "OK", "tool_calls": [{"name": "delete_file"}]}
     """
 
-    def of_calls(self, calls: Sequence[ToolCall]) -> Verdict:
-        called = [tool for tool in self.values if of_tool(calls, tool)]
-        if not called:
-            return Verdict(1.0, "none of them was called")
-        return Verdict(0.0, f"called: {', '.join(called)}", {"called": [call.name for call in calls]})
+    fails_if_called = True
+    passes = "none of them was called"
+    fails = "called"

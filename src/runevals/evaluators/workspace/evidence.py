@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from posixpath import normpath
+from typing import ClassVar
 
 from runevals.evaluators.kinds import Check, Evaluator, Subject, missing
+from runevals.lib.text.numbers import first_of
 from runevals.records import FileFound, FileProbe, Layer, Probe, Problem, Verdict, WorkspaceChanges
 
 _LITERAL = str.maketrans({"[": "[[]", "?": "[?]"})  # in paths, as in `app/[id]/page.tsx`
@@ -35,6 +37,8 @@ class PathsCheck(Check):
 
     layer = Layer.BEHAVIOR
     needs_workspace = True
+    passes: ClassVar[str]
+    fails: ClassVar[str]
 
     paths: tuple[str, ...]
 
@@ -45,11 +49,14 @@ class PathsCheck(Check):
         workspace = workspace_of(subject)
         if isinstance(workspace, Problem):
             return workspace
-        return self.of_paths([change.path for change in workspace.changes])
+        wrong = [change.path for change in workspace.changes if self.is_wrong(change.path)]
+        if not wrong:
+            return Verdict(1.0, self.passes)
+        return Verdict(0.0, f"{self.fails}: {first_of(wrong, 5)}", {"paths": wrong})
 
     @abstractmethod
-    def of_paths(self, paths: Sequence[str]) -> Verdict:
-        """The verdict on these paths."""
+    def is_wrong(self, path: str) -> bool:
+        """Whether this path may not be changed."""
 
 
 def workspace_of(subject: Subject) -> WorkspaceChanges | Problem:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.workspace.evidence import PathsCheck, fits
-from runevals.lib.text.numbers import first_of
-from runevals.records import Verdict
 
 
 @evaluator("only_touches")
@@ -28,8 +25,8 @@ class OnlyTouches(PathsCheck):
         fails: {"output": "Done.", "workspace": {"changes": [{"path": "tests/test_app.py", "change": "changed"}]}}
     """
 
-    def of_paths(self, paths: Sequence[str]) -> Verdict:
-        others = [path for path in paths if not fits(path, self.paths)]
-        if not others:
-            return Verdict(1.0, "nothing else was changed")
-        return Verdict(0.0, f"also changed: {first_of(others, 5)}", {"paths": others})
+    passes = "nothing else was changed"
+    fails = "also changed"
+
+    def is_wrong(self, path: str) -> bool:
+        return not fits(path, self.paths)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.workspace.evidence import PathsCheck, fits
-from runevals.lib.text.numbers import first_of
-from runevals.records import Verdict
 
 
 @evaluator("unchanged")
@@ -27,8 +24,8 @@ class Unchanged(PathsCheck):
         fails: {"output": "Done.", "workspace": {"changes": [{"path": "tests/test_app.py", "change": "changed"}]}}
     """
 
-    def of_paths(self, paths: Sequence[str]) -> Verdict:
-        changed = [path for path in paths if fits(path, self.paths)]
-        if not changed:
-            return Verdict(1.0, "they are as they were")
-        return Verdict(0.0, f"changed: {first_of(changed, 5)}", {"paths": changed})
+    passes = "they are as they were"
+    fails = "changed"
+
+    def is_wrong(self, path: str) -> bool:
+        return fits(path, self.paths)
