@@ -44,8 +44,9 @@ _registry: dict[str, type[Evaluator]] = {}
 _aliases: dict[str, str] = {}
 
 
+@typing.dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(dataclasses.field,))
 def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
-    """Registers a class under its name and its aliases.
+    """Registers a class under its name and its aliases. One of ours becomes a dataclass; a plugin says it itself.
 
     Raises ValueError for a name that another has; of ours, no plugin can take one.
     """
@@ -55,6 +56,8 @@ def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
             holder = _registry.get(_aliases.get(key, key))
             if holder is not None and holder.__module__ != cls.__module__:
                 raise ValueError(f"the evaluator name '{key}' is already used in {holder.__module__}")
+        if _is_ours(cls):
+            dataclasses.dataclass(frozen=True, kw_only=True)(cls)
         cls.name = name
         _registry[name] = cls
         _aliases.update(dict.fromkeys(aliases, name))

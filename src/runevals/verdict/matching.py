@@ -271,7 +271,7 @@ def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
 
 
 def _edited_elsewhere(partners: Mapping[Key, Key], base: Cases, head: Cases) -> dict[Key, Key]:
-    """Those whose key is where other cases of their suite went."""
+    """The cases whose key is where other cases of their suite went."""
     suites: dict[str, set[str]] = {}
     for now, was in partners.items():
         suites.setdefault(was[0], set()).add(now[0])

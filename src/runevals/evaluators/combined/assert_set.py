@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
@@ -13,7 +12,6 @@ from runevals.records import Problem, Verdict
 
 
 @evaluator("assert-set")
-@dataclass(frozen=True, kw_only=True)
 class AssertSet(Composite):
     """Passes when all of its children pass, or any of them. Children may be inverted, and sets themselves.
 

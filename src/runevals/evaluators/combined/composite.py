@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import fsum
 from typing import Literal
 
@@ -16,7 +15,6 @@ PASS_FROM = 0.6
 
 
 @evaluator("composite")
-@dataclass(frozen=True, kw_only=True)
 class CompositeEvaluator(Composite):
     """Combines the evaluators that the settings name in `evaluatorIds`. It is declared there, under an id.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import fsum
 
 from runevals.evaluators.catalogue import evaluator
@@ -14,7 +13,6 @@ from runevals.records.outcome import ONE_TO_FIVE
 
 
 @evaluator("dimensions")
-@dataclass(frozen=True, kw_only=True)
 class Dimensions(Composite):
     """A judge scores each dimension 1–5 in a question of its own; the mean passes from 3.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import OfAnswer
 from runevals.records import Layer
@@ -17,7 +15,6 @@ RUBRIC = """Score how directly the RESPONSE answers the PROMPT. Dodging, driftin
 
 
 @evaluator("answer_relevancy")
-@dataclass(frozen=True, kw_only=True)
 class AnswerRelevancy(OfAnswer):
     """A judge scores 1–5 how directly the response answers the prompt; passes from 3.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import OfAnswer
 
@@ -16,7 +14,6 @@ RUBRIC = """Score how logical and well ordered the RESPONSE is. Do not score whe
 
 
 @evaluator("Coherence")
-@dataclass(frozen=True, kw_only=True)
 class Coherence(OfAnswer):
     """A judge scores 1–5 how logical and well ordered the response is; passes from 3.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import question
 from runevals.evaluators.kinds import Judged, Subject
@@ -19,7 +17,6 @@ RUBRIC = """Score how many of the key facts in the FACTS the RESPONSE uses corre
 
 
 @evaluator("context_recall")
-@dataclass(frozen=True, kw_only=True)
 class ContextRecall(Judged):
     """A judge scores 1–5 how many key facts of the context the response uses; passes from 3.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import question
 from runevals.evaluators.kinds import Judged, Subject
@@ -19,7 +17,6 @@ RUBRIC = """Score how far the CONTEXT supports what the RESPONSE states. What yo
 
 
 @evaluator("faithfulness")
-@dataclass(frozen=True, kw_only=True)
 class Faithfulness(Judged):
     """A judge scores 1–5 how far the context supports what the response states; passes from 3.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import question
 from runevals.evaluators.kinds import Judged, Subject, missing
@@ -19,7 +17,6 @@ RUBRIC = """Score how far the SOURCES support what the RESPONSE states. The sour
 
 
 @evaluator("Groundedness")
-@dataclass(frozen=True, kw_only=True)
 class Groundedness(Judged):
     """A judge scores 1–5 how far sources support the response; passes from 3.
 

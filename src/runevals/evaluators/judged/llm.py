@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.template import fill_template, label_of, parse_template, template_problems
@@ -36,7 +35,6 @@ _DIMENSIONS = {DEFAULT_PROMPT: ("accuracy", "completeness", "clarity")}
 
 
 @evaluator("llm")
-@dataclass(frozen=True, kw_only=True)
 class Llm(Judged):
     """A model scores the response by your own prompt. It is declared in the settings under an id.
 

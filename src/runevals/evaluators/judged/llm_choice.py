@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import isfinite
 
 from runevals.evaluators.catalogue import evaluator
@@ -16,7 +15,6 @@ from runevals.records.judgement import Judgement, Question
 
 
 @evaluator("llm-choice")
-@dataclass(frozen=True, kw_only=True)
 class LlmChoice(Judged):
     """A model picks one of your choices and gives its score; a score above 0 passes.
 

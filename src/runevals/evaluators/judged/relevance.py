@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import OfAnswer
 
@@ -16,7 +14,6 @@ RUBRIC = """Score how well the RESPONSE addresses the PROMPT.
 
 
 @evaluator("Relevance")
-@dataclass(frozen=True, kw_only=True)
 class Relevance(OfAnswer):
     """A judge scores 1–5 how well the response addresses the prompt; passes from 3.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, short_trace
 from runevals.evaluators.kinds import Judged, Subject
@@ -21,7 +19,6 @@ INSTRUCTIONS = """Score how well the RESPONSE meets this rubric:
 
 
 @evaluator("rubric")
-@dataclass(frozen=True, kw_only=True)
 class Rubric(Judged):
     """A judge scores 1–5 how well the response meets a rubric; passes from 3.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import question
 from runevals.evaluators.kinds import Judged, Subject
@@ -19,7 +17,6 @@ RUBRIC = """Score how close in meaning the RESPONSE is to the REFERENCE. Wording
 
 
 @evaluator("semantic_similarity")
-@dataclass(frozen=True, kw_only=True)
 class SemanticSimilarity(Judged):
     """A judge scores 1–5 how close in meaning response and reference are; passes from 3.
 

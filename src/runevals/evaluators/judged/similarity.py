@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, question
 from runevals.evaluators.kinds import Judged, Subject
@@ -19,7 +17,6 @@ RUBRIC = """Score how close in meaning the RESPONSE is to the EXPECTED answer to
 
 
 @evaluator("Similarity")
-@dataclass(frozen=True, kw_only=True)
 class Similarity(Judged):
     """A judge scores 1–5 how close in meaning response and expected answer are; passes from 3.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import conversation, short_trace
@@ -22,7 +21,6 @@ Give 1 or 0, nothing between. Quote the evidence in your reasoning."""
 
 
 @evaluator("statement")
-@dataclass(frozen=True, kw_only=True)
 class Statement(Judged):
     """A judge decides whether a statement is true of the response: yes or no, with the evidence quoted.
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
 from runevals.evaluators.limits.bound import Bound
 
 
 @evaluator("cost_max")
-@dataclass(frozen=True, kw_only=True)
 class CostMax(Bound):
     """Passes when the target's calls for this answer cost at most so many US dollars.
 

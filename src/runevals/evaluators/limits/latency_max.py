@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
 from runevals.evaluators.limits.bound import Bound
 
 
 @evaluator("latency_max")
-@dataclass(frozen=True, kw_only=True)
 class LatencyMax(Bound):
     """Passes when the answer took at most so many milliseconds.
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.limits.bound import CharactersBound
 
 
 @evaluator("max_length")
-@dataclass(frozen=True, kw_only=True)
 class MaxLength(CharactersBound):
     """Passes when the response has not too many characters (Unicode code points).
 

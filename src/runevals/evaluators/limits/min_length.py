@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.limits.bound import CharactersBound
 
 
 @evaluator("min_length")
-@dataclass(frozen=True, kw_only=True)
 class MinLength(CharactersBound):
     """Passes when the response has enough characters (Unicode code points).
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.limits.bound import TurnsBound
 
 
 @evaluator("turns_max")
-@dataclass(frozen=True, kw_only=True)
 class TurnsMax(TurnsBound):
     """Passes when the target took at most so many turns to answer.
 

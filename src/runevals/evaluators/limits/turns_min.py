@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.limits.bound import TurnsBound
 
 
 @evaluator("turns_min")
-@dataclass(frozen=True, kw_only=True)
 class TurnsMin(TurnsBound):
     """Passes when the target took at least so many turns to answer.
 

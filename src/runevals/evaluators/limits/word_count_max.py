@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.limits.bound import WordsBound
 
 
 @evaluator("word_count_max")
-@dataclass(frozen=True, kw_only=True)
 class WordCountMax(WordsBound):
     """Passes when the response has not too many words, which white space separates; each CJK character is one.
 

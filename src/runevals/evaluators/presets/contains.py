@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Comparison
 from runevals.evaluators.text.blank import why_always_found
@@ -11,7 +9,6 @@ from runevals.records import Verdict
 
 
 @evaluator("preset-contains")
-@dataclass(frozen=True, kw_only=True)
 class PresetContains(Comparison):
     """Passes when the expected text is in the output; case-sensitive.
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Comparison
 from runevals.records import Verdict
 
 
 @evaluator("preset-exact-match", "exact_match")
-@dataclass(frozen=True, kw_only=True)
 class PresetExactMatch(Comparison):
     """Passes when output and expected text are equal; nothing is trimmed, case counts.
 

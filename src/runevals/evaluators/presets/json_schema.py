@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
@@ -13,7 +12,6 @@ from runevals.records.script import Call
 
 
 @evaluator("preset-json-schema")
-@dataclass(frozen=True, kw_only=True)
 class PresetJsonSchema(OfSchema):
     """Passes when the output parses as JSON and the schema allows it; without a schema, any JSON passes.
 

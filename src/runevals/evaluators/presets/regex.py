@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
 from runevals.evaluators.text.regex import regex_call, regex_verdict
@@ -12,7 +10,6 @@ from runevals.records.script import Answer, Call
 
 
 @evaluator("preset-regex")
-@dataclass(frozen=True, kw_only=True)
 class PresetRegex(Scripted):
     """Passes when `new RegExp(pattern, flags)` finds something in the output, as JavaScript would.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
@@ -14,7 +13,6 @@ from runevals.records import Problem
 
 
 @evaluator("preset-similarity", "similarity")
-@dataclass(frozen=True, kw_only=True)
 class PresetSimilarity(SimilarityCheck):
     """Scores 0–1 how alike output and expected text are; passes from 0.8 unless `threshold` says otherwise.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from runevals.evaluators.catalogue import evaluator
@@ -18,7 +17,6 @@ _MARKDOWN = re.compile(r"\[(\d+)\]\(([^()\s]+)\)")
 
 
 @evaluator("Citations")
-@dataclass(frozen=True, kw_only=True)
 class Citations(Check):
     """Counts the sources cited in the response; passes from 1 unless `threshold` says otherwise.
 

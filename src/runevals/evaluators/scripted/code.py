@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
@@ -14,7 +13,6 @@ TIMEOUT_S = 5.0
 
 
 @evaluator("code")
-@dataclass(frozen=True, kw_only=True)
 class Code(Scripted):
     """Passes when the code says so. It is declared in the settings under an id, which suites then name.
 

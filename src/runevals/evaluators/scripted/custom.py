@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
@@ -14,7 +14,6 @@ TIMEOUT_S = 30.0
 
 
 @evaluator("custom")
-@dataclass(frozen=True, kw_only=True)
 class Custom(Scripted):
     """Passes when the assertion's function says so.
 

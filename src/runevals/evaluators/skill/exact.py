@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -12,7 +11,6 @@ from runevals.records import Verdict
 
 
 @evaluator("exact")
-@dataclass(frozen=True, kw_only=True)
 class Exact(OfJson, Check):
     """Passes when the result equals the value, as JSON: true is not 1. An error or time-out fails.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -13,7 +12,6 @@ from runevals.records import Verdict
 
 
 @evaluator("no_forbidden_patterns")
-@dataclass(frozen=True, kw_only=True)
 class NoForbiddenPatterns(Check):
     """Passes when none of the texts is in the result (in its JSON, if it is not text).
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
@@ -15,7 +14,6 @@ from runevals.records.script import Call
 
 
 @evaluator("schema")
-@dataclass(frozen=True, kw_only=True)
 class Schema(OfJson, OfSchema):
     """Passes when the result validates against the JSON Schema. An error or time-out fails.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -13,7 +12,6 @@ from runevals.records import Verdict
 
 
 @evaluator("skill-contains")
-@dataclass(frozen=True, kw_only=True)
 class SkillContains(OfJson, Check):
     """Passes when each value is in the result: part of a text, or an element of a list. An error fails.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
@@ -18,7 +17,6 @@ MATCH = (
 
 
 @evaluator("skill-regex")
-@dataclass(frozen=True, kw_only=True)
 class SkillRegex(OfJson, Scripted):
     """Passes when `re.match(pattern, result)` finds something: at the start, in Python's syntax. Only for texts.
 

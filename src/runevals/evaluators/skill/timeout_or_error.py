@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.records import Layer, Response, Verdict
 
 
 @evaluator("timeout_or_error")
-@dataclass(frozen=True, kw_only=True)
 class TimeoutOrError(Check):
     """Passes when the call raised, timed out, or took at least so long.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 from runevals.evaluators.catalogue import evaluator
@@ -29,7 +28,6 @@ class OfSchema(Scripted):
 
 
 @evaluator("json_schema")
-@dataclass(frozen=True, kw_only=True)
 class JsonSchema(OfSchema):
     """Passes when the whole response is JSON and the schema allows it. White space around it is fine.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -13,7 +12,6 @@ from runevals.records import Verdict
 
 
 @evaluator("json_valid")
-@dataclass(frozen=True, kw_only=True)
 class JsonValid(Check):
     """Passes when the whole response is JSON. White space around it is fine; NaN and Infinity are not JSON.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -13,7 +12,6 @@ from runevals.records import Verdict
 
 
 @evaluator("bleu_min")
-@dataclass(frozen=True, kw_only=True)
 class BleuMin(Check):
     """Scores sentence BLEU-4 against one reference: unsmoothed, with the brevity penalty; 0 under four tokens.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -14,7 +13,6 @@ from runevals.records import Verdict
 
 
 @evaluator("contains")
-@dataclass(frozen=True, kw_only=True)
 class Contains(Check):
     """Passes when the text is in the response; nothing is trimmed.
 

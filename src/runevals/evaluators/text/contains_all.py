@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
 from runevals.evaluators.text.blank import ValuesCheck
@@ -11,7 +9,6 @@ from runevals.records import Verdict
 
 
 @evaluator("contains_all")
-@dataclass(frozen=True, kw_only=True)
 class ContainsAll(ValuesCheck):
     """Passes when every one of the texts is in the response; case is ignored.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
 from runevals.evaluators.text.blank import ValuesCheck
@@ -11,7 +9,6 @@ from runevals.records import Verdict
 
 
 @evaluator("contains_any")
-@dataclass(frozen=True, kw_only=True)
 class ContainsAny(ValuesCheck):
     """Passes when one of the texts is in the response; case is ignored.
 

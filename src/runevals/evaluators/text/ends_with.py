@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.text.starts_with import StartsWith
 
 
 @evaluator("ends_with")
-@dataclass(frozen=True, kw_only=True)
 class EndsWith(StartsWith):
     """Passes when the response ends with the text; nothing is trimmed.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.text.look_alike import look_alike
@@ -12,7 +10,6 @@ from runevals.records import Verdict
 
 
 @evaluator("equals")
-@dataclass(frozen=True, kw_only=True)
 class Equals(Check):
     """Passes when response and value, both without the white space around them, are the same; capitals count.
 

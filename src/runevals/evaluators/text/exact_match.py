@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
@@ -13,7 +12,6 @@ from runevals.records import Verdict
 
 
 @evaluator("ExactMatch")
-@dataclass(frozen=True, kw_only=True)
 class ExactMatch(Comparison):
     """Passes when the expected text is in the response as it is written.
 

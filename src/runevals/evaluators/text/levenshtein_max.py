@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -12,7 +11,6 @@ from runevals.records import Problem, Verdict
 
 
 @evaluator("levenshtein_max")
-@dataclass(frozen=True, kw_only=True)
 class LevenshteinMax(Check):
     """Passes when at most so many characters (code points) must be changed, added or removed to get the reference.
 

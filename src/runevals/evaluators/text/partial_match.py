@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
@@ -13,7 +12,6 @@ from runevals.records import Problem
 
 
 @evaluator("PartialMatch")
-@dataclass(frozen=True, kw_only=True)
 class PartialMatch(SimilarityCheck):
     """Scores 0–1 how much response and expected text share; passes from 0.5 unless `threshold` says otherwise.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
 from runevals.records import Verdict
@@ -11,7 +9,6 @@ from runevals.records.script import Answer, Call
 
 
 @evaluator("regex")
-@dataclass(frozen=True, kw_only=True)
 class Regex(Scripted):
     """Passes when the pattern is found in the response. Patterns mean what they mean in JavaScript.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -13,7 +12,6 @@ from runevals.records import Verdict
 
 
 @evaluator("rouge_n_min")
-@dataclass(frozen=True, kw_only=True)
 class RougeNMin(Check):
     """Scores ROUGE-N recall: the share of the reference's n-grams that the response has, counted at most as often.
 

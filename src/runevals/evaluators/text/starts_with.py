@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -13,7 +12,6 @@ from runevals.records import Layer, Verdict
 
 
 @evaluator("starts_with")
-@dataclass(frozen=True, kw_only=True)
 class StartsWith(Check):
     """Passes when the response begins with the text; nothing is trimmed.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.tools.calls import CallsCheck, split
@@ -11,7 +10,6 @@ from runevals.records import Scale, ToolCall, Verdict
 
 
 @evaluator("mock_hit")
-@dataclass(frozen=True, kw_only=True)
 class MockHit(CallsCheck):
     """Counts how often a mock of the case answered a tool call; passes from 1 unless `threshold` says otherwise.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject, missing
@@ -17,7 +16,6 @@ _TOOLS = ("skill", "activate_skill")  # of Claude Code and Copilot, of Gemini CL
 
 
 @evaluator("skill_triggered")
-@dataclass(frozen=True, kw_only=True)
 class SkillTriggered(Check):
     """Passes when the agent loaded the skill; with `should_trigger: false`, when it had the skill and did not.
 

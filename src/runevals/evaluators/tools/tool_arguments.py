@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
@@ -15,7 +14,6 @@ from runevals.records import Problem, ToolCall, Verdict
 
 
 @evaluator("tool_arguments")
-@dataclass(frozen=True, kw_only=True)
 class ToolArguments(CallsCheck):
     """Passes when a call of the tool has these arguments.
 

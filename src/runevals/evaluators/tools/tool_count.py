@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.tools.calls import CallsCheck, of_tool
@@ -12,7 +11,6 @@ from runevals.records import ToolCall, Verdict
 
 
 @evaluator("tool_count")
-@dataclass(frozen=True, kw_only=True)
 class ToolCount(CallsCheck):
     """Passes when the number of calls of one tool is from `min` to `max`, both inclusive.
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.tools.calls import NeedleCheck
 
 
 @evaluator("tool_output_contains")
-@dataclass(frozen=True, kw_only=True)
 class ToolOutputContains(NeedleCheck):
     """Passes when a call of the tool has the text in its output; case is ignored.
 

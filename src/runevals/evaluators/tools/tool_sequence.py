@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
@@ -14,7 +13,6 @@ from runevals.records.trace import same_tool
 
 
 @evaluator("tool_sequence")
-@dataclass(frozen=True, kw_only=True)
 class ToolSequence(CallsCheck):
     """Passes when the tool calls of the answer are these steps.
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.tools.calls import NamedToolsCheck
 
 
 @evaluator("tools_called")
-@dataclass(frozen=True, kw_only=True)
 class ToolsCalled(NamedToolsCheck):
     """Passes when each of these tools was called at least once.
 

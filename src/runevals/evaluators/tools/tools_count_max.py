@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.tools.calls import CallsBound
 
 
 @evaluator("tools_count_max", "max_steps")
-@dataclass(frozen=True, kw_only=True)
 class ToolsCountMax(CallsBound):
     """Passes when at most so many tool calls were made, of any tool. `max_steps` is another name of it.
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.tools.calls import CallsBound
 
 
 @evaluator("tools_count_min")
-@dataclass(frozen=True, kw_only=True)
 class ToolsCountMin(CallsBound):
     """Passes when at least so many tool calls were made, of any tool.
 

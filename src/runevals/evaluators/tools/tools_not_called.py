@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.tools.calls import NamedToolsCheck
 
 
 @evaluator("tools_not_called")
-@dataclass(frozen=True, kw_only=True)
 class ToolsNotCalled(NamedToolsCheck):
     """Passes when none of these tools was called.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
@@ -12,7 +11,6 @@ from runevals.records import Problem, Verdict
 
 
 @evaluator("file_contains")
-@dataclass(frozen=True, kw_only=True)
 class FileContains(OfFile, Check):
     """Passes when the file at this path of the workspace contains all phrases after the answer.
 

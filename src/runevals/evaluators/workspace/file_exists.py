@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.workspace.evidence import OfFile, file_of
@@ -11,7 +9,6 @@ from runevals.records import Problem, Verdict
 
 
 @evaluator("file_exists")
-@dataclass(frozen=True, kw_only=True)
 class FileExists(OfFile, Check):
     """Passes when a file is at this path of the workspace after the answer. A link is not a file.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
@@ -14,7 +13,6 @@ from runevals.records.script import Call
 
 
 @evaluator("file_matches_schema")
-@dataclass(frozen=True, kw_only=True)
 class FileMatchesSchema(OfFile, OfSchema):
     r"""Passes when the file at this path of the workspace is JSON and the schema allows it, as for `json_schema`.
 

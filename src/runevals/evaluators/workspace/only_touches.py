@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.workspace.evidence import PathsCheck, fits
 
 
 @evaluator("only_touches")
-@dataclass(frozen=True, kw_only=True)
 class OnlyTouches(PathsCheck):
     """Passes when every path that was added, changed or removed is one of these, or lies in one of these folders.
 

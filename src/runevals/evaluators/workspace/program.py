@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject, missing
@@ -17,7 +16,6 @@ LONGEST_S = 3600.0
 
 
 @evaluator("program")
-@dataclass(frozen=True, kw_only=True)
 class Program(Check):
     """Passes when the program ends with exit code 0; its last lines are the reason if it does not.
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.workspace.evidence import PathsCheck, fits
 
 
 @evaluator("unchanged")
-@dataclass(frozen=True, kw_only=True)
 class Unchanged(PathsCheck):
     """Passes when none of these paths, and nothing in these folders, was added, changed or removed.
 
