@@ -139,7 +139,8 @@ def test_a_crash_before_an_answer_is_recorded_is_no_pass(  # noqa: PLR0917 - a t
     assert pytest_in("--evals-output", "base.json")[0] == 0
     broken = MANY.replace(place, crash)
     project.write("test_support.py", broken.replace("BREAK", "pass").replace("SETUP", "pass"))
-    assert pytest_in(*words, "--evals-output", "head.json")[0] == 1
+    codes = (pytest_in(*words, "--evals-output", "head.json")[0] for _ in range(3))
+    assert next(code for code in codes if code != 3) == 1  # xdist may trip over the crash itself
     code, out, err = runevals("compare", "base.json", "head.json")
     ended(code, 3, out + err, reason)
 
