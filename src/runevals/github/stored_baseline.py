@@ -185,7 +185,7 @@ class _Search:
     def _is_before(self, run: StoredRun) -> bool:
         """Whether the base has the commit of a run in its history."""
         repository = self._settings.repository
-        tip = self._query.commit or git.commit_of(repository, "HEAD")
+        tip = self._query.commit or self._settings.head.commit
         return is_before(self._api, self._query.repository, repository, run.commit, tip)
 
     def _is_of_default(self, run: StoredRun) -> bool:

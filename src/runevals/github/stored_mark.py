@@ -60,7 +60,7 @@ def _runs(settings: Settings, api: Api, query: StoredQuery, mark: Mark, commit: 
     """Runs of the tag's commit; else of the branch, as far as the base has their commits in its history."""
     until = datetime.now(UTC) - timedelta(days=mark.days or 0)
     side, root = settings.base_side, settings.repository
-    tip = git.commit_of(root, "HEAD") if side is None else side.commit
+    tip = settings.head.commit if side is None else side.commit
     for run in newest(api, query, MOST_READ, until=until, commit=commit):
         if commit is not None or is_before(api, query.repository, root, run.commit, tip):
             yield run

@@ -166,7 +166,7 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
 def _require_this_commit(report: RunReport, request: RunRequest) -> None:
     """Raises ExternalError for shards of other files in CI: they are of an earlier run. Elsewhere, says so."""
     repository, commit = request.settings.repository, report.run.commit
-    here = git.commit_of(repository, "HEAD")
+    here = request.settings.head.commit
     if here is None or commit in (None, here) or git.same_files(repository, commit, here):
         return
     mismatch = f"the shards are of commit {commit[:7]}, and this is {here[:7]}"

@@ -300,12 +300,9 @@ def with_declared_determinism(report: RunReport, deterministic: bool | None) -> 
 
 def _of_facts(case: CaseReport) -> CaseReport:
     """The case without a check that a model may have decided; its outcomes stay."""
-    attempts = [
-        replace(one, turns=tuple(replace(turn, results=tuple(map(_as_fact, turn.results))) for turn in one.turns))
-        for one in case.attempts
-    ]
+
+    def turn_of_facts(turn: TurnReport) -> TurnReport:
+        return replace(turn, results=tuple(replace(each, layer=Layer.FACT) for each in turn.results))
+
+    attempts = [replace(one, turns=tuple(map(turn_of_facts, one.turns))) for one in case.attempts]
     return replace(case, attempts=tuple(attempts))
-
-
-def _as_fact(result: CheckResult) -> CheckResult:
-    return replace(result, layer=Layer.FACT)

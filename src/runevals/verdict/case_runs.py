@@ -13,6 +13,7 @@ from runevals.verdict import plan as planning
 from runevals.verdict.cached_runs import from_cache
 from runevals.verdict.evidence import entrant_of, title_of, values_of
 from runevals.verdict.findings import of_case, stored_findings
+from runevals.verdict.lost_together import CLEARED
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.plan import Entrant, Plan
 from runevals.verdict.reasons import MEANINGS
@@ -137,8 +138,7 @@ class CaseRuns(Struct):
         sample = {each.case: each for each in certain[: max(SAMPLE, int(SAMPLE_SHARE * len(self._pairs)))]}
         results = self._planned(sample) if sample else {}
         self.determinism_violated = any(
-            finding.reason in (Reason.PASSED_AGAIN, Reason.BASE_ALIKE) or _wavers(self._runs[key])
-            for key, finding in results.items()
+            finding.reason in CLEARED or _wavers(self._runs[key]) for key, finding in results.items()
         )
         doubts = [
             (finding.reason, finding.detail) for finding in results.values() if finding.state is State.NOT_KNOWN
@@ -271,7 +271,7 @@ class CaseRuns(Struct):
             [title for unit in entry.cuts if (title := title_of(unit))],
             reason,
             detail=detail,
-            dead=dead and reason not in (Reason.PASSED_AGAIN, Reason.BASE_ALIKE, Reason.ERRORS_ALLOWED),
+            dead=dead and reason not in (*CLEARED, Reason.ERRORS_ALLOWED),
             e_value=None if evidence is None else evidence.e_value,
             more=None if evidence is None or reason is Reason.PROVEN else evidence.more_pairs,
         )

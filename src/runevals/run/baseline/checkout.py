@@ -42,8 +42,8 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             _require_new(settings, commit)
             with open_folder(cwd, make=True):
                 pass  # what is above it may be there
-        words = replace(rerooted(raw, cwd), of_base=settings.base_side is not None, of_change=settings.of_change)
-        words = replace(words, head=git.Head(commit, "HEAD"))
+        words = rerooted(raw, cwd, git.Head(commit, "HEAD"))
+        words = replace(words, of_base=settings.base_side is not None, of_change=settings.of_change)
         try:
             there = replace(base_settings(words, settings), not_from=settings.repository)
             there = with_own_packages(there, settings.repository)

@@ -11,12 +11,13 @@ from msgspec.structs import replace
 
 from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci
+from runevals.repository.git import Head
 from runevals.repository.worktree import with_paths_moved
 from runevals.settings.resolve import RawSettings
 
 
-def rerooted(raw: RawSettings, cwd: Path) -> RawSettings:
-    """`raw` for a checkout of another commit, with `cwd` as the current folder.
+def rerooted(raw: RawSettings, cwd: Path, head: Head | None = None) -> RawSettings:
+    """`raw` for a checkout of another commit, which is `head` if that is known, with `cwd` as the current folder.
 
     Paths that were given absolutely, as flags or in variables such as PYTHONPATH, would lead back into the first
     checkout and run its code as the other's. Variables of the job's event are left out: they speak of the first.
@@ -48,6 +49,7 @@ def rerooted(raw: RawSettings, cwd: Path) -> RawSettings:
         environment={**all_moved(raw.environment), **ours},
         cwd=cwd,
         base_side=None,
+        head=head,
     )
 
 

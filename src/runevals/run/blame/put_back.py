@@ -162,12 +162,11 @@ def put_back_runner(request: RunRequest, head: str, change: ChangeHunks) -> Iter
     with worktree(settings.repository, head) as checkout:
         copy_changes(changed_files(settings.repository, head) or (), settings.repository, checkout)
         words = replace(request.raw, of_base=True)  # whose only target stands for each of several
-        words = rerooted(words, checkout / settings.cwd.relative_to(settings.repository))
+        words = rerooted(words, checkout / settings.cwd.relative_to(settings.repository), Head(head, "HEAD"))
         # Two versions of a file, written in one second, would have the same compiled form.
         environment = {**words.environment, "PYTHONDONTWRITEBYTECODE": "1"}
         # The base's settings decide here, too.
         words = replace(words, environment=environment, base_side=settings.base_side, of_change=settings.of_change)
-        words = replace(words, head=Head(head, "HEAD"))
         there = replace(base_settings(words, settings), not_from=settings.repository)
         prepare(settings, with_own_packages(there, settings.repository), request.budget.stop)
         runner = PutBackRunner(request=request, words=words, checkout=checkout, change=change)
