@@ -40,9 +40,13 @@ WORKFLOWS = ROOT / "docs" / "workflows"
 PUSH = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
 
 
+# What act says of itself, many lines for each step: without them the log of a failure is short enough to be read.
+OF_ACT = re.compile(r"LocalRepositoryCache|⭐ Run (Pre|Post) |Success - (Pre|Post) ")
+
 JOB_IMAGE = """
 FROM runevals-under-test
-RUN rm -rf /opt/runevals && python3 -m pip install -q uv
+RUN rm -rf /opt/runevals && python3 -m pip install -q uv \
+ && python3 -m venv /usr/local/agents && /usr/local/agents/bin/pip install -q tabulate
 ENV RUNEVALS_IN_CONTAINER= PYTHONDONTWRITEBYTECODE= SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 """
 
@@ -165,7 +169,8 @@ def workflow(repository, hub, actions, job_image, runner_temp, tmp_path_factory)
                 run.pages.append(archive.stem)
             else:
                 hub.artifact(number, archive.stem, archive.read_bytes())
-        return done.returncode == 0, done.stdout + done.stderr
+        lines = (done.stdout + done.stderr).splitlines(keepends=True)
+        return done.returncode == 0, "".join(line for line in lines if not OF_ACT.search(line))
 
     run.repository, run.pages = repository, []
     return run
@@ -393,10 +398,9 @@ jobs:
 """
 OF_JOB = """\
       - run: |
-          python3 -m venv /usr/local/agents
-          /usr/local/agents/bin/pip install -q tabulate
           echo /usr/local/agents/bin >>"$GITHUB_PATH"
           setsid --fork python3 server.py >/dev/null 2>&1  # act ends what a step leaves in its session
+          timeout 60 bash -c 'until echo >/dev/tcp/127.0.0.1/PORT; do sleep 0.1; done' 2>/dev/null
 """
 ON_RUNNER = [form(f"runner-{name}", "", name) for name in ("plain", "package", "server", "node")]
 IN_CONTAINER = [
