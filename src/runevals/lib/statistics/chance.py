@@ -8,7 +8,7 @@ count with the probability of their runs, given that they are not among the case
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from math import comb, exp, fsum, inf, lgamma, log, log1p, sqrt
 
@@ -75,23 +75,6 @@ def chance(shapes: Mapping[Shape, int], *, level: float, head_runs: int | None =
             None,
         ),
     )
-
-
-def beta_weights(
-    counts: Mapping[tuple[int, int], int], start_cases: float
-) -> Sequence[tuple[float, tuple[float, float]]]:
-    """(weight, (a, b)): how probable each Beta distribution of the cases' pass rates is.
-
-    From the number of cases of each (passes, runs); it begins as for `chance`, with the weight of `start_cases`.
-    """
-    total = sum(number for (_, runs), number in counts.items() if runs)
-    logs = [0.0] * len(_GRID)
-    for (passes, runs), number in counts.items():
-        if runs:
-            _add(logs, start_cases * number / total, _start(runs))
-            _add(logs, number, _log_likelihoods(passes, runs))
-    largest = max(logs)
-    return [(exp(value - largest), shape) for value, shape in zip(logs, _GRID, strict=True)]
 
 
 def binomial_tail(least: int, number: int, probability: float) -> float:

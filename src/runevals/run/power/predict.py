@@ -11,7 +11,7 @@ from statistics import fmean
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.statistics.chance import beta_weights
+from runevals.lib.statistics.pass_rates import beta_weights
 from runevals.lib.statistics.proportion import share_of_a_group
 from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import RunReport, State
@@ -27,8 +27,6 @@ FEWEST, MOST = 100, 300  # simulated changes of a question
 SAME_RATES = 10  # of them have the same pass rates
 MORE = 2  # times as many are simulated of what is printed
 FLAKY = 0.2, 0.8  # pass rates between which a case is proposed for quarantine
-START_CASES = 1.0  # the weight of what is supposed of a suite before its runs
-_SEED = 20261127
 
 Change = Callable[[Rates, float, random.Random], Rates]  # rates of the base, size → rates of the head
 
@@ -113,6 +111,7 @@ class Suite(Struct, frozen=True, kw_only=True):
     plan: Plan
     odds: Sequence[CaseOdds]
     simulations: int  # of each kind of change
+    seed: int = 20261127
 
     @property
     def parts(self) -> list[Sequence[int]]:
@@ -128,8 +127,8 @@ class Suite(Struct, frozen=True, kw_only=True):
 
     def shares(self, change: Change, size: float, number: int | None = None) -> Shares:
         """What so many simulated changes end in, ten of each pass rates that the measured runs make probable."""
-        rng = random.Random(_SEED)  # noqa: S311 - no secret
-        weights = beta_weights(Counter((one.passes, one.runs) for one in self.odds), START_CASES)
+        rng = random.Random(self.seed)  # noqa: S311 - no secret
+        weights = beta_weights(Counter((one.passes, one.runs) for one in self.odds))
         shapes = rng.choices(
             [shape for _, shape in weights],
             [weight for weight, _ in weights],
