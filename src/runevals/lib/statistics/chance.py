@@ -20,6 +20,8 @@ MEANS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.
 SIZES = (0.3, 0.5, 0.8, 1.2, 2.0, 4.0, 8.0, 16.0, 40.0, 100.0)  # a + b: the larger, the more alike the cases are
 MOST_RUNS = 20  # of a side, that are proposed
 
+Beta = tuple[float, float]  # a, b
+
 _GRID = tuple((size * mean, size * (1 - mean)) for mean in MEANS for size in SIZES)
 
 
@@ -128,16 +130,15 @@ def _add(logs: list[float], number: float, more: tuple[float, ...]) -> None:
 @cache
 def _log_likelihoods(passes: int, runs: int) -> tuple[float, ...]:
     """The log likelihood of so many passes in a certain order, for each Beta distribution of the grid."""
-    return tuple(_log_beta(a + passes, b + runs - passes) - _log_beta(a, b) for a, b in _GRID)
+    return tuple(log_probability(shape, passes, runs - passes) for shape in _GRID)
 
 
 @cache
 def _start(runs: int) -> tuple[float, ...]:
     """The expected log likelihoods of one case with so many runs, if the suite is as most are."""
-    a, b = START
     expected = [0.0] * len(_GRID)
     for passes in range(runs + 1):
-        share = comb(runs, passes) * exp(_log_beta(a + passes, b + runs - passes) - _log_beta(a, b))
+        share = comb(runs, passes) * exp(log_probability(START, passes, runs - passes))
         _add(expected, share, _log_likelihoods(passes, runs))
     return tuple(expected)
 
@@ -145,7 +146,7 @@ def _start(runs: int) -> tuple[float, ...]:
 @cache
 def _by_chance(base_runs: int, head_runs: int) -> tuple[float, ...]:
     """How probably an unchanged case passes all runs of the base and fails all of the head."""
-    return tuple(exp(_log_beta(a + base_runs, b + head_runs) - _log_beta(a, b)) for a, b in _GRID)
+    return tuple(exp(log_probability(shape, base_runs, head_runs)) for shape in _GRID)
 
 
 @cache
@@ -169,6 +170,12 @@ def _highest(base_runs: int, head_runs: int) -> float:
     """As `_by_chance`, at the pass rate where it is largest."""
     rate = base_runs / (base_runs + head_runs)
     return rate**base_runs * (1 - rate) ** head_runs
+
+
+def log_probability(shape: Beta, passes: int, fails: int) -> float:
+    """The logarithm of the probability of so many passes and fails of one case, in a certain order."""
+    a, b = shape
+    return _log_beta(a + passes, b + fails) - _log_beta(a, b)
 
 
 def _log_beta(a: float, b: float) -> float:

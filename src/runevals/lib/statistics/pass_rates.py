@@ -7,27 +7,20 @@ a scale of powers. So a suite may have cases that are all alike, or some that al
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp, fsum, lgamma
+from math import exp, fsum
+
+from runevals.lib.statistics.chance import Beta, log_probability
 
 MEANS = tuple(1 / (1 + 2 ** (-quarter / 4)) for quarter in range(-20, 53))  # 3 % to 99.99 %
 SIZES = tuple(2.0**power for power in range(-2, 11))  # a + b: the larger, the more alike the cases are
-
-Beta = tuple[float, float]  # a, b
 
 
 def beta_weights(counts: Mapping[tuple[int, int], int]) -> Sequence[tuple[float, Beta]]:
     """(weight, distribution) of each; `counts` are the numbers of cases of each (passes, runs)."""
     shapes = [(size * mean, size * (1 - mean)) for mean in MEANS for size in SIZES]
-    logs = [fsum(number * _log_likelihood(shape, *runs) for runs, number in counts.items()) for shape in shapes]
+    logs = [
+        fsum(number * log_probability(shape, passes, runs - passes) for (passes, runs), number in counts.items())
+        for shape in shapes
+    ]
     largest = max(logs)
     return [(exp(value - largest), shape) for value, shape in zip(logs, shapes, strict=True)]
-
-
-def _log_likelihood(shape: Beta, passes: int, runs: int) -> float:
-    """Of so many passes in a certain order."""
-    a, b = shape
-    return _log_beta(a + passes, b + runs - passes) - _log_beta(a, b)
-
-
-def _log_beta(a: float, b: float) -> float:
-    return lgamma(a) + lgamma(b) - lgamma(a + b)
