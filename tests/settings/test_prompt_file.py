@@ -40,6 +40,12 @@ def test_a_list_of_messages_is_a_chat(read, name):
     )
 
 
+def test_a_prompt_yml_is_its_messages_and_what_is_not_used_of_it_is_said(read, capfd):
+    text = f"name: x\nmodel: openai/gpt-4.1\nmodelParameters: {{temperature: 0.7}}\nmessages: {CHAT}"
+    assert read("p.prompt.yml", text).messages == read("p.json", CHAT).messages
+    assert capfd.readouterr().err == "p.prompt.yml: model, modelParameters not used; the target's settings are\n"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
@@ -47,7 +53,8 @@ def test_a_list_of_messages_is_a_chat(read, name):
         ("p.txt", "Hi\n  {{ name | upper }}!", "p.txt:2:3: has a filter or an expression, '{{ name | upper }}!'"),
         ("p.txt", "Hi {% if x %}", "p.txt:1:4: has a tag, '{% if x %}'; only {{name}} is filled in, without fil"),
         ("p.json", CHAT.replace("question", "question + 1"), "p.json:1:"),
-        ("p.json", '{"messages": []}', "must be a list, but is an object"),
+        ("p.json", '{"messages": []}', "p.json:1:14: /messages has no entry; at least 1 is needed"),
+        ("p.json", '{"prompt": "Hi"}', "'messages' is missing"),
         ("p.json", "[]", "p.json:1:1: has no entry; at least 1 is needed"),
         ("p.json", "[{'role'", "is not JSON"),
         ("p.yaml", "- {role: usr, content: Hi}", "p.yaml:1:10: /0/role must be one of"),

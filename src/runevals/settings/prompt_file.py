@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from runevals.lib.parsing.source import Source, read_source, read_text
+from runevals.lib.parsing.shapes import object_in
+from runevals.lib.parsing.source import JsonPath, Source, read_source, read_text
+from runevals.lib.terminal import notice
 from runevals.lib.text.variables import other_markup
 from runevals.records import FileProblem, Message, PromptTemplate
 from runevals.records.errors import InvalidSuite
 
 _CHATS = (".json", ".yaml", ".yml")
+_OF_MODEL = frozenset({"model", "modelParameters", "responseFormat", "jsonSchema"})  # of a `.prompt.yml`
 
 
 def read_prompt_file(path: Path, display_path: str) -> PromptTemplate:
@@ -28,22 +31,30 @@ def read_prompt_file(path: Path, display_path: str) -> PromptTemplate:
         problems = list(_text_problems(source))
     if problems:
         raise InvalidSuite(problems)
-    messages: Any = source.value
+    at, messages = _messages(source)
+    if at and (unread := sorted(object_in(source.value).keys() & _OF_MODEL)):
+        notice(f"{display_path}: {', '.join(unread)} not used; the target's settings are")
     return PromptTemplate(display_path=display_path, messages=tuple(Message(**message) for message in messages))
+
+
+def _messages(source: Source) -> tuple[JsonPath, Any]:
+    """(where they are, the messages): a `.prompt.yml` has more beside them."""
+    value: Any = source.value
+    return (("messages",), value["messages"]) if isinstance(value, dict) else ((), value)
 
 
 def _chat_problems(source: Source) -> Iterator[FileProblem]:
     if problems := source.schema_problems("runevals.settings", "prompt-file"):
         yield from problems
         return
-    messages: Any = source.value
+    at, messages = _messages(source)
     if messages[-1]["role"] != "user":
-        place = (len(messages) - 1, "role")
+        place = (*at, len(messages) - 1, "role")
         yield source.problem(place, "the last message must be the user's: it is the prompt that is answered")
     for number, message in enumerate(messages):
         markup = other_markup(message["content"], comments=False)
         if markup is not None:
-            yield source.problem((number, "content"), _more_than_variables(message["content"], *markup))
+            yield source.problem((*at, number, "content"), _more_than_variables(message["content"], *markup))
 
 
 def _text_problems(source: Source) -> Iterator[FileProblem]:
