@@ -23,6 +23,8 @@ NO_JSON = "target_no_json"  # a result that is not JSON: some checks can decide 
 WORKSPACE_BROKEN = "workspace_broken"  # by the attempt itself, so that it failed
 NEVER_SENT_CODES = STOPPED_CODES | {"turn_skipped"}  # of calls that were never sent
 MOST_ALIKE, FIRST_ALIKE = 10, 3  # problems of one kind in a file: listed one by one; located in their one line
+_MARKS = {"error": "", "warning": "warning: ", "notice": "notice: "}
+_NAME = re.compile(r"'[^']*'")
 _VALUES = re.compile(r"'[^']*'|\d+")  # in messages of one kind, only these differ
 
 
@@ -87,8 +89,7 @@ class FileProblem(Struct, frozen=True, kw_only=True, gc=False):
 
     def __str__(self) -> str:
         pointer = f" {self.pointer}" if self.pointer else ""
-        level = "" if self.level == "error" else f"{self.level}: "
-        return f"{self.location}:{pointer} {level}{self.message}"
+        return f"{self.location}:{pointer} {_MARKS[self.level]}{self.message}"
 
 
 def errors_first(problems: Sequence[FileProblem]) -> list[FileProblem]:
@@ -124,4 +125,6 @@ def _group_line(group: Sequence[FileProblem]) -> str:
         if len(lines) == len(first)
         else ", ".join(problem.pointer for problem in first)
     )
-    return f"{first[0]} ({len(group):,} problems of this kind in this file; the first are at {at})"
+    names = list(dict.fromkeys(name for problem in group for name in _NAME.findall(problem.message)[:1]))
+    others = f" also {', '.join(names[1:])};" if 1 < len(names) <= MOST_ALIKE else ""  # keys; values are more
+    return f"{first[0]} ({len(group):,} problems of this kind in this file;{others} the first are at {at})"

@@ -159,3 +159,29 @@ def test_prose_and_the_words_of_other_tools_are_not_misspelt(entry):
     reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
     reader.specs(case, ())
     assert "error" not in [problem.level for problem in reader.problems]
+
+
+@pytest.mark.parametrize(
+    ("case", "ids"),
+    [
+        (
+            {"expected_output": "A", "must_not_have": ["B"]},
+            ["B", "expected_output"],
+        ),  # an empty answer has no B
+        ({"expected_output": "A", "must_have": ["B"], "forbidden": ["C"]}, ["B", "C"]),
+        ({"expected_output": "A"}, ["expected_output"]),
+    ],
+)
+def test_what_is_expected_is_asked_unless_something_else_must_hold(case, ids):
+    reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
+    assert [spec.id for spec in reader.specs(case, ())] == ids
+
+
+def test_a_pattern_among_sentences_is_said():
+    case = {"must_not_have": [r"\bTODO\b", "No TODO (really?) is left. Or so."]}
+    reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
+    reader.specs(case, ())
+    [problem] = reader.problems
+    assert problem.message == (
+        r"looks like a pattern, and a judge is asked about it; {type: regex, pattern: '\bTODO\b'} asks code"
+    )

@@ -52,6 +52,14 @@ def test_a_chat_is_asked_from_its_last_message_of_the_user():
     assert opening_of(row) == chat[:3]
 
 
+@pytest.mark.parametrize("name", ["history", "chat_history"])
+def test_turns_before_a_prompt_of_its_own_are_sent(name):
+    turns = [{"role": role, "content": role} for role in ("user", "assistant")]
+    row = {"question": "And today?", name: turns}
+    assert fill([row], LoadOptions()) == {"input": "question"}
+    assert (row["input"], opening_of(row)) == ("And today?", turns)
+
+
 @pytest.mark.parametrize(
     ("value", "table"),
     [

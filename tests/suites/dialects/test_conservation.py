@@ -40,6 +40,7 @@ def test_a_file_of_mixed_keys_loses_nothing_or_is_refused_or_warns(tmp_path_fact
         ("x-anchors", [{"prompt": "x"}], "", ""),
         ("threshold", 0.9, "", ""),
         ("ground_truth", "30 days", "checks", "checks"),
+        ("history", [{"role": "user", "content": "x"}], "prompts", "prompts"),
         ("item", {"input": "x", "ideal": "y"}, "a case", "a case"),
         ("metadata", {"input": "x", "expected": "y"}, "", ""),
     ],
@@ -54,6 +55,40 @@ def test_a_second_expected_text_is_named_unless_a_template_of_the_file_reads_it(
     assert "'ground_truth' is a variable here, and no check reads it" in runevals("validate", "d.jsonl")[2]
     project.write("d.jsonl", json.dumps({**row, "input": "Is it {{ground_truth}}?"}))
     assert "ground_truth" not in runevals("validate", "d.jsonl")[2]
+
+
+def test_a_column_that_nothing_reads_is_named_and_one_that_decides_takes_the_mark(project, runevals):
+    row = {"question": "x", "reference_answer": "y", "must_contain": ["z"], "format": ["short"], "difficulty": 3}
+    project.write("d.jsonl", "\n".join(json.dumps({**row, "id": str(number)}) for number in range(40)))
+    code, out, err = runevals("validate", "d.jsonl", "--evaluators", "preset-contains")
+    assert (code, out) == (0, "⚠ d.jsonl: 40 cases, 40 checks (rows); 1 key not read\n")
+    assert "'must_contain' is a variable here, and no check reads it (in 40 cases)" in err
+    assert "no check or prompt reads difficulty, format; kept as variables" in err
+    reading = "def evaluate(input, output, expected, metadata):\n    return {'passed': metadata['must_contain']}"
+    own = {"id": "own", "type": "code", "language": "python", "code": reading}
+    settings = {"evaluators": [own], "suites": [{"path": "d.jsonl", "evaluators": ["own"]}]}
+    project.write("runevals.yaml", json.dumps(settings))
+    assert runevals("validate")[1] == "✓ d.jsonl: 40 cases, 40 checks (rows)\n"
+
+
+def test_evaluators_that_a_run_names_make_rows_of_a_list_of_prompts_and_are_said_where_they_are_not_used(
+    project, runevals
+):
+    project.write("h.json", json.dumps([{"prompt": "x", "entry_point": "f"}]))
+    assert runevals("validate", "h.json", "--evaluators", "Relevance")[1] == "✓ h.json: 1 case, 1 check (rows)\n"
+    project.write("e.json", json.dumps([{"prompt": "x", "expected_response": "y"}]))
+    out, err = runevals("validate", "e.json", "--evaluators", "preset-contains")[1:]
+    assert "(eval-document)" in out
+    assert "e.json:1:1: notice: has checks of its own: preset-contains would be for rows, and is not used" in err
+
+
+def test_keys_that_are_not_read_are_all_named_where_their_problems_are_one_line(project, runevals):
+    item = {"prompt": "x", "expected_response": "y", "entry_point": "f", "proof": "g", "stop": "h"}
+    project.write("e.json", json.dumps([{**item, "testId": str(number)} for number in range(20)]))
+    assert (
+        "unknown key 'entry_point' (60 problems of this kind in this file; also 'proof', 'stop'; the first"
+        in (runevals("validate", "e.json")[2])
+    )
 
 
 def test_a_key_that_is_not_read_takes_the_mark_from_the_first_line(project, runevals):

@@ -12,7 +12,7 @@ from math import exp, fsum
 from runevals.lib.statistics.chance import Beta, log_probability
 
 MEANS = tuple(1 / (1 + 2 ** (-quarter / 4)) for quarter in range(-20, 53))  # 3 % to 99.99 %
-SIZES = tuple(2.0**power for power in range(-2, 11))  # a + b: the larger, the more alike the cases are
+SIZES = tuple(2.0**power for power in range(-2, 18))  # a + b: the larger, the more alike the cases are
 
 
 def beta_weights(counts: Mapping[tuple[int, int], int]) -> Sequence[tuple[float, Beta]]:

@@ -55,7 +55,11 @@ TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv, ".tsv": rows.read_cs
 def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
     """A suite file → suite. Raises InvalidSuite or, for an unknown format, UnrecognisedSuite."""
     source = _source(path, display_path)
-    return without_checks(conserved(_load(path, source, options), source))
+    suite = conserved(_load(path, source, options), source, options)
+    if options.evaluators and suite.dialect != rows.NAME:
+        message = f"has checks of its own: {', '.join(options.evaluators)} would be for rows, and is not used"
+        suite = replace(suite, problems=(replace(source.problem((), message), level="notice"), *suite.problems))
+    return without_checks(suite)
 
 
 def _source(path: Path, display_path: str) -> Source:
@@ -76,7 +80,7 @@ def _root_of_xml(text: str, display_path: str) -> Source:
 
 
 def _load(path: Path, source: Source, options: LoadOptions) -> Suite:
-    if path.suffix in TABLES or options.columns:
+    if path.suffix in TABLES or rows.is_meant(source.value, options):
         return rows.load(source, options)
     options = replace(options, folder=path.resolve().parent, folder_name=path.absolute().parent.name)
     if path.name.endswith(prompt_yml.SUFFIXES):

@@ -24,13 +24,18 @@ from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.agent_skills_checks import (
     CHECKS,
     AgentSkillChecks,
-    in_cases,
-    is_negated,
+    has_checks,
     unread_checks,
 )
 from runevals.suites.dialects.case_files import digests, find_files, place_of
-from runevals.suites.dialects.checking import schema_problems, sorted_by_position, suite_of, with_numbered_keys
-from runevals.suites.dialects.conservation import content_in_case, content_of
+from runevals.suites.dialects.checking import (
+    in_cases,
+    schema_problems,
+    sorted_by_position,
+    suite_of,
+    with_numbered_keys,
+)
+from runevals.suites.dialects.conservation import content_in_case, content_of, decides
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
 from runevals.suites.dialects.synonyms import first_of, is_id, is_string, is_text
@@ -81,11 +86,6 @@ _OF_SKILLS = (
 _OF_OTHERS = frozenset({
     "sample_id", "testId", "expected_response", "turns", "skill", "actual_output", "retrieval_context",
 })  # fmt: skip
-# Names of keys that are likely to decide: what is not read of them is named.
-_DECIDES = re.compile(
-    r"assert|expect|check|scor|evaluat|grad|criteri|gate|rubric|must|should|forbid|verif|valid|threshold|pass_|_pass|command",
-    re.IGNORECASE,
-)
 # Keys that say how a case is run.
 _SETS_UP = re.compile(
     r"setup|set_up|fixture|precondition|^tools$|^models?$|query_flow|^turns$|^env$", re.IGNORECASE
@@ -202,10 +202,8 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
             yield self._notice((key,), f"the cases stand under '{key}'; the convention calls it 'evals'", key=True)
         for key in document:
             known = key in _SKILL or (key in _LISTS and isinstance(document[key], list))
-            decides = (
-                key in _LISTS or _DECIDES.search(key) or _SETS_UP.search(key) or content_of(key, document[key])
-            )
-            if key and not known and decides:
+            matters = key in _LISTS or decides(key) or _SETS_UP.search(key) or content_of(key, document[key])
+            if key and not known and matters:
                 message = f"'{key}' is not read and changes nothing here"
                 yield self.source.warning((key,), message, key=True, rule="unknown-key")
         for places in self.unread.values():
@@ -232,7 +230,7 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
         name = first_of(raw, ("name", "eval_name", "title"), is_text)
         timeout_s = _timeout_s(raw)
         extra = {"files": digests(files), **({} if timeout_s is None else {"timeout_s": timeout_s})}
-        if others := {key: value for key, value in raw.items() if key not in _READ and not is_negated(key)}:
+        if others := {key: value for key, value in raw.items() if key not in _READ and not has_checks(key)}:
             extra["others"] = others  # a check may read them
         if about := {key: raw[key] for key in _ABOUT if key in raw}:
             extra["about"] = about
@@ -298,7 +296,7 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
         for key in of_checks:
             if key in _PROMPTS and key != sent and raw[key] not in (None, "", raw[sent]):
                 self.unread.setdefault(key, []).append(((*place, key), f"'{key}' is not sent: '{sent}' is"))
-            if key in _READ or is_negated(key):
+            if key in _READ or has_checks(key):
                 continue
             if guess := nearest(key, sorted(_READ), least=MISSPELT):
                 message = f"'{key}' is not read; did you mean '{guess}'?"
@@ -309,7 +307,7 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
                     continue
             elif _SETS_UP.search(key):
                 message = f"'{key}' is not read: the case is run without it"
-            elif _DECIDES.search(key) or content_in_case(key, of_checks[key]):
+            elif decides(key) or content_in_case(key, of_checks[key]):
                 message = unread_checks(of_checks, key)
             else:
                 continue

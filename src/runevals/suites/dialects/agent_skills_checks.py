@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.shapes import entries_of, is_number, is_whole, objects_in, text_in
 from runevals.lib.parsing.source import JsonPath, Source
-from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import nearest
 from runevals.records import EvaluatorSpec, FileProblem, cut_name, one_line
 from runevals.records.errors import InvalidOptions
@@ -29,13 +28,15 @@ CHECKS = (
     *("assertions", "expectations", "checks", "scorers", "graders", "expect", "criteria", "rubric", "rubrics"),
     *("scoring_criteria", "evaluation_criteria", "success_criteria", "acceptance_criteria", "pass_criteria"),
     *("expected_behavior", "expected_behaviors", "expected_behaviour", "expected_behaviours", "expected_checks"),
-    *("constraints", "must", "must_include", "must_contain", "must_mention", "should_include"),
+    *("constraints", "must"),
 )
 NEGATED = (
     *("anti_expectations", "anti_assertions", "negative_expectations", "fail", "fail_if", "fails_if"),
     *("forbidden", "forbidden_outputs", "forbidden_behaviors", "must_not", "should_not"),
     *("flags_to_avoid", "avoid_behaviors", "behaviors_to_avoid"),
 )
+_CONTAINED = ("have", "include", "contain", "mention")
+_REQUIRED = tuple(f"{must}_{have}" for must in ("must", "should") for have in _CONTAINED)
 _TEXTS = ("text", "description", "statement", "assertion", "expectation", "criterion", "check", "pass_if")
 _OPERANDS = ("value", "values", "substring", "pattern", "regex", "phrases", "expected", "count", "prompt")
 _READ = ("value", "values", "substring", "pattern", "regex", "phrases", "min", "max", "length")  # by `_options`
@@ -43,6 +44,7 @@ _COMMANDS = ("cmd", "command", "script", "run")
 _JUDGED = frozenset({"llm_judge", "llm", "judge", "rubric", "semantic", "manual", "llm_rubric", "qualitative"})
 _MISSPELT = 80.0  # of 100: from here on, a word counts as misspelt
 _INLINE_FLAGS = re.compile(r"\(\?([ims]+)\)")
+_PATTERN = re.compile(r"\\[bBdDsSwW]|\.[*+]|\(\?")
 _EXPRESSION = re.compile(r"[\w.()\[\]]+ *(?:==|!=|<=|>=|<|>) *\S+")
 _NAMED_FLAGS = {"ignorecase": "i", "multiline": "m", "dotall": "s"}
 
@@ -50,6 +52,11 @@ _NAMED_FLAGS = {"ignorecase": "i", "multiline": "m", "dotall": "s"}
 def is_negated(key: str) -> bool:
     """Whether the entries of this key must not hold."""
     return key in NEGATED or (key.startswith(("must_not_", "should_not_")) and key != "should_not_trigger")
+
+
+def has_checks(key: str) -> bool:
+    """Whether the entries of this key must hold, or must not."""
+    return key in CHECKS or is_negated(key) or key.startswith(_REQUIRED)
 
 
 class AgentSkillChecks(Struct, frozen=True, kw_only=True):
@@ -60,20 +67,22 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
 
     def specs(self, case: Mapping[str, Any], place: JsonPath) -> list[EvaluatorSpec]:
         """Everything that must hold, and must not, each with an id of its own."""
-        keys = [key for key in case if key in CHECKS or is_negated(key)]
+        keys = [key for key in case if has_checks(key)]
         checks = [spec for key in keys for spec in self._of_key(case[key], (*place, key), key)]
         expected = case.get("expected_output")
-        if not checks and isinstance(expected, str) and expected.strip():
-            statement = f"The result is as described here: {expected}"
+        if all(spec.negated for spec in checks) and isinstance(expected, str) and expected.strip():
+            statement = (
+                f"The result is as described here: {expected}"  # an empty answer has none of what must not be
+            )
             spec = EvaluatorSpec(name="statement", id="expected_output", options={"statement": statement})
-            checks = [self._at(spec, (*place, "expected_output"))]
+            checks.append(self._at(spec, (*place, "expected_output")))
         return list(numbered(checks))
 
     def _of_key(self, value: Any, place: JsonPath, key: str) -> Iterator[EvaluatorSpec]:
         entries = entries_of(value)
         for index, entry in enumerate(entries):
             at = (*place, index) if isinstance(value, list) else place
-            contains = key.endswith(("_include", "_contain", "_mention", "_outputs"))
+            contains = key.endswith((*_CONTAINED, "_outputs"))
             spec = self._entry(entry, at, template="The response contains this: {}" if contains else "{}")
             if spec is not None:
                 yield _none_of(replace(spec, negated=spec.negated is not is_negated(key)), entry)
@@ -102,6 +111,9 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         if not text.strip():
             self._lost(place, "is blank, and is not checked; write what must hold, or remove it")
             return None
+        if _PATTERN.search(text):
+            message = "looks like a pattern, and a judge is asked about it; {type: regex, pattern: '…'} asks code"
+            self._warn(place, message.replace("…", text))
         options = {"statement": template.replace("{}", text)}
         return self._at(EvaluatorSpec(name="statement", id=cut_name(one_line(text)), options=options), place)
 
@@ -344,8 +356,3 @@ def _nearest(word: str, names: Iterable[str]) -> str | None:
 
 def _judged_instead(text: str | None) -> str:
     return "" if text is None else "; its text is judged instead"
-
-
-def in_cases(count: int) -> str:
-    """Where a remark holds that is made once for several cases."""
-    return "" if count == 1 else f" (in {plural(count, 'case')})"

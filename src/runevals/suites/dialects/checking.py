@@ -322,3 +322,8 @@ def sorted_by_position(problems: Iterable[FileProblem]) -> tuple[FileProblem, ..
 
 def _number(value: object) -> float | None:
     return float(value) if is_number(value) else None
+
+
+def in_cases(count: int) -> str:
+    """Where a remark holds that is made once for several cases."""
+    return "" if count == 1 else f" (in {plural(count, 'case')})"

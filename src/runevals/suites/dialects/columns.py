@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
-from runevals.lib.parsing.shapes import list_in, objects_in
+from runevals.lib.parsing.shapes import list_in, object_in, objects_in
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.variables import as_text
 
@@ -27,6 +27,7 @@ _ANSWER = {RESPONSE: ("response", "actual_output", "prediction", "answer", "outp
 OURS = {"prompt": "input", "expected": "expected", "id": "id", "category": "category", "response": RESPONSE}
 _OF_CASES = frozenset({"prompt", "turns", "testId", "expected_response", "sample_id", "skill", "evaluators"})
 _CHAT = "messages"
+_HISTORY = ("history", "chat_history")  # the messages before the prompt, which is in a column of its own
 
 
 def is_table(value: object) -> bool:
@@ -38,6 +39,11 @@ def is_table(value: object) -> bool:
         return True
     names = {*_NAMES["input"], _CHAT}
     return all(_OF_CASES.isdisjoint(row) for row in rows) and any(names & row.keys() for row in rows)
+
+
+def has_prompts(rows: Sequence[object]) -> bool:
+    """Whether they are all objects whose only key of a case of another format is `prompt`."""
+    return all("prompt" in object_in(row) and object_in(row).keys() & _OF_CASES == {"prompt"} for row in rows)
 
 
 def fill(rows: Sequence[object], options: LoadOptions) -> dict[str, str]:
@@ -65,6 +71,8 @@ def fill(rows: Sequence[object], options: LoadOptions) -> dict[str, str]:
         prompt = row.get(renamed.get("input", ""))
         if not isinstance(prompt, str):
             _read_chat(row, renamed["input"] if isinstance(prompt, list) else _CHAT)
+        elif (before := next(filter(row.get, _HISTORY), None)) and _is_chat(row[before]) and not row.get(_CHAT):
+            row[_CHAT] = [*row.pop(before), {"role": "user", "content": prompt}]
         for ours, column in renamed.items():
             if row.get(column) is not None and row.get(ours) is None:
                 value = row[column] if isinstance(row[column], str) and ours != RESPONSE else row.pop(column)
@@ -94,9 +102,13 @@ def _read_chat(row: dict[str, Any], column: str) -> None:
         row.setdefault("expected", chat[-1]["content"])
 
 
+def _is_chat(value: object) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(value, list) and all(map(_is_message, value))
+
+
 def _prompt_of(chat: object) -> str | None:
     """What the user says last in a list of messages, to which at most one answer is there."""
-    if not isinstance(chat, list) or not all(map(_is_message, chat)):
+    if not _is_chat(chat):
         return None
     messages = chat[:-1] if chat and chat[-1]["role"] == "assistant" else chat
     return str(messages[-1]["content"]) if messages and messages[-1]["role"] == "user" else None

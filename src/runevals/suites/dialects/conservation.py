@@ -8,22 +8,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from itertools import filterfalse
 from typing import Any
 
 from msgspec.structs import replace
 
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.shapes import list_in, object_in
-from runevals.lib.parsing.source import JsonPath, Source
+from runevals.lib.parsing.source import JsonPath, Source, pointer
+from runevals.lib.text.numbers import short_list
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import variables_in
 from runevals.records import FileProblem, Suite
-from runevals.suites.dialects.checking import sorted_by_position
+from runevals.suites.dialects.checking import in_cases, sorted_by_position
+from runevals.suites.dialects.options import LoadOptions
 
 _DESCRIBES = re.compile(
-    r"(?i)^(?:x-|_|\$)|desc|note|comment|metric|label|title|name|author|owner|version|licen[cs]e|tags?$|keywords|meta"
+    r"(?i)^(?:x-|_|\$|<<)|desc|note|comment|metric|label|title|name|author|owner|version|licen[cs]e|tags?$|keywords|meta"
     r"|source|created|updated|date|url$|summary|^id$|^kind$|language"
 )
+# Words in a key that say what must hold, whoever named it: `required_sections`, `mustContain`.
+_DECIDES = re.compile(
+    r"(?i)assert|expect|check|scor|evaluat|grad|criteri|gate|rubric|must|should|forbid|avoid|requir|verif|valid"
+    r"|threshold|pass_|_pass|command|ideal|truth|correct"
+)
+_WORD = re.compile(r"\w+")
 EXPECTED = "expected"
 # What formats and people call checks.
 CHECKS = frozenset({
@@ -36,13 +45,18 @@ CHECKS = frozenset({
 })  # fmt: skip
 _PROMPTS = frozenset({
     "prompt", "prompts", "input", "inputs", "query", "question", "messages", "turns", "vars", "conversation",
-    "input_messages",
+    "input_messages", "history", "chat_history",
 })  # fmt: skip
 
 
 def describes(key: str) -> bool:
     """Whether a key is for the reader of a file, and changes nothing by its name."""
     return _DESCRIBES.search(key) is not None
+
+
+def decides(key: str) -> bool:
+    """Whether a key is likely to say what must hold of an answer, by its name."""
+    return _DECIDES.search(key) is not None
 
 
 def content_of(key: str, value: object) -> str:
@@ -71,10 +85,17 @@ def _has_prompts(value: object) -> bool:
     return not _PROMPTS.isdisjoint(fields) or any(map(_has_prompts, fields.values()))
 
 
-def conserved(suite: Suite, source: Source) -> Suite:
+def conserved(suite: Suite, source: Source, options: LoadOptions) -> Suite:
     """The suite, with a problem for each key of its file that holds something and is not read."""
-    reported = {problem.pointer for problem in suite.problems if problem.level == "error"}
-    unread = [one for one in _unread(source, suite.dialect) if one.pointer not in reported]
+    reported = {problem.pointer: problem.level for problem in suite.problems}
+    of_settings = [str(value) for spec in options.definitions.values() for value in spec.options.values()]
+    used = {
+        *options.variables,
+        *variables_in(source.text),
+        *_WORD.findall(" ".join(of_settings)),
+    }  # code has names
+    problems = _unread(source, suite.dialect, used, reported)
+    unread = [problem for problem in problems if reported.get(problem.pointer) != "error"]
     if not unread:
         return suite
     places = {problem.pointer for problem in unread}
@@ -82,19 +103,22 @@ def conserved(suite: Suite, source: Source) -> Suite:
     return replace(suite, problems=sorted_by_position([*others, *unread]))
 
 
-def _unread(source: Source, dialect: str) -> Iterator[FileProblem]:
+def _unread(
+    source: Source, dialect: str, used: Collection[str], reported: Collection[str]
+) -> Iterator[FileProblem]:
     if dialect not in _READ:
         return
     root, entry, lists = (keys if isinstance(keys, tuple) else _keys(dialect, keys) for keys in _READ[dialect])
+    used = {*entry, *used}
     value: Any = source.value
     if isinstance(value, list):
-        yield from _of_entries(source, (), value, entry)
+        yield from _of_entries(source, (), value, used, reported)
     elif (not root and not lists) or set(lists).isdisjoint(value):
-        yield from _of_entries(source, None, [value], entry)
+        yield from _of_entries(source, None, [value], used, reported)
     else:
         yield from _of_root(source, value, (*root, *lists))
         for key in lists:
-            yield from _of_entries(source, (key,), value.get(key), entry)
+            yield from _of_entries(source, (key,), value.get(key), used, reported)
 
 
 def _keys(dialect: str, name: str) -> tuple[str, ...]:
@@ -114,10 +138,10 @@ def _of_root(source: Source, fields: Mapping[str, Any], keys: Collection[str]) -
 
 
 def _of_entries(
-    source: Source, root: JsonPath | None, entries: object, keys: Collection[str]
+    source: Source, root: JsonPath | None, entries: object, used: Collection[str], reported: Collection[str]
 ) -> Iterator[FileProblem]:
-    """Content in cases under names of other formats; a text is a variable, which checks and prompts may use."""
-    used = {*keys, *variables_in(source.text)}
+    """Content in cases under names of other formats; the rest are variables, which checks and prompts may use."""
+    unread: dict[str, list[JsonPath]] = {}
     for index, entry in enumerate(list_in(entries)):
         for key in object_in(entry).keys() - used:
             at = (key,) if root is None else (*root, index, key)
@@ -125,11 +149,21 @@ def _of_entries(
             if content and not isinstance(entry[key], str):
                 message = f"'{key}' holds {content} and is not read in this format"
                 yield source.problem(at, message, key=True, rule="unknown-key")
-            elif (
-                content and key in CHECKS and (key == EXPECTED or entry[key] != entry.get(EXPECTED))
-            ):  # its column
-                message = f"'{key}' is a variable here, and no check reads it"
-                yield source.warning(at, message, key=True, rule="unknown-key")
+            elif pointer(at) not in reported and not _is_read(key, entry):
+                unread.setdefault(key, []).append(at)
+    deciding = list(filter(decides, unread))
+    for key in deciding:
+        message = f"'{key}' is a variable here, and no check reads it{in_cases(len(unread[key]))}"
+        yield source.warning(unread[key][0], message, key=True, rule="unknown-key")
+    if others := sorted(filterfalse(describes, unread.keys() - set(deciding))):
+        message = f"no check or prompt reads {short_list(others, 12)}; kept as variables"
+        yield replace(source.problem((), message, rule="unknown-key"), level="notice")
+
+
+def _is_read(key: str, entry: Mapping[str, Any]) -> bool:
+    """Whether it says nothing, or the same as what is read."""
+    others = {**entry, key: None}
+    return entry[key] in (None, "", [], {}, *map(others.get, ("input", "prompt", EXPECTED)))
 
 
 # Keys of the file, of a case, and of the lists of cases, by the name of a definition in the schema or one by one.
@@ -139,5 +173,5 @@ _READ: Mapping[str, tuple[str | tuple[str, ...], str | tuple[str, ...], tuple[st
     "rows": ("file", "row", ("rows", "data")),
     "skill-cases": ((), "case", ()),
     "vally": ("", "stimulus", ("stimuli",)),
-    "prompt-yml": ("", (EXPECTED,), ("testData",)),
+    "prompt-yml": ("", (EXPECTED, "testId", "context", "category", "critical"), ("testData",)),
 }

@@ -40,7 +40,15 @@ from runevals.suites.dialects.checking import (
     without_expected,
     wrapped_list,
 )
-from runevals.suites.dialects.columns import OURS, RESPONSE, fill, has_other_chat, is_table, opening_of
+from runevals.suites.dialects.columns import (
+    OURS,
+    RESPONSE,
+    fill,
+    has_other_chat,
+    has_prompts,
+    is_table,
+    opening_of,
+)
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
@@ -56,6 +64,11 @@ def recognises(value: object) -> bool:
     if isinstance(value, dict):
         return "rows" in value or is_table(value.get("data"))
     return is_table(value)
+
+
+def is_meant(value: object, options: LoadOptions) -> bool:
+    """Whether a run says so: it names columns, or evaluators for a list with `prompt` and no key of a case."""
+    return bool(options.columns) or (bool(options.evaluators) and isinstance(value, list) and has_prompts(value))
 
 
 def read_lines(text: str, display_path: str) -> Source:
