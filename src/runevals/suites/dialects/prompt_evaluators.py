@@ -15,6 +15,7 @@ from runevals.lib.text.variables import VARIABLE, fill_variables, variables_in
 from runevals.records import EvaluatorSpec, FileProblem
 from runevals.records.errors import InvalidOptions
 from runevals.suites.dialects.assertions import numbered
+from runevals.suites.dialects.checking import LOST_CHECK
 from runevals.suites.dialects.variables import as_text
 
 # What a `string` evaluator's key is called here; capitals count.
@@ -64,7 +65,7 @@ class Evaluators(Struct, frozen=True, kw_only=True):
         """The evaluator of GitHub that is named; one that nothing here measures is lost with a warning."""
         if name not in USES:
             message = f"'{name}' is lost: no evaluator here measures it"
-            self.problems[self.source.warning(json_path, message, rule="unknown-key")] = None
+            self.problems[self.source.warning(json_path, message, rule=LOST_CHECK)] = None
             return []
         return [EvaluatorSpec(name=USES[name])]
 
