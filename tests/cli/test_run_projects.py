@@ -153,3 +153,32 @@ def test_the_way_to_the_lines_that_lost_a_case_begins_in_the_folder_of_the_proje
     projects.git("commit", "-qam", "change")
     code, out, _ = runevals("--all-projects", "--base", "HEAD~1", "-o", "out.json")
     ended(code, 1, out, "  which line  cd support && runevals blame --code\n")
+
+
+def test_projects_with_results_of_another_tool_have_nothing_to_run(projects, runevals, monkeypatch):
+    projects.write("tests/runevals.yaml", "baseline: main.xml\n")
+    code, out, err = runevals("--all-projects", "-o", "out.json")
+    ended(code, 1, err, "tests: nothing to run, its results are gated by runevals gate RESULTS")
+    assert out.splitlines()[-1] == "1 of 2 projects failed: support; 1 passed"
+    monkeypatch.chdir(projects.path / "tests")
+    code, _, err = runevals("--all-projects")
+    ended(code, 2, err, "no project here has anything to run")
+
+
+def test_a_change_that_takes_the_suites_from_a_project_does_not_take_its_run(projects, runevals):
+    for name in ("search", "support"):
+        projects.write(f"{name}/runevals.yaml", "gates: []\n")
+        (projects.path / name / "evals.json").unlink()
+    code, out, err = runevals("--all-projects", "--base", "HEAD")
+    assert (code, "nothing to run" in err) == (2, False), out + err
+
+
+@pytest.mark.parametrize(("inputs", "told"), [("{config: runevals.yaml}", True), ("{all_projects: true}", False)])
+def test_a_run_names_a_project_that_the_workflow_leaves_out(projects, runevals, inputs, told):
+    step = f"- {{uses: runevals/runevals@v0, with: {inputs}}}"
+    projects.write(".github/workflows/e.yml", f"jobs: {{evals: {{steps: [{step.removeprefix('- ')}]}}}}\n")
+    projects.write("runevals.yaml", RECORDED)
+    projects.write("answers.jsonl", GOOD)
+    projects.write("evals.json", SUITE)
+    code, _, err = runevals("evals.json")
+    assert (code, "not gated: search, support; in .github/workflows/e.yml" in err) == (0, told), err

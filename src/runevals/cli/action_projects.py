@@ -12,6 +12,7 @@ from runevals.cli.action_jobs import measured, resolved, results_of
 from runevals.cli.action_report import Part, Results, Step, mask_keys
 from runevals.cli.terminal import tell
 from runevals.github.accept_losses import proposed_losses
+from runevals.github.workflow import to_run
 from runevals.lib.terminal import say
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.run.nothing_measured import nothing_measured
@@ -28,10 +29,10 @@ _OF_ONE = ("config", "suites", "shard", "baseline", "mode", "resume")  # inputs 
 
 def measured_projects(step: Step) -> Results:
     """All projects, one after the other, each prepared before a program of any of them runs."""
-    projects = _projects(step.raw)
-    prepared = [_prepared(project, step) for project in projects]
+    prepared = {project: _prepared(project, step) for project in _projects(step.raw)}
     parts: list[Part] = []
-    for project, (of_project, run) in zip(projects, prepared, strict=True):
+    for project, _ in to_run((project, of_project.raw) for project, (of_project, _) in prepared.items()):
+        of_project, run = prepared[project]
         say(f"\n== {project.name} ({project.config})")
         is_interrupted = any(part.conclusion.verdict.exit_code == INTERRUPTED for part in parts)
         [part] = (_not_begun(of_project) if is_interrupted else run()).parts

@@ -38,9 +38,10 @@ from runevals.cli.run_projects import run_projects
 from runevals.cli.terminal import warn
 from runevals.cli.watch import watch
 from runevals.github.this_job import change_event, require_own_code
+from runevals.github.workflow import not_gated
 from runevals.lib.storage.bucket import copy_to_bucket, is_in_bucket, require_bucket
 from runevals.lib.storage.files import STANDARD_STREAM, write_whole
-from runevals.lib.terminal import at_terminal, say
+from runevals.lib.terminal import at_terminal, notice, say
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.reports.next_steps import Where
@@ -175,6 +176,8 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     require_usable_plugins()
     if options["init_only"]:
         return _prepared(settings)
+    if settings.cwd == settings.repository and (missing := not_gated(settings.repository)):
+        notice(missing)
     if options["interactive"]:
         from runevals.cli.interactive import interact
 

@@ -11,6 +11,7 @@ from runevals.cli import explained
 from runevals.cli.options import raw_settings
 from runevals.cli.terminal import tell
 from runevals.github.this_job import change_event, require_own_code
+from runevals.github.workflow import to_run
 from runevals.lib.terminal import say
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.reports import VERDICT
@@ -38,13 +39,12 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
     require_own_code(words)
     event, ref = change_event(words), options["base"]
     side = protected_side(words, event, ref)
-    projects = projects_apart(words, side)
-    inside = [
-        settings_of(project, words, protected_side(settings_of(project, words), event, ref))
-        for project in projects
-    ]
+    inside = to_run(
+        (project, settings_of(project, words, protected_side(settings_of(project, words), event, ref)))
+        for project in projects_apart(words, side)
+    )
     codes: dict[str, int] = {}
-    for project, of_project in zip(projects, inside, strict=True):
+    for project, of_project in inside:
         if INTERRUPTED in codes.values():
             codes[project.name] = INTERRUPTED
             continue

@@ -243,6 +243,7 @@ def test_a_small_terminal_shows_whole_words(suite):
     [
         ({"gates": [{"metric": "pass_rate", "op": ">=", "limit": 0.9}]}, "–", 0),
         ({"rerun": ["pytest"]}, "–", 0),
+        ({"baseline": "main.xml"}, "–", 0),
         ({"gates": [], "target": "command:absent"}, "✗", 2),
         ({"gates": [], "suites": ["absent.json"]}, "✗", 2),
         ({"repeat": 1}, "✗", 2),
@@ -250,5 +251,21 @@ def test_a_small_terminal_shows_whole_words(suite):
 )
 def test_a_gate_needs_neither_suites_nor_target(project, runevals, settings, mark, code):
     project.write("runevals.yaml", settings)
+    project.write("main.xml", '<testsuite><testcase classname="a" name="b"/></testsuite>')
     got, out, _ = runevals("doctor", "--call")
     assert ({found(out)[name][0] for name in ("suites", "target")}, got) == ({mark}, code), out
+
+
+def test_a_project_whose_results_a_workflow_gates_is_told_its_own_command(repository, runevals, monkeypatch):
+    for name in ("runevals.yaml", "evals.json"):
+        (repository.path / name).unlink()
+    (repository.path / "app").mkdir()
+    for folder in ("app", "."):
+        monkeypatch.chdir(repository.path / folder)
+        runevals("init", "--gate", "pytest")
+        code, out, _ = runevals("doctor")
+        assert (code, found(out)["suites"][0]) == (0, "–")
+        assert "runevals gate junit.xml --baseline FILE compares with the base's results" in out
+        assert "not gated" not in out
+    repository.write("other/runevals.yaml", "version: 1\n")
+    assert "– projects  not gated: other; in .github/workflows/evals.yml, add a step: " in runevals("doctor")[1]

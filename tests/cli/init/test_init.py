@@ -7,7 +7,7 @@ import json
 import pytest
 import yaml
 
-from runevals.cli.init.templates import GATED, workflow
+from runevals.github.workflow import GATED, plain
 from runevals.models.facts import model
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
@@ -179,7 +179,7 @@ def test_the_workflow_stores_results_of_the_branch_that_changes_go_to(repository
 
 @pytest.mark.parametrize("name", ["a]: x", "${{ x }}", "-x", "ä", 'b"'])
 def test_a_branch_whose_name_could_mean_more_is_not_written(name):
-    assert "branches: [main]" in workflow(branch=name, config="runevals.yaml", variables=())
+    assert plain(name) == "main"
 
 
 def test_the_workflow_of_a_project_in_a_folder_lies_at_the_root(project, runevals, monkeypatch):
@@ -241,27 +241,69 @@ def test_settings_without_the_target_are_completed_by_the_next_steps(project, ru
     assert ("  put into the settings file: target: python:agent.py:answer\n" in out) is told, out
 
 
-def test_the_workflow_of_a_project_in_a_folder_installs_there_and_a_second_project_is_told_how_to_join(
-    repository, runevals, monkeypatch
-):
+def test_the_workflow_of_a_folder_installs_there_and_other_projects_join_it(repository, runevals, monkeypatch):
     (repository.path / "runevals.yaml").unlink()
     for name in ("first", "second"):
         repository.write(f"{name}/requirements.txt", "")
         monkeypatch.chdir(repository.path / name)
-        _, out, _ = runevals("init", "--yes", *PYTHON, "--github")
-        assert ("replace config: by all_projects: true" in out) is (name == "second"), out
-    _, install, ours = _workflow(repository)["jobs"]["evals"]["steps"]
-    assert install == {"run": "pip install -r requirements.txt", "working-directory": "first"}
-    assert ours["with"] == {"config": "first/runevals.yaml"}
-    (repository.path / ".github/workflows/evals.yml").unlink()
-    runevals("init", "--gate", "pytest")
-    _, _, run, ours = _workflow(repository)["jobs"]["evals"]["steps"]
-    assert run["working-directory"] == "second"
-    assert ours["with"] == {"mode": "gate", "results": "second/junit.xml", "config": "second/runevals.yaml"}
-    _, out, _ = runevals("init", "--gate", "promptfoo")
-    steps = yaml.safe_load("\n".join(line for line in out.splitlines() if line.startswith("      ")))
-    assert steps[-2]["run"] == GATED["promptfoo"][0]
-    assert steps[-1]["with"] == {**ours["with"], "results": "second/output.json"}
+        code, out, err = runevals("init", "--yes", *PYTHON, "--github")
+        told = {"first": "written", "second": "runs all projects now"}[name]
+        ended(code, 0, out + err, f"✓ ../.github/workflows/evals.yml: {told}")
+        assert "not gated" not in out
+        if name == "first":
+            _, _, ours = _workflow(repository)["jobs"]["evals"]["steps"]
+            assert ours["with"] == {"config": "first/runevals.yaml"}
+    _, *install, ours = _workflow(repository)["jobs"]["evals"]["steps"]
+    of_pip = {"run": "pip install -r requirements.txt"}
+    assert install == [{**of_pip, "working-directory": "first"}, {**of_pip, "working-directory": "second"}]
+    assert ours["with"] == {"all_projects": True}
+    for tool in ("pytest", "promptfoo"):
+        repository.write("tests/test_a.py", "")
+        monkeypatch.chdir(repository.path / "tests")
+        _, out, _ = runevals("init", "--gate", tool)
+        ended(code, 0, out, "✓ ../.github/workflows/evals.yml: steps added")
+        run, gate = _workflow(repository)["jobs"]["evals"]["steps"][-2:]
+        assert run == {"run": GATED[tool][0], "working-directory": "tests"}
+        results = f"tests/{GATED[tool][1]}"
+        assert gate["with"] == {"mode": "gate", "results": results, "config": "tests/runevals.yaml"}
+    repository.write("third/requirements.txt", "")
+    monkeypatch.chdir(repository.path / "third")
+    runevals("init", "--yes", *PYTHON, "--github")
+    inputs = [step.get("with", {}) for step in _workflow(repository)["jobs"]["evals"]["steps"]]
+    assert [one.get("mode", one.get("all_projects")) for one in inputs if one][1:] == ["gate", "gate", True]
+    ignored = (repository.path / ".gitignore").read_text(encoding="utf-8").split()
+    assert ignored == [".evals/", ".env.local.user", "/tests/junit.xml", "/tests/output.json"]
+    assert not list(repository.path.glob("*/.gitignore"))
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ("- uses: runevals/runevals@v0", "in the step of runevals, replace config: by all_projects: true"),
+        ("- {uses: a/runevals@v0, with: {config: other/x.yaml}}", "replace config: by all_projects: true"),
+        (
+            "- {uses: runevals/runevals@v0, with: {mode: gate, results: a}}",
+            "add a step: - {uses: runevals/runevals@",
+        ),
+        ("- {uses: runevals/runevals@v0, with: {all_projects: true}}", None),
+        ("- {uses: runevals/runevals@v0, with: {config: '${{ matrix.project }}/runevals.yaml'}}", None),
+        ("- {uses: runevals/runevals@v0, with: {config: app/runevals.yaml}}", None),
+        ("- run: runevals --all-projects", None),
+    ],
+)
+def test_a_workflow_of_others_is_left_and_the_line_that_adds_a_project_is_told(
+    repository, runevals, monkeypatch, step, told
+):
+    (repository.path / "runevals.yaml").unlink()
+    text = f"jobs:\n  evals:\n    steps:\n      {step}\n"
+    repository.write(".github/workflows/evals.yml", text)
+    repository.write("app/agent.py", AGENT)
+    monkeypatch.chdir(repository.path / "app")
+    _, out, _ = runevals("init", "--yes", *PYTHON, "--github")
+    assert (repository.path / ".github/workflows/evals.yml").read_text(encoding="utf-8") == text
+    steps = out.rpartition("\nNext\n")[2]
+    assert ("not gated: app; in .github/workflows/evals.yml, " in steps) is (told is not None), out
+    assert told is None or told in steps
 
 
 def test_a_second_skill_whose_text_is_not_sent_becomes_a_project(project, runevals):
@@ -279,10 +321,12 @@ def test_a_second_skill_whose_text_is_not_sent_becomes_a_project(project, runeva
         0,
         out + err,
         told,
-        "✓ evals/evals.json: written",
-        "  all of that in skills/b; all projects at once: runevals --all-projects",
+        "✓ skills/b/evals/evals.json: written",
+        "– .gitignore: already exists, skipped",
+        "then: (cd skills/b && runevals)",
+        "  run all projects: runevals --all-projects",
     )
-    assert "skipped" not in out
+    assert out.count("skipped") == 1
     for name in ("a", "b"):
         check = {"type": "contains", "value": f"Do {name}."}
         suite = {"skill_name": name, "evals": [{"id": 1, "prompt": "p", "assertions": [check]}]}

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from runevals.cli.doctor.connectivity import answers_of, shutdowns_of
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.cli.doctor.finding import stopped
+from runevals.github.workflow import gate_command, not_gated
 from runevals.lib.text.numbers import first_of, plural
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
@@ -33,7 +34,6 @@ from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import RunPlan, asks_judge_or_user
 from runevals.targets.chat_settings import diagnosis_of
 
-_OF_GATE, _OF_RUN = frozenset({"gates", "columns", "rerun"}), ("suites", "target", "targets")
 _TOKENS = 300, 50  # of one short question and its answer, at most
 
 
@@ -56,21 +56,25 @@ def diagnosis(raw: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
         "no file: flags, environment, defaults" if settings.file is None else settings.file.display_name,
     )
     loaded, plan, finding = _suites(settings)
+    if gate := gate_command(settings):
+        finding = neither("suites", f"not needed: results of another tool are gated, by {gate}")
     yield finding
     try:
         settings = with_target(settings, loaded.suites)
     except RunevalsError as error:
         yield stopped("skills", error, "add its SKILL.md, or name its folder in `target.skills`")
     models = [*_targets(settings, raw), *_judges(settings, plan)]
-    if finding.mark == "–":
+    if gate:
         models = [neither("target", finding.text)]
     yield from models
     yield from _deprecations(settings, raw)
     if settings.targets:
         yield neither("answers", choose_one(settings.targets))
-    elif finding.mark != "–":
+    elif not gate:
         yield from _answers(settings, call=call, usable=exit_code(models) == PASSED)
-    yield base_of(settings, raw)
+    yield base_of(settings, raw, gate)
+    if missing := not_gated(settings.repository):
+        yield neither("projects", missing)
     yield sandbox_of(settings, plan)
     yield github_of(settings)
     yield from folders_of(settings)
@@ -96,8 +100,6 @@ def _suites(settings: Settings) -> tuple[LoadedSuites, RunPlan | None, Diagnosis
     except NoSuiteFound as error:
         fix = "runevals init writes a first one; results of another tool need none: runevals gate FILE"
         finding = stopped("suites", error, fix)
-        if _OF_GATE & settings.file_values.keys() and not any(map(settings.value_of, _OF_RUN)):
-            finding = neither("suites", "not needed: results of another tool are gated")
     except RunevalsError as error:
         finding = stopped("suites", error, "runevals validate shows every problem")
     else:

@@ -42,20 +42,22 @@ def versions_of() -> Diagnosis:
     return good("versions", text)
 
 
-def base_of(settings: Settings, raw: RawSettings) -> Diagnosis:
-    """The base that a run would be compared with."""
+def base_of(settings: Settings, raw: RawSettings, gate: str | None) -> Diagnosis:
+    """The base that a run would be compared with, or the results that the command `gate` reads."""
     try:
         side = protected_side(raw, change_event(raw))
         baseline, notices = read_baseline(replace(settings, base_side=side))
     except RunevalsError as error:
         is_named = settings.origins.get("baseline", "default") != "default"
         first = "name a results document that there is" if is_named else "check out with fetch-depth: 0"
-        return stopped("base", error, f"{first}, or run the base: --base REF")
+        return stopped("base", error, first if gate else f"{first}, or run the base: --base REF")
     if baseline is not None:
         return good("base", baseline.source)
     if side is not None:
         return good("base", f"commit {side.commit[:7]}; no stored result of it is named")
     why = notices[0] if notices else "no stored result is named"
+    if gate:
+        return neither("base", why, f"{gate} --baseline FILE compares with the base's results")
     with_base = base_command(settings.repository)
     fix = None if with_base is None else f"{with_base} needs none: it runs the base first"
     return neither("base", why, fix)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from contextlib import chdir
+from pathlib import Path
 from typing import Any
 
 import click
 
 from runevals.cli.init.scaffold import Scaffold, begin, begin_gate, own_project
-from runevals.cli.init.templates import GATED
 from runevals.cli.options import resolved_settings, settings_options
 from runevals.cli.plan import command as plan
 from runevals.cli.run import command as run
 from runevals.cli.strength import measured_here
 from runevals.cli.validate import command as validate
+from runevals.github.workflow import GATED
 from runevals.lib.terminal import say
 from runevals.run.load import plan_of, suites_of
 from runevals.run.strength.suite import headline
@@ -57,19 +58,17 @@ def command(
         for line in begin_gate(tool):
             say(line)
         return
-    own = own_project(options, prompt_file)
-    where: tuple[str, ...] = ()
+    own, here = own_project(options, prompt_file), Path.cwd()
     if own is not None:
         context.with_resource(chdir(own.parent))
         prompt_file = own.name
-        where = (f"  all of that in {own.parent}; all projects at once: runevals --all-projects",)
-    begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes, is_own=own is not None)
+    begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes, here=here)
     options_of_run = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
     if begun.why_not is None:
         _run(context, options_of_run)
     else:
         _plan(context, options_of_run, begun.why_not)
-    for line in (*begun.next_steps, *where):
+    for line in begun.next_steps:
         say(line)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import keyword
-import re
+import os
+import posixpath
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,8 +18,20 @@ from runevals.cli.doctor.checks import what_lacks
 from runevals.cli.init import templates as starter
 from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file, target_beside
 from runevals.cli.init.proposed_cases import proposed_cases
-from runevals.cli.init.surroundings import installs, judge_for, likely_target, other_tools
+from runevals.cli.init.surroundings import judge_for, likely_target, other_tools
 from runevals.cli.options import raw_settings, resolved_settings
+from runevals.github.workflow import (
+    EXISTS,
+    GATED,
+    WORKFLOW,
+    WRITTEN,
+    folder_of,
+    is_secret,
+    not_gated,
+    settings_path,
+    variables_of,
+    write_workflow,
+)
 from runevals.lib.storage.files import behind_links, relative_name, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
@@ -26,14 +39,10 @@ from runevals.lib.text.numbers import phrase
 from runevals.lib.text.variables import variables_in
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
-from runevals.models.http.origin import OPENAI_URL
 from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
-from runevals.records.diagnosis import Diagnosis
 from runevals.records.errors import InvalidSettings, NoSuiteFound
-from runevals.repository import git
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
-from runevals.run.provenance import endpoints
 from runevals.settings.places import PLACES, contents_here, settings_file_in
 from runevals.settings.resolve import Settings, resolve
 from runevals.settings.words import target_words
@@ -41,12 +50,9 @@ from runevals.suites.dialects.skill_folder import skill_of
 from runevals.suites.load import PLACEHOLDER, LoadedSuites
 from runevals.suites.skill_suites import SKILL, skill_folders, skill_suites
 from runevals.targets.agents import AGENTS
-from runevals.targets.agents.agent import Agent, install
-from runevals.targets.agents.settings import AgentTargetSettings
 from runevals.targets.python import PythonSettings
 
 DEFAULT_FUNCTION = "agent.py:answer"
-_WRITTEN = "✓ "
 _MARKED = f"its cases are marked “{PLACEHOLDER}”"
 _QUESTION = """What do your prompts run against?
   1  a chat model: MODEL of any OpenAI-compatible API, anthropic:MODEL, gemini:MODEL, ollama:MODEL …
@@ -54,6 +60,8 @@ _QUESTION = """What do your prompts run against?
   3  a Python function of yours: answer(prompt, messages, case)
   4  a coding agent: Claude Code, Codex, Copilot, Gemini
   5  I do not know yet"""
+
+File = tuple[Path, str]  # and what became of it
 
 
 class Scaffold(Struct, frozen=True, kw_only=True):
@@ -74,18 +82,18 @@ def own_project(options: Mapping[str, Any], prompt_name: str | None) -> Path | N
         return None
     judge, repeat = map(settings.file_values.get, ("judge", "repeat"))
     values = {"target": target, "judges" if isinstance(judge, list) else "judge": judge, "repeat": repeat}
-    text = starter.starter_settings(values, repeats=False, is_starter=False)
-    say(f"{_write(folder / starter.SETTINGS, text, settings.cwd)}, as the settings here send another prompt")
+    written = _write(folder / starter.SETTINGS, starter.starter_settings(values, repeats=False, is_starter=False))
+    say(f"{_line(written, settings.cwd)}, as the settings here send another prompt")
     return Path(prompt.name)
 
 
-def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: bool, is_own: bool) -> Scaffold:
-    """Writes the missing files and prints their names. `is_own`: the settings were just written.
+def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: bool, here: Path) -> Scaffold:
+    """Writes the missing files and prints their names, as seen from `here`: elsewhere if the settings are new.
 
     Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
     """
     before = resolved_settings(options)  # fails here for an invalid target or judge
-    if github and "${{" in (path := _settings_path(before)):
+    if github and "${{" in (path := settings_path(before)):
         raise InvalidSettings(f"{one_line(path, 120)}: GitHub would evaluate what '${{{{' begins; rename it")
     asks = asks and at_terminal()
     is_new = before.file_path is None
@@ -117,13 +125,15 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
         )
     values = {"target": target, "judge": judge, **prompt_settings}
     has_cases = not prompt.is_skill or _skill_suite(settings, prompt).exists()
-    for line in _written(settings, values, loaded.files, prompt, is_own=is_own):
-        say(line)
+    for file in _written(settings, values, loaded.files, prompt, is_own=here != settings.cwd):
+        say(_line(file, here))
     if github:
-        say(_write(settings.repository / starter.WORKFLOW, _workflow(settings), settings.repository))
-    is_named = is_new or target is None or _is_named(before.file_values, target)
+        for line in _workflow(settings, here):
+            say(line)
     lacking = what_lacks(settings, raw)
-    steps = _next_steps(settings, prompt, lacking, None if is_named else target, is_new=is_new, github=github)
+    first = [] if is_new else list(_not_named(settings, prompt, target))
+    first += [f"  for the {one.name}: {one.fix}" for one in lacking]
+    steps = _next_steps(settings, prompt, first, here, github=github)
     return Scaffold(
         target=None if is_new else target,  # a new settings file names it
         judge=None if is_new else judge,
@@ -134,23 +144,25 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
 
 def begin_gate(tool: str) -> Iterator[str]:
     """Writes a workflow that runs another tool, and gates its results; the lines to print."""
-    settings = resolved_settings({})
-    commands = (*installs(settings.cwd, "command"), starter.GATED[tool][0])
-    branch, folder = git.default_branch(settings.repository), _folder(settings)
-    if settings.file_path is None and folder != ".":  # beside it are the lists of what is accepted and quarantined
-        yield _write(settings.cwd / starter.SETTINGS, "version: 1\n", settings.repository)
-    config = "" if folder == "." else _settings_path(settings)
-    text = starter.gate_workflow(tool, branch=branch, commands=commands, folder=folder, config=config)
-    written = _write(settings.repository / starter.WORKFLOW, text, settings.repository)
-    yield written
-    yield _ignore(settings.cwd / ".gitignore", (*starter.IGNORED, f"/{starter.GATED[tool][1]}"))
-    yield "\nNext"
-    if not written.startswith(_WRITTEN):
-        yield f"  add these steps to a job of {starter.WORKFLOW.as_posix()}:"
-        yield from text.partition("fetch-depth: 0\n")[2].splitlines()
-    yield f"  check the command that runs {tool}, and name its keys, in {starter.WORKFLOW.as_posix()}"
-    yield f"  try it here: {starter.GATED[tool][0]}; runevals gate {starter.GATED[tool][1]}"
+    settings, (command, results) = resolved_settings({}), GATED[tool]
+    if settings.file_path is None and folder_of(settings) != ".":  # beside it: what is accepted and quarantined
+        yield _line(_write(settings.cwd / starter.SETTINGS, "version: 1\n"), settings.cwd)
+        settings = resolved_settings({})
+    workflow, *steps = _workflow(settings, settings.cwd, tool)
+    yield from (workflow, _line(_ignore(settings, results), settings.cwd), "\nNext", *steps)
+    where = _from(settings.repository / WORKFLOW, settings.cwd)
+    yield f"  check the command that runs {tool}, and name its keys, in {where}"
+    yield f"  try it here: {command}; runevals gate {results}"
     yield "  commit it: the first run on the default branch stores what pull requests are compared with"
+
+
+def _workflow(settings: Settings, here: Path, tool: str = "") -> Iterator[str]:
+    """Writes the workflow; what became of it, and what to do if it is another's."""
+    path, (state, steps) = settings.repository / WORKFLOW, write_workflow(settings, tool)
+    yield _line((path, state or EXISTS), here)
+    if not state and (tool or not_gated(settings.repository) is None):
+        yield f"  add these steps to a job of {_from(path, here)}:"
+        yield from steps.splitlines()
 
 
 def suite_wanted(settings: Settings) -> bool:
@@ -161,15 +173,15 @@ def suite_wanted(settings: Settings) -> bool:
     question = "Create a starter evals file with sample prompts? (Y/n)"
     if not click.confirm(question, default=True, show_default=False):
         return False
-    say(_starter(settings))
+    say(_line(_starter(settings), settings.cwd))
     return True
 
 
-def _starter(settings: Settings, items: Sequence[Mapping[str, object]] = (), names: Sequence[str] = ()) -> str:
+def _starter(settings: Settings, items: Sequence[Mapping[str, object]] = (), names: Sequence[str] = ()) -> File:
     """`names`: the variables of the prompt."""
     judged = bool(settings.judges) and not settings.no_judge
     text = starter.proposed_suite(items, judged=judged) if items else starter.starter_suite(names, judged=judged)
-    return _write(settings.cwd / starter.SUITE, text, settings.cwd)
+    return _write(settings.cwd / starter.SUITE, text)
 
 
 def _suites(settings: Settings) -> LoadedSuites:
@@ -184,45 +196,42 @@ def _suites(settings: Settings) -> LoadedSuites:
 
 def _written(
     settings: Settings, values: Mapping[str, Any], suites: Sequence[Path], prompt: PromptFile, *, is_own: bool
-) -> Iterator[str]:
+) -> Iterator[File]:
     cwd, is_skill = settings.cwd, prompt.is_skill
     items = [] if suites and not is_skill else proposed_cases(prompt.text, prompt.name)
     if is_skill:
         yield from _skill_files(settings, prompt, [str(item["expected_response"]) for item in items])
     else:
-        yield _left(suites[0], cwd) if suites else _starter(settings, items, variables_in(prompt.text))
+        yield (suites[0], EXISTS) if suites else _starter(settings, items, variables_in(prompt.text))
     program = list(_program(settings, items))
     yield from program
-    if is_own:
-        return  # what else a project has is above it
-    if settings.file_path is not None:
-        yield _left(settings.file_path, cwd)
-    else:
+    if settings.file_path is None:
         names = [relative_name(path, cwd) for path in suites] or [starter.SUITE.as_posix()]
         values = {"suites": None if is_skill or len(names) > 1 else names, **values}  # several are found
-        is_starter = any(line.startswith(_WRITTEN) for line in program)
+        is_starter = any(state == WRITTEN for _, state in program)
         repeats = settings.target is not None and not settings.target.deterministic
-        yield _write(
-            cwd / starter.SETTINGS, starter.starter_settings(values, repeats=repeats, is_starter=is_starter), cwd
-        )
-    yield _ignore(cwd / ".gitignore")
+        text = starter.starter_settings(values, repeats=repeats, is_starter=is_starter)
+        yield _write(cwd / starter.SETTINGS, text)
+    elif not is_own:
+        yield settings.file_path, EXISTS
+    yield _ignore(settings)
 
 
 def _skill_suite(settings: Settings, prompt: PromptFile) -> Path:
     return (settings.cwd / prompt.name).parent / "evals" / SKILL_SUITE
 
 
-def _skill_files(settings: Settings, prompt: PromptFile, statements: Sequence[str]) -> Iterator[str]:
+def _skill_files(settings: Settings, prompt: PromptFile, statements: Sequence[str]) -> Iterator[File]:
     """The suite of a skill and, if the target may load skills, its trigger queries."""
     suite, target = _skill_suite(settings, prompt), settings.target
     name = skill_of(suite.parent, settings.repository, None).name
     judged = bool(settings.judges) and not settings.no_judge
-    yield _write(suite, starter.skill_suite(name, statements, judged=judged), settings.cwd)
+    yield _write(suite, starter.skill_suite(name, statements, judged=judged))
     if target is None or target.traits.works_in_folders:
-        yield _write(suite.with_name(SKILL_TRIGGERS[0]), starter.trigger_queries(), settings.cwd)
+        yield _write(suite.with_name(SKILL_TRIGGERS[0]), starter.trigger_queries())
 
 
-def _program(settings: Settings, items: Sequence[Mapping[str, object]]) -> Iterator[str]:
+def _program(settings: Settings, items: Sequence[Mapping[str, object]]) -> Iterator[File]:
     """The Python file of a target, if it does not exist yet."""
     target = settings.target
     if not isinstance(target, PythonSettings):
@@ -231,132 +240,81 @@ def _program(settings: Settings, items: Sequence[Mapping[str, object]]) -> Itera
     path = target.base / name
     usable = function.isidentifier() and not keyword.iskeyword(function)
     if name.endswith(".py") and usable and path.resolve().is_relative_to(settings.cwd.resolve()):
-        yield _write(path, starter.starter_program(function, items), settings.cwd)
+        yield _write(path, starter.starter_program(function, items))
 
 
-def _write(path: Path, text: str, base: Path) -> str:
+def _write(path: Path, text: str) -> File:
     if path.exists() or path.is_symlink():
-        return _left(path, base)
+        return path, EXISTS
     write_whole(path, text)
-    return f"{_WRITTEN}{relative_name(path, base)}: written"
+    return path, WRITTEN
 
 
-def _left(path: Path, base: Path) -> str:
-    return f"– {relative_name(path, base)}: already exists, skipped"
-
-
-def _ignore(path: Path, names: Sequence[str] = starter.IGNORED) -> str:
+def _ignore(settings: Settings, results: str = "") -> File:
+    """Has git ignore what runs write here, and the results of another tool: in the repository's own list."""
+    path, folder = settings.repository / ".gitignore", folder_of(settings)
+    names = [*starter.IGNORED, *([posixpath.join("/", folder, results).replace("/./", "/")] if results else [])]
     try:
         before = path.read_bytes().decode("utf-8") if path.exists() else ""
     except (OSError, UnicodeDecodeError):
-        return f"✗ .gitignore: cannot be read; add {' and '.join(names)} to it"
-    after = starter.ignoring(before, names)
+        return path, f"cannot be read; add {' and '.join(names)} to it"
+    after = starter.ignoring(before, names, is_root=folder == ".")
     if after == before:
-        return _left(path, path.parent)
+        return path, EXISTS
     write_whole(behind_links(path), after)
     added = ", ".join(after[len(before) :].split())
-    return f"✓ .gitignore: {'written' if not before else 'added'} {added}"
+    return path, f"{WRITTEN if not before else 'added'} {added}"
 
 
-def _settings_path(settings: Settings) -> str:
-    """The settings file that is there or will be, relative to the repository's root."""
-    settings_file = settings.file_path or settings.cwd / starter.SETTINGS
-    return relative_name(settings_file.resolve(), settings.repository.resolve())
+def _line(file: File, here: Path) -> str:
+    path, state = file
+    mark = "–" if state == EXISTS else "✗" if state.startswith("cannot") else "✓"
+    return f"{mark} {_from(path, here)}: {state}"
 
 
-def _workflow(settings: Settings) -> str:
-    display_path = _settings_path(settings)
-    usual = display_path == ".github/runevals.yaml"
-    return starter.workflow(
-        branch=git.default_branch(settings.repository),
-        config=starter.SETTINGS.name if usual else display_path,
-        variables=_variables(settings),
-        installs=_installs(settings),
-        folder=_folder(settings),
-    )
+def _from(path: Path, here: Path) -> str:
+    return Path(os.path.relpath(path, here)).as_posix()
 
 
-def _runs_others(settings: Settings) -> bool:
-    """Whether the workflow that is there does not run these settings."""
-    text = (settings.repository / starter.WORKFLOW).read_text(encoding="utf-8", errors="replace")
-    own, there = (re.findall("config: .*", each) for each in (_workflow(settings), text))
-    return own != there and "all_projects" not in text
-
-
-def _folder(settings: Settings) -> str:
-    """The folder of the project, relative to the repository's root."""
-    return relative_name(settings.cwd.resolve(), settings.repository.resolve())
-
-
-def _installs(settings: Settings) -> tuple[str, ...]:
-    """What a job installs before the run: the agent, or the packages of the program under test."""
-    agent, target = _agent(settings.target), settings.target
-    if agent is not None:
-        return (install(agent),)
-    return () if target is None else installs(settings.cwd, target.type)
-
-
-def _agent(endpoint: object) -> Agent | None:
-    """The command line of a coding agent."""
-    return endpoint.command_line if isinstance(endpoint, AgentTargetSettings) else None
-
-
-def _variables(settings: Settings) -> list[str]:
-    """The variables that a workflow passes on."""
-    names: dict[str, None] = {}
-    has = settings.environment.get
-    for endpoint in endpoints(settings):
-        if (agent := _agent(endpoint)) is not None:
-            names |= dict.fromkeys((next(filter(has, agent.keys), agent.keys[0]), *filter(has, agent.places)))
-        elif endpoint.is_model:
-            provider = PROVIDERS[endpoint.type]
-            if provider.needs_key or has(endpoint.api_key_env):
-                names[endpoint.api_key_env] = None
-            if provider.located_by is not None and (endpoint.base_url or OPENAI_URL) != provider.url:
-                names[provider.located_by] = None
-    return list(names)
+def _not_named(settings: Settings, prompt: PromptFile, target: str | None) -> Iterator[str]:
+    """What to write into the settings file that was there before."""
+    if target not in (None, "skill") and not _is_named(settings.file_values, target):
+        yield f"  put into the settings file: target: {target}"
+    key = prompt.key(settings.target.type) if settings.target is not None and prompt.name else None
+    if key is not None and not _names(settings, key, prompt.name):
+        yield f"  name the prompt in the settings file: {key.replace('.', ', under it ')}: {prompt.name}"
 
 
 def _next_steps(
-    settings: Settings,
-    prompt: PromptFile,
-    lacking: Sequence[Diagnosis],
-    unnamed: str | None,
-    *,
-    is_new: bool,
-    github: bool,
+    settings: Settings, prompt: PromptFile, first: Sequence[str], here: Path, *, github: bool
 ) -> Iterator[str]:
-    """`unnamed`: the target, if the settings file was there before and does not have it."""
-    yield "\nNext"
-    if unnamed not in (None, "skill"):
-        yield f"  put into the settings file: target: {unnamed}"
-    key = prompt.key(settings.target.type) if settings.target is not None and prompt.name else None
-    if key is not None and not is_new and not _names(settings, key, prompt.name):
-        yield f"  name the prompt in the settings file: {key.replace('.', ', under it ')}: {prompt.name}"
-    yield from (f"  for the {one.name}: {one.fix}" for one in lacking)
+    yield from ("\nNext", *first)
+    enter = shlex.quote(_from(settings.cwd, here))
+    command = "{}" if enter == "." else f"(cd {enter} && {{}})"
     marked = "" if not prompt.name or prompt.is_suite else f", instead of those marked “{PLACEHOLDER}”"
-    yield f"  put your own cases into the suite{marked}, then: runevals"
-    without_cases = [skill for skill in skill_folders(settings.cwd) if not any(skill_suites(skill))]
+    yield f"  put your own cases into the suite{marked}, then: {command.format('runevals')}"
+    without_cases = [skill for skill in skill_folders(here) if not any(skill_suites(skill))]
     if prompt.is_skill and without_cases:
-        name = relative_name(without_cases[0] / SKILL, settings.cwd)
+        name = relative_name(without_cases[0] / SKILL, here)
         yield f"  begin the suite of the next skill: runevals init --prompt-file {shlex.quote(name)}"
-    yield from (f"  {line}" for line in other_tools(settings.cwd))
+    yield from (f"  {line}" for line in other_tools(here))
     with_base = base_command(settings.repository)
     if with_base is not None:
         what = f"a change{phrase(prompt.name, ' of {}')}"
-        yield f"  see what {what} does: {with_base}"
-    exists = (settings.repository / starter.WORKFLOW).exists()
-    if exists and _runs_others(settings):
-        yield f"  in {starter.WORKFLOW.as_posix()}, replace config: by all_projects: true; it runs another project"
+        yield f"  see what {what} does: {command.format(with_base)}"
+    if enter != ".":
+        yield "  run all projects: runevals --all-projects"
+    if missing := not_gated(settings.repository):
+        yield f"  {missing}"
     if github:
         yield from _steps_on_github(settings)
-    elif not exists:
+    elif not (settings.repository / WORKFLOW).exists():
         yield "  run it on pull requests: runevals init --github"
 
 
 def _steps_on_github(settings: Settings) -> Iterator[str]:
-    variables = _variables(settings)
-    secrets = [name for name in variables if starter.is_secret(name)]
+    variables = variables_of(settings)
+    secrets = [name for name in variables if is_secret(name)]
     addresses = [name for name in variables if name not in secrets]
     places = {
         "secrets (Settings → Secrets and variables → Actions)": secrets,

@@ -11,16 +11,6 @@ from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
 from runevals.targets.agents import AGENTS
 
-# The files that say what a program needs, and how a job installs it; of each language, the first that is there.
-_PACKAGES: tuple[Mapping[str, str], ...] = (
-    {
-        "uv.lock": "pip install uv && uv export --frozen --no-hashes -o .uv.txt && pip install -r .uv.txt",
-        "requirements.txt": "pip install -r requirements.txt",
-        "pyproject.toml": "pip install .",
-    },
-    {"package-lock.json": "npm ci", "package.json": "npm install"},
-)
-_RUNS_CODE: Mapping[str, int] = {"python": 1, "command": 2}  # a target → of how many of these it may need packages
 _OF_VENDOR: Mapping[str, str] = {"claude-code": "anthropic", "codex": "openai"}  # the judge that has the same key
 _PROGRAMS: Mapping[str, str] = {"claude-code": "claude", "codex": "codex"}
 # Suites of other tools by their usual names, and the command that brings them here.
@@ -31,13 +21,6 @@ _OTHERS: Mapping[str, tuple[str, str]] = {
     "tests/conftest.py": ("pytest", "runevals init --gate pytest"),
 }
 _NOT_IN = frozenset({"node_modules", ".venv", "venv", ".git", ".evals"})
-
-
-def installs(folder: Path, target_type: str) -> tuple[str, ...]:
-    """The commands by which a job installs the packages of a program under test."""
-    kinds = _PACKAGES[: _RUNS_CODE.get(target_type, 0)]
-    lines = (next((line for name, line in kind.items() if (folder / name).is_file()), None) for kind in kinds)
-    return tuple(line for line in lines if line is not None)
 
 
 def judge_for(target: str | None) -> str | None:

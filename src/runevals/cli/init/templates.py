@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import posixpath
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from runevals.cli.init.proposed_cases import with_variables
 from runevals.lib.text.numbers import phrase
-from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model, with_models
+from runevals.settings.places import PLACES
 from runevals.settings.words import target_words
 from runevals.suites.dialects import eval_document
 from runevals.suites.load import PLACEHOLDER
-from runevals.version import ACTION_REF
 
 SUITE = Path("evals", "evals.json")
-SETTINGS = Path("runevals.yaml")
-WORKFLOW = Path(".github", "workflows", "evals.yml")
+SETTINGS = Path(PLACES[0])
 IGNORED = (".evals/", ".env.local.user")
 
 _CAPITAL = "What is the capital of France? Answer with the name of the city only."
@@ -52,45 +48,6 @@ ANSWERS = {{
 def {function}(prompt, messages, case):
     return ANSWERS.get(prompt, "I do not know.")
 '''
-
-_WORKFLOW = """\
-name: evals
-on:
-  pull_request:
-    types: [opened, synchronize, reopened, labeled]
-  pull_request_review: # a reviewer may have accepted losses
-    types: [submitted]
-  merge_group:
-  push:
-    branches: [{branch}] # stores the result that pull requests are compared with
-permissions:
-  contents: read
-  actions: read # the stored result of the base
-  pull-requests: write # the comment
-concurrency:
-  group: evals-${{{{ github.event_name == 'push' && github.sha || github.ref }}}} # no push cancels another
-  cancel-in-progress: ${{{{ github.event_name == 'pull_request' }}}}
-jobs:
-  evals:
-    runs-on: ubuntu-latest
-    timeout-minutes: 30
-    steps:
-      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
-        with:
-          persist-credentials: false
-          fetch-depth: 0
-{install}      - uses: runevals/runevals@{ref} # zizmor: ignore[unpinned-uses]
-{step}"""
-
-
-# Another tool → the command that runs it in a job, and what it writes.
-GATED: Mapping[str, tuple[str, str]] = {
-    "promptfoo": ("npx promptfoo eval --repeat 3 -o output.json || true", "output.json"),
-    "inspect": ("inspect eval --log-format json --log-dir logs || true", "logs"),
-    "deepeval": ("DEEPEVAL_RESULTS_FOLDER=results deepeval test run tests || true", "results"),
-    "pytest": ("pytest --junitxml=junit.xml || true", "junit.xml"),
-    "waza": ("waza run eval.yaml -o results.json || true", "results.json"),
-}
 
 
 def starter_suite(names: Sequence[str] = (), *, judged: bool) -> str:
@@ -205,67 +162,12 @@ def starter_program(function: str, items: Sequence[Mapping[str, object]] = ()) -
     return _PROGRAM.format(function=function, answers="\n".join(lines))
 
 
-def ignoring(text: str, names: Sequence[str]) -> str:
-    """The text of a .gitignore with those of these lines that it lacks."""
-    there = {line.strip().strip("/") for line in text.splitlines()}
-    missing = [line for line in names if line.strip("/") not in there]
+def ignoring(text: str, names: Sequence[str], *, is_root: bool) -> str:
+    """The text of a .gitignore with those of these lines that it lacks, for files beside it or further down."""
+    there = {line.strip().removeprefix("/" * is_root).rstrip("/") for line in text.splitlines()}
+    missing = [line for line in names if line.removeprefix("/" * is_root).rstrip("/") not in there]
     if not missing:
         return text
     end = "\r\n" if "\r\n" in text else "\n"
     gap = end if text and not text.endswith("\n") else ""
     return text + gap + "".join(line + end for line in missing)
-
-
-def is_secret(name: str) -> bool:
-    """Whether a variable holds a key, not an address."""
-    return name.endswith(("_KEY", "_TOKEN")) or name in {provider.key for provider in PROVIDERS.values()}
-
-
-def workflow(
-    *, branch: str | None, config: str, variables: Sequence[str], installs: Sequence[str] = (), folder: str = "."
-) -> str:
-    """A GitHub workflow with the least permissions; `variables` hold the keys of target and judge.
-
-    `config` is the settings file, relative to the repository's root; `installs` are commands that are run first,
-    in `folder`.
-    """
-    inputs = [] if config == SETTINGS.name else [f"config: {json.dumps(config)}"]
-    if any(map(is_secret, variables)):
-        inputs.append("require_credentials: true # a fork's change has no keys: it fails until it is measured")
-    step = ["        with:", *(f"          {line}" for line in inputs)] if inputs else []
-    step += ["        env:"] if variables else ["        # env: what your program needs, such as"]
-    mark = "" if variables else "# "
-    for name in variables or ["OPENAI_API_KEY"]:
-        place = "secrets" if is_secret(name) else "vars"
-        step.append(f"        {mark}  {name}: ${{{{ {place}.{name} }}}}")
-    return _WORKFLOW.format(
-        ref=ACTION_REF,
-        branch=_plain(branch),
-        install=_runs(installs, folder),
-        step="".join(f"{line}\n" for line in step),
-    )
-
-
-def gate_workflow(tool: str, *, branch: str | None, commands: Sequence[str], folder: str, config: str) -> str:
-    """A GitHub workflow that runs another tool, the last of the commands, and gates what it writes.
-
-    `config` is the settings file in the repository, empty for that in its root.
-    """
-    keys = "        # env:\n        #   OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"
-    inputs = {"mode": "gate", "results": json.dumps(posixpath.normpath(f"{folder}/{GATED[tool][1]}"))}
-    inputs |= {"config": json.dumps(config)} if config else {}
-    step = f"        with: {{{', '.join(f'{name}: {value}' for name, value in inputs.items())}}}\n"
-    return _WORKFLOW.format(
-        ref=ACTION_REF, branch=_plain(branch), install=_runs(commands, folder) + keys, step=step
-    )
-
-
-def _runs(commands: Sequence[str], folder: str) -> str:
-    """Steps of a job that run commands in a folder of the repository."""
-    where = "" if folder == "." else f"        working-directory: {json.dumps(folder)}\n"
-    return "".join(f"      - run: {line}\n{where}" for line in commands)
-
-
-def _plain(branch: str | None) -> str:
-    """The branch's name, unless YAML or a shell could read more in it."""
-    return branch if branch and re.fullmatch(r"[A-Za-z0-9][\w./-]*", branch, re.ASCII) else "main"

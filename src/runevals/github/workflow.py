@@ -1,0 +1,277 @@
+"""The workflow that gates the projects of a repository: what it gates, and the steps that we write."""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.resources import files
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from runevals.lib.parsing.source import parse_text, read_text
+from runevals.lib.storage.files import relative_name, write_whole
+from runevals.lib.terminal import notice
+from runevals.lib.text.numbers import short_list
+from runevals.models.chat.providers import PROVIDERS
+from runevals.models.http.origin import OPENAI_URL
+from runevals.records.errors import InvalidSettings, NoSuiteFound, RunevalsError
+from runevals.repository import git
+from runevals.run.load import suites_of
+from runevals.run.project_folders import Project, projects_in
+from runevals.run.projects import settings_of
+from runevals.run.provenance import endpoints
+from runevals.settings.places import PLACES
+from runevals.settings.resolve import RawSettings, Settings, resolve
+from runevals.targets.agents.agent import install
+from runevals.targets.agents.settings import AgentTargetSettings
+from runevals.version import ACTION_REF
+
+WORKFLOW = Path(".github", "workflows", "evals.yml")
+EXISTS, WRITTEN = "already exists, skipped", "written"
+_OF_GATE = frozenset({"baseline", "columns", "gates", "rerun"})
+_OF_RUN = frozenset({"suites", "target", "targets"})
+_USES = re.compile(r"(^|/)runevals(/container)?@")
+_PASSED_ON = re.compile(r"^          (\w+): \$\{\{ (?:secrets|vars)\.\1 \}\}$", re.MULTILINE)
+_ACTION = f"      - uses: runevals/runevals@{ACTION_REF} # zizmor: ignore[unpinned-uses]\n"
+# Another tool → the command that runs it in a job, and what it writes.
+GATED: Mapping[str, tuple[str, str]] = {
+    "promptfoo": ("npx promptfoo eval --repeat 3 -o output.json || true", "output.json"),
+    "inspect": ("inspect eval --log-format json --log-dir logs || true", "logs"),
+    "deepeval": ("DEEPEVAL_RESULTS_FOLDER=results deepeval test run tests || true", "results"),
+    "pytest": ("pytest --junitxml=junit.xml || true", "junit.xml"),
+    "waza": ("waza run eval.yaml -o results.json || true", "results.json"),
+}
+# The files that say what a program needs, and how a job installs it; of each language, the first that is there.
+_PACKAGES: tuple[Mapping[str, str], ...] = (
+    {
+        "uv.lock": "pip install uv && uv export --frozen --no-hashes -o .uv.txt && pip install -r .uv.txt",
+        "requirements.txt": "pip install -r requirements.txt",
+        "pyproject.toml": "pip install .",
+    },
+    {"package-lock.json": "npm ci", "package.json": "npm install"},
+)
+_RUNS_CODE: Mapping[str, int] = {"python": 1, "command": 2}  # a target → of how many of these it may need packages
+
+
+def write_workflow(settings: Settings, tool: str = "") -> tuple[str, str]:
+    """Writes the steps that gate this project: by the results of a tool, or a run of all projects.
+
+    They join steps of ours; a workflow with anything else is left as it is.
+
+    Returns what became of the file, empty if it lacks the steps; and the steps.
+    """
+    path, branch = settings.repository / WORKFLOW, plain(git.default_branch(settings.repository))
+    head = files(__package__).joinpath("evals.yml").read_text(encoding="utf-8").replace("BRANCH", branch)
+    projects = {**dict(_projects(settings)), settings_path(settings): settings}
+    others = {name: one for name, one in projects.items() if one is not settings and not gate_command(one)}
+    runs = {**others, settings_path(settings): settings}
+    before = path.read_text(encoding="utf-8", errors="replace") if path.exists() else head
+    variables = _PASSED_ON.findall(before)
+    needed = [*variables, *chain(*map(variables_of, runs.values()))]
+    steps = _gate(settings, tool) if tool else _run(runs, needed)
+    if steps in before:
+        return EXISTS, steps
+    alone = ({name: one} for name, one in runs.items())
+    without_runs = _without(before, (_run(some, variables) for some in (runs, others, *alone) if some))
+    gates = (_gate(one, of_tool) for one in projects.values() for of_tool in GATED)
+    if _without(without_runs, gates) != head:
+        return "", steps
+    write_whole(path, (before if tool else without_runs) + steps)
+    return WRITTEN if before == head else "steps added" if tool else "runs all projects now", steps
+
+
+def _without(text: str, steps: Iterable[str]) -> str:
+    for one in sorted(steps, key=len, reverse=True):  # one may begin like another
+        text = text.replace(one, "")
+    return text
+
+
+def _projects(settings: Settings) -> Iterator[tuple[str, Settings]]:
+    """The projects of the repository that can be read, by their settings files."""
+    raw = RawSettings(cwd=settings.repository, environment=settings.environment)
+    with suppress(RunevalsError):
+        for project in projects_in(settings.repository):
+            with suppress(RunevalsError):
+                yield project.config, resolve(settings_of(project, raw))
+
+
+def _gate(settings: Settings, tool: str) -> str:
+    """Steps that run another tool, and gate what it writes."""
+    folder, (command, results) = folder_of(settings), GATED[tool]
+    before = _commands((*installs(settings.cwd, "command"), command), folder)
+    keys = "        # env:\n        #   OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"
+    config = "" if folder == "." else f", config: {json.dumps(settings_path(settings))}"
+    inputs = f"mode: gate, results: {json.dumps(posixpath.normpath(f'{folder}/{results}'))}{config}"
+    return f"{before}{keys}{_ACTION}        with: {{{inputs}}}\n"
+
+
+def _run(projects: Mapping[str, Settings], variables: Iterable[str]) -> str:
+    """Steps that run the suites of these projects; the variables hold the keys of targets and judges."""
+    first, *others = projects
+    inputs = ["all_projects: true"] if others else [] if first in PLACES else [f"config: {json.dumps(first)}"]
+    names = list(dict.fromkeys(variables))
+    if any(map(is_secret, names)):
+        inputs.append("require_credentials: true # a fork's change has no keys: it fails until it is measured")
+    step = ["        with:", *(f"          {line}" for line in inputs)] if inputs else []
+    step += ["        env:"] if names else ["        # env: what your program needs, such as"]
+    mark = "" if names else "# "
+    for name in names or ["OPENAI_API_KEY"]:
+        place = "secrets" if is_secret(name) else "vars"
+        step.append(f"        {mark}  {name}: ${{{{ {place}.{name} }}}}")
+    before = dict.fromkeys(map(_installs, projects.values()))
+    return "".join([*before, _ACTION, *(f"{line}\n" for line in step)])
+
+
+def _installs(settings: Settings) -> str:
+    """The steps that install the agent, or the packages of the program under test."""
+    target = settings.target
+    if isinstance(target, AgentTargetSettings):
+        return _commands((install(target.command_line),), ".")
+    return "" if target is None else _commands(installs(settings.cwd, target.type), folder_of(settings))
+
+
+def installs(folder: Path, target_type: str) -> tuple[str, ...]:
+    """The commands by which a job installs the packages of a program under test."""
+    kinds = _PACKAGES[: _RUNS_CODE.get(target_type, 0)]
+    lines = (next((line for name, line in kind.items() if (folder / name).is_file()), None) for kind in kinds)
+    return tuple(line for line in lines if line is not None)
+
+
+def _commands(lines: Sequence[str], folder: str) -> str:
+    """Steps of a job that run commands in a folder of the repository."""
+    where = "" if folder == "." else f"        working-directory: {json.dumps(folder)}\n"
+    return "".join(f"      - run: {line}\n{where}" for line in lines)
+
+
+def plain(branch: str | None) -> str:
+    """The branch's name, unless YAML or a shell could read more in it."""
+    return branch if branch and re.fullmatch(r"[A-Za-z0-9][\w./-]*", branch, re.ASCII) else "main"
+
+
+def settings_path(settings: Settings) -> str:
+    """The settings file that is there or will be, relative to the repository's root."""
+    settings_file = settings.file_path or settings.cwd / PLACES[0]
+    return relative_name(settings_file.resolve(), settings.repository.resolve())
+
+
+def folder_of(settings: Settings) -> str:
+    """The folder of the project, relative to the repository's root."""
+    return relative_name(settings.cwd.resolve(), settings.repository.resolve())
+
+
+def variables_of(settings: Settings) -> list[str]:
+    """The variables that a workflow passes on for a project."""
+    names: list[str] = []
+    has = settings.environment.get
+    for endpoint in endpoints(settings):
+        if isinstance(endpoint, AgentTargetSettings):
+            agent = endpoint.command_line
+            names += (next(filter(has, agent.keys), agent.keys[0]), *filter(has, agent.places))
+        elif endpoint.is_model:
+            provider = PROVIDERS[endpoint.type]
+            if provider.needs_key or has(endpoint.api_key_env):
+                names.append(endpoint.api_key_env)
+            if provider.located_by is not None and (endpoint.base_url or OPENAI_URL) != provider.url:
+                names.append(provider.located_by)
+    return list(dict.fromkeys(names))
+
+
+def is_secret(name: str) -> bool:
+    """Whether a variable holds a key, not an address."""
+    return name.endswith(("_KEY", "_TOKEN")) or name in {provider.key for provider in PROVIDERS.values()}
+
+
+def not_gated(repository: Path) -> str | None:
+    """The projects that these workflows leave out, and the line that adds them.
+
+    None if there are none, or if that cannot be read from the workflows: a matrix, a command line.
+    """
+    steps = list(_steps(repository))
+    if not steps or any("${{" in str(one) or {"run", "all_projects"} & one.keys() for _, one in steps):
+        return None
+    gated = {str(inputs.get("config", ".")).removeprefix("./") for _, inputs in steps}
+    with suppress(RunevalsError):
+        missing = [one for one in projects_in(repository) if gated.isdisjoint({one.name, one.config})]
+        if missing:
+            runs = [file for file, inputs in steps if "mode" not in inputs]
+            way = "in the step of runevals, replace config: by all_projects: true"
+            step = f"add a step: - {{uses: runevals/runevals@{ACTION_REF}, with: {{config: {missing[0].config}}}}}"
+            names = short_list([one.name for one in missing])
+            return f"not gated: {names}; in {steps[0][0]}, {way if len(runs) == 1 else step}"
+    return None
+
+
+def gate_command(settings: Settings) -> str | None:
+    """The command that gates this project, if it has only results of another tool."""
+    keys, side = settings.file_values.keys(), settings.base_side
+    if _OF_RUN & (keys if side is None else keys | side.values.keys()):
+        return None
+    try:
+        suites_of(settings)
+    except NoSuiteFound:
+        # A change that removes suites must not remove the run with them: the workflow says that there is a gate.
+        results = _gated_results(settings) or ("RESULTS" if side is None and _OF_GATE & keys else None)
+        return results and f"runevals gate {results}"
+    except RunevalsError:
+        pass
+    return None
+
+
+def to_run(projects: Iterable[tuple[Project, RawSettings]]) -> Sequence[tuple[Project, RawSettings]]:
+    """The projects that have something to run; says how the others are gated.
+
+    Raises InvalidSettings if none has. One whose settings cannot be read says so when it is run.
+    """
+    runs = []
+    for project, raw in projects:
+        gate = None
+        with suppress(RunevalsError):
+            gate = None if project.removed else gate_command(resolve(raw))
+        if gate:
+            notice(f"{project.name}: nothing to run, its results are gated by {gate}")
+        else:
+            runs.append((project, raw))
+    if not runs:
+        raise InvalidSettings("no project here has anything to run: their results are gated")
+    return runs
+
+
+def _gated_results(settings: Settings) -> str | None:
+    """The results of another tool that a workflow gates for this project, as seen from here."""
+    own = (folder_of(settings), settings_path(settings))
+    for _, inputs in _steps(settings.repository):
+        if inputs.get("mode") == "gate" and str(inputs.get("config", ".")) in own:
+            names = str(inputs.get("results")).split(",")
+            return " ".join(os.path.relpath(settings.repository / name.strip(), settings.cwd) for name in names)
+    return None
+
+
+def _steps(repository: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The workflow and the inputs of each step that runs the action, or a command of ours."""
+    for path in sorted((repository / ".github/workflows").glob("*.y*ml")):
+        name = path.relative_to(repository).as_posix()
+        with suppress(RunevalsError):
+            for inputs in _inputs(parse_text(read_text(path, name), path.suffix, name).value):
+                yield name, inputs
+
+
+def _inputs(value: object) -> Iterator[Mapping[str, Any]]:
+    match value:
+        case {"uses": str(action), **rest} if _USES.search(action):
+            inputs = rest.get("with")
+            yield inputs if isinstance(inputs, dict) else {}
+        case {"run": str(command)} if re.search(r"\brunevals\b", command):
+            yield {"run": command}
+        case dict():
+            for item in value.values():
+                yield from _inputs(item)
+        case list():
+            for item in value:
+                yield from _inputs(item)
+        case _:
+            pass
