@@ -103,3 +103,12 @@ def test_a_folder_is_not_searched_for_plain_rows_unless_their_columns_are_named(
     with pytest.raises(InvalidDocument, match="there are no results in"):
         read_results([tmp_path])
     assert [case.key for case in read_results([tmp_path], Reading(columns=("id=id",))).cases] == ["a"]
+
+
+def test_columns_are_of_plain_rows_only(tmp_path):
+    """Another tool's report beside the rows, or among them, is read as what it is."""
+    reading = Reading(columns=("id=case", "score=f1"))
+    (tmp_path / "junit.xml").write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')
+    assert read_results([tmp_path / "junit.xml"], reading).tool == "junit"
+    (tmp_path / "rows.jsonl").write_text('{"case": "a", "f1": 1, "test_id": "x", "status": "ok", "score": 0}\n')
+    assert [case.key for case in read_results([tmp_path], reading).cases] == ["a.b", "a"]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from runevals.imports.results import inspect_log, junit, rows
 from runevals.imports.results.deepeval import DEEPEVAL
-from runevals.imports.results.opened import TABLES, OpenedResults, opened, read_opened
+from runevals.imports.results.opened import OpenedResults, opened, read_opened
 from runevals.imports.results.promptfoo import LINES, PROMPTFOO
 from runevals.imports.results.records import ImportedCase, ImportedRun, joined
 from runevals.imports.results.skill_creator import BENCHMARK, GRADING, is_summary
@@ -60,11 +60,9 @@ FORMATS: tuple[ResultFormat, ...] = (
 def read_results(paths: Sequence[Path], reading: Reading = AS_IT_SAYS) -> ImportedRun:
     """All these files, and those in folders among them, as one run. Raises InvalidDocument with the place.
 
-    A case that several files have was run several times; a file that is named twice counts once. With columns,
-    all of them are plain rows.
+    A case that several files have was run several times; a file that is named twice counts once.
     """
-    columns = reading.columns
-    files = [file for path in paths for file in (_results_in(path, columns) if path.is_dir() else [path])]
+    files = [file for path in paths for file in (_results_in(path, reading) if path.is_dir() else [path])]
     unique: dict[Path, Path] = {}
     copies = [file for file in files if unique.setdefault(file.resolve(), file) is not file]
     run = together([_read_file(file, reading) for file in unique.values()])
@@ -94,16 +92,20 @@ def _read_file(path: Path, reading: Reading) -> ImportedRun:
 
 
 def _read(file: OpenedResults, reading: Reading) -> ImportedRun | None:
-    if reading.columns:
+    format_ = _recognised(file, reading)
+    if format_ is rows:
         return rows.read(file, reading.columns)
-    format_ = _recognised(file)
     if format_ is junit:
         return junit.read(file, parameters_are_attempts=reading.parameters_are_attempts)
     return None if format_ is None else format_.read(file)
 
 
-def _recognised(file: OpenedResults) -> ResultFormat | None:
-    return next((one for one in FORMATS if one.recognises(file)), None)
+def _recognised(file: OpenedResults, reading: Reading) -> ResultFormat | None:
+    """The format of a file. With `columns`, what has them is plain rows, and so is what is in no other format."""
+    if rows.has_columns(file, reading.columns):
+        return rows
+    other = rows if reading.columns and file.xml is None else None
+    return next((one for one in FORMATS if one.recognises(file)), other)
 
 
 def _unknown(file: OpenedResults) -> InvalidDocument:
@@ -120,7 +122,7 @@ def _unknown(file: OpenedResults) -> InvalidDocument:
     )
 
 
-def _results_in(folder: Path, columns: Sequence[str]) -> list[Path]:
+def _results_in(folder: Path, reading: Reading) -> list[Path]:
     """The results in a folder; files of other kinds are left out, and so is what another file sums up.
 
     Plain rows are only looked for if `columns` say what they are: many a table has an id and a score.
@@ -128,9 +130,9 @@ def _results_in(folder: Path, columns: Sequence[str]) -> list[Path]:
     agentv and skill-creator write a `grading.json` for each run in a folder below the file of all runs, and a
     `benchmark.json` that may have none of them.
     """
-    if columns:
-        return [path for path in _files(folder) if path.suffix in (".json", ".jsonl", *TABLES)]
-    files = {path: format_ for path in _files(folder) if (format_ := _results_format(path)) not in (None, rows)}
+    left_out = (None,) if reading.columns else (None, rows)
+    formats = {path: _results_format(path, reading) for path in _files(folder)}
+    files = {path: one for path, one in formats.items() if one not in left_out}
     if not files:
         raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
     sums = {path.parent for path, one in files.items() if one in (AGENTV, BENCHMARK)}
@@ -145,10 +147,10 @@ def _files(folder: Path) -> list[Path]:
     return sorted(files)
 
 
-def _results_format(path: Path) -> ResultFormat | None:
+def _results_format(path: Path, reading: Reading) -> ResultFormat | None:
     """The format of a file with results; None for any other. Raises InvalidDocument if it cannot be read."""
     file = read_opened(path, str(path))
-    return None if is_summary(file) else _recognised(file)
+    return None if is_summary(file) else _recognised(file, reading)
 
 
 def together(runs: Sequence[ImportedRun]) -> ImportedRun:

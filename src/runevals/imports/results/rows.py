@@ -90,6 +90,12 @@ def recognises(file: OpenedResults) -> bool:
     return bool(rows) and "id" in known.paths and bool(known.scores or "passed" in known.paths)
 
 
+def has_columns(file: OpenedResults, choices: Sequence[str]) -> bool:
+    """Whether it has each column that is chosen. Raises InvalidSettings."""
+    chosen = Columns.chosen(choices)
+    return bool(choices) and {*chosen.paths.values(), *chosen.scores} <= {*_names(_rows(file))}
+
+
 def read(file: OpenedResults, choices: Sequence[str] = ()) -> ImportedRun:
     """The rows. Raises InvalidDocument with the place, InvalidSettings for columns that no file can have."""
     rows, chosen = _rows(file), Columns.chosen(choices)

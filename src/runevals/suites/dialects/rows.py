@@ -157,13 +157,14 @@ def _renamed(source: Source, options: LoadOptions) -> list[FileProblem]:
     rows = list_in(next((value[key] for key in _LISTS if key in object_in(value)), value))
     columns = {column for row in objects_in(rows) for column in row}
     absent = [column for column in options.columns.values() if column not in columns]
-    renamed = fill(rows, options)
+    stated = set(map(OURS.get, options.columns))
+    guesses = {ours: column for ours, column in fill(rows, options).items() if ours not in stated}
     if absent:
         message = f"there is no column '{absent[0]}', which `columns` names{did_you_mean(absent[0], columns)}"
         raise InvalidSuite([source.problem((), message)])
-    if not renamed or (options.columns and renamed.keys() <= set(map(OURS.get, options.columns))):
+    if not guesses:
         return []
-    which = " and ".join(f"{_WORDS[ours]} '{column}'" for ours, column in renamed.items() if ours in _WORDS)
+    which = " and ".join(f"{_WORDS[ours]} '{column}'" for ours, column in guesses.items())
     message = f"reads {which}; `columns: {{prompt: …, expected: …}}` beside its path in the settings names others"
     return [replace(source.problem((), message), level="notice")]
 
