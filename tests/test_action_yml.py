@@ -74,7 +74,7 @@ def test_documented_workflows_are_linked_and_say_only_what_the_action_takes(path
 
 def test_one_pin_holds_everywhere():
     """Dependabot moves those of workflows and actions: the others follow in the same change."""
-    files = [ROOT / "src/runevals/cli/init/templates.py", ROOT / "README.md", *ROOT.glob("docs/*.md")]
+    files = [ROOT / "src/runevals/github/evals.yml", ROOT / "README.md", *ROOT.glob("docs/*.md")]
     for pattern in (".github/workflows/*.yml", "docs/workflows/*.yml", "*.yml", "container/*.yml"):
         files += ROOT.glob(pattern)
     used = "\n".join(path.read_text(encoding="utf-8") for path in files)

@@ -67,7 +67,7 @@ def known() -> frozenset[str]:
         found |= set(words_of(schema_of(name)))
     for document in (schema("runevals.suites.urls", "mcp-1"), ACTION, CONTAINER, HOOKS):
         found |= set(words_of(document))
-    for file in (ROOT / "docs" / "ci").iterdir():
+    for file in (*(ROOT / "docs" / "ci").iterdir(), ROOT / "src/runevals/github/evals.yml"):
         found |= set(re.findall(r"[\w-]+", file.read_text(encoding="utf-8")))
     for node in source():
         match node:

@@ -221,3 +221,31 @@ def test_tests_of_pytest_are_run_again_whatever_their_parameters_where_their_set
     )
     code, out, err = runevals("gate", now, "--baseline", base, "--config", settings, "--base", "main")
     ended(code, 1, out + err, "1 of 1 case regressed", "0/2 on fresh runs")
+
+
+@pytest.mark.parametrize(
+    ("folder", "told"),
+    [
+        ("a", ["1 of 4 cases regressed", "5/5 → 0/5 on fresh runs"]),
+        (
+            ".",
+            ["rerun wrote t.one of pytest, and no result of t.one of pytest (a); JUnit XML of that suite goes"],
+        ),
+    ],
+)
+def test_a_test_of_one_of_several_projects_is_run_again_into_the_folder_of_its_project(
+    repository, runevals, folder, told
+):
+    writes = f"d={{output}}/{folder}; mkdir -p $d; cp a/one.xml $d/junit.xml"
+    repository.write("runevals.yaml", f"version: 1\nrerun: [sh, -c, '{writes}']\n")
+    one = "<testsuite name='pytest'><testcase classname='t' name='one'>{}</testcase>{}</testsuite>"
+    two = "<testcase classname='t' name='two'/>"
+    for name in "ab":
+        repository.write(f"base/{name}/junit.xml", one.format("", two))
+        repository.write(f"now/{name}/junit.xml", one.format("<failure/>" if name == "a" else "", two))
+    repository.write("a/one.xml", one.format("", ""))
+    on_main(repository, ".gitignore", "base\nnow\n.evals\n")
+    repository.write("a/one.xml", one.format("<failure/>", ""))
+    repository.git("commit", "-qam", "change")
+    code, out, err = runevals("gate", "now", "--baseline", "base", "--base", "main", "--stochastic")
+    ended(code, 1 if folder == "a" else 3, " ".join((out + err).split()), *told)

@@ -262,17 +262,17 @@ def _with_lost_scores(case: CaseReport, scored: Mapping[str, CheckResult]) -> Ca
     return case if all(map(operator.is_, attempts, case.attempts)) else over_attempts(case, attempts)
 
 
-def in_suites_of(report: RunReport, other: RunReport) -> RunReport:
+def in_suites_of(report: RunReport, other: RunReport, folder: str = "") -> RunReport:
     """`report` with its suites called as in `other`: with their model if that has several, without if it has one.
 
-    Otherwise the cases of one model would be compared with those of another.
+    Otherwise the cases of one model would be compared with those of another. `folder`: that of JUnit XML.
     """
     own, there = ({case.suite: None for case in one.cases} for one in (report, other))
     if own.keys() <= there.keys():
         return report
     from runevals.imports.results import suite_of  # most comparisons need no format of another tool
 
-    model, of_other = report.run.target.model, other.run.target.model
+    model, of_other = report.run.target.model or folder, other.run.target.model
     names = {suite: suite_of(suite, model) for suite in own if model}
     names |= {suite_of(suite, of_other): suite for suite in there if of_other}
     new = {suite: name for suite in own if suite not in there and (name := names.get(suite)) in there}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.programs.processes import make_for_programs
 from runevals.records import AttemptReport, Conclusion, Finding, RunReport
 from runevals.records.errors import RunevalsError
@@ -142,10 +144,13 @@ class ToolRunner(Runner, kw_only=True):
                 return None
         of_run = self.request.settings
         report = without_content(report_without_either(report, of_run), of_run.redaction.redact)
-        report = in_suites_of(report, self.head)
+        report = in_suites_of(report, self.head, os.path.relpath(Path(run.path).parent, folder))
         fresh = next((one for one in report.cases if (one.suite, one.key) == (case.suite, case.key)), None)
         if fresh is None or not fresh.attempts:
-            self.trouble = f"rerun wrote no result of {case.key}"
+            there = short_list([f"{one.key} of {one.suite}" for one in report.cases])
+            owner = case.suite.partition(" (")[2].removesuffix(")") if report.run.target.type == "junit" else ""
+            place = phrase(owner, "; JUnit XML of that suite goes into {{output}}/{}")
+            self.trouble = f"rerun wrote {there}, and no result of {case.key} of {case.suite}{place}"
             return None
         return fresh_with_lost_scores(fresh, pair.base, self.head).attempts[-1]
 
