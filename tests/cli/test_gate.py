@@ -344,3 +344,18 @@ def test_the_reason_of_a_test_of_pytest_begins_with_what_was_raised(project, run
     project.write("pytest.xml", PYTEST)
     _, out, _ = runevals("gate", "pytest.xml")
     assert "      test: AssertionError: assert 5 == 6 self =" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ([], 3, "⚠ Not known – there is no base to compare with: no --baseline names its results"),
+        (["--baseline", "none"], 0, "✓ 40 of 40 cases pass – nothing to compare with yet"),
+        (["--baseline", "same.xml"], 0, "✓ No regression"),
+    ],
+)
+def test_a_base_whose_results_nothing_names_is_no_pass(repository, runevals, words, code, told):
+    for name in ("main.xml", "same.xml"):
+        repository.write(name, junit(runs=3))
+    got, out, err = runevals("gate", "main.xml", "--base", "main", *words)
+    ended(got, code, out + err, told)

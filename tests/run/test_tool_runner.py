@@ -249,3 +249,6 @@ def test_a_test_of_one_of_several_projects_is_run_again_into_the_folder_of_its_p
     repository.git("commit", "-qam", "change")
     code, out, err = runevals("gate", "now", "--baseline", "base", "--base", "main", "--stochastic")
     ended(code, 1 if folder == "a" else 3, " ".join((out + err).split()), *told)
+    _, out, _ = runevals("gate", "now", "--baseline", "base")
+    of_one_side = "rerun ran only this side: the base's result does not say its commit (`--base REF` does)"
+    assert (of_one_side in " ".join(out.split())) is (folder == "a"), out

@@ -15,11 +15,15 @@ from runevals.github.this_job import change_event
 from runevals.lib.terminal import notice
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
+from runevals.run.baseline.checkout import change_began_at
 from runevals.run.baseline.protected_side import protected_side
+from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.request import RunRequest
 from runevals.run.tool_results import ResultsRequest, report_of_tool
 from runevals.settings.resolve import resolve
 from runevals.verdict.wording import failing_now
+
+_UNNAMED = "no --baseline names its results (`none` compares with nothing)"
 
 
 @click.command("gate", cls=GroupedCommand)
@@ -72,7 +76,9 @@ def command(
         paths=results, deterministic=deterministic, parameters_are_attempts=parameters_are_attempts
     )
     settings = read.settings(resolve(words))
-    request = RunRequest(settings=settings, raw=words)
+    unnamed = base is not None and settings.origins["baseline"] == "default"
+    stored = StoredBase(commit=change_began_at(settings), unreadable=_UNNAMED) if unnamed else None
+    request = RunRequest(settings=settings, raw=words, stored=stored)
     report = report_of_tool(read, settings)
     conclusion = pipeline.gate(report, request, deterministic=deterministic)
     conclusion = with_waiting(conclusion, settings)

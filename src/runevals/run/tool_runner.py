@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from runevals.lib.text.numbers import phrase, short_list
 from runevals.programs.processes import make_for_programs
 from runevals.records import AttemptReport, Conclusion, Finding, RunReport
@@ -54,6 +56,9 @@ def concluded(report: RunReport, baseline: Baseline | None, request: RunRequest)
         return decision(report, baseline, rules, mark=request.mark, weakenings=request.weakenings)
     with tool_runner(report, baseline, request) as runner:
         report, comparison = settled(runner, baseline.report, baseline.source, rules.regression)
+    if runner.why_no_base_commit and any(finding.head is not None for finding in comparison.findings):
+        notice = f"rerun ran only this side: {runner.why_no_base_commit}"
+        report = replace(report, run=replace(report.run, notices=(*report.run.notices, notice)))
     comparison = with_weakenings(comparison, request.weakenings)
     return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))
 
