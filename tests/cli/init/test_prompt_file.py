@@ -7,6 +7,7 @@ import yaml
 
 from runevals.cli.init.prompt_file import PromptFile, likely
 from tests.chat_server import Reply, chat_server
+from tests.ending import ended
 
 PROMPT = """# Support
 
@@ -89,6 +90,17 @@ def test_the_prompt_is_sent_and_three_cases_are_proposed_from_it(project, runeva
     steps = out.rpartition("\nNext\n")[2].splitlines()
     assert len(steps) <= 5
     assert "put your own cases into the suite, instead of those marked “replace me”" in steps[0]
+
+
+@pytest.mark.parametrize("name", ["prompts/support.md", "app/prompts/support.txt", "system-prompt.md"])
+def test_the_first_prompt_of_a_repository_is_tested_where_nobody_can_be_asked(project, runevals, name):
+    for other in ("AGENTS.md", "prompts/README.md", "node_modules/prompts/readme.md"):
+        project.write(other, PROMPT)
+    project.write(name, PROMPT)
+    code, out, err = runevals("init")
+    ended(code, 0, out + err, "✓ evals/evals.json: written")
+    assert project.document("evals/evals.json")["items"][0]["notes"].endswith(f"proposed from {name}:6")
+    assert yaml.safe_load((project.path / "runevals.yaml").read_text(encoding="utf-8"))["depends_on"] == [name]
 
 
 def test_the_cases_of_a_template_run(project, runevals, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -23,6 +24,8 @@ from runevals.suites.dialects.prompt_yml import SUFFIXES
 from runevals.suites.skill_suites import SKILL, skill_folders
 
 MOST = 8  # files in the question
+AGENTS_FILE = "AGENTS.md"
+_OF_OTHERS = re.compile(r"(^|/)(readme\.|node_modules/)", re.IGNORECASE)
 _PLACES = (
     *(f"{folder}*{suffix}" for folder in ("", "prompts/", ".github/prompts/") for suffix in SUFFIXES),
     *(f"{folder}*{suffix}" for folder in ("prompts/", "*/prompts/", "*prompt") for suffix in (".md", ".txt")),
@@ -86,14 +89,18 @@ def likely(folder: Path) -> list[str]:
     """The names of files that are probably prompts, at most `MOST`."""
     prompts = (path for place in _PLACES for path in sorted(folder.glob(place)))
     skills = (skill / SKILL for skill in skill_folders(folder))
-    files = (path for path in (*prompts, *skills, folder / "AGENTS.md") if path.is_file())
-    names = dict.fromkeys(path.relative_to(folder).as_posix() for path in files if path.name != "README.md")
-    return list(names)[:MOST]
+    files = (path for path in (*prompts, *skills, folder / AGENTS_FILE) if path.is_file())
+    names = dict.fromkeys(path.relative_to(folder).as_posix() for path in files)
+    return [name for name in names if not _OF_OTHERS.search(name)][:MOST]
 
 
-def first_skill(settings: Settings) -> PromptFile:
-    """The first skill here. Raises as `prompt_file`."""
-    names = ((folder / SKILL).relative_to(settings.cwd).as_posix() for folder in skill_folders(settings.cwd))
+def first_prompt(settings: Settings) -> PromptFile:
+    """The first prompt or skill here; with settings, which may send another prompt, the first skill.
+
+    Raises as `prompt_file`.
+    """
+    others = SKILL if settings.file_path else (".md", ".txt")
+    names = (name for name in likely(settings.cwd) if name.endswith(others) and name != AGENTS_FILE)
     return prompt_file(settings, next(names, None), asks=False)
 
 

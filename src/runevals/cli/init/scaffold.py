@@ -16,7 +16,7 @@ from msgspec import Struct
 from runevals.cli.compared_results import base_command
 from runevals.cli.doctor.checks import what_lacks
 from runevals.cli.init import templates as starter
-from runevals.cli.init.prompt_file import PromptFile, first_skill, prompt_file, target_beside
+from runevals.cli.init.prompt_file import PromptFile, first_prompt, prompt_file, target_beside
 from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.init.surroundings import judge_for, likely_target, other_tools
 from runevals.cli.options import raw_settings, resolved_settings
@@ -102,7 +102,7 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
         before = resolved_settings(options, paths=(prompt.name,))
     loaded = _suites(before)
     if not (prompt.name or loaded.suites or (asks and is_new)):
-        prompt = first_skill(before)
+        prompt = first_prompt(before)
     if target_beside(before, prompt) is not None:
         which = f"the settings here send another prompt than {prompt.name}, which its cases would test: "
         raise InvalidSettings(
