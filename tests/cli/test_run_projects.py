@@ -176,7 +176,7 @@ def test_a_change_that_takes_the_suites_from_a_project_does_not_take_its_run(pro
 @pytest.mark.parametrize(("inputs", "told"), [("{config: runevals.yaml}", True), ("{all_projects: true}", False)])
 def test_a_run_names_a_project_that_the_workflow_leaves_out(projects, runevals, inputs, told):
     step = f"- {{uses: runevals/runevals@v0, with: {inputs}}}"
-    projects.write(".github/workflows/e.yml", f"jobs: {{evals: {{steps: [{step.removeprefix('- ')}]}}}}\n")
+    projects.write(".github/workflows/e.yml", f"jobs:\n  evals:\n    steps:\n    {step}\n")
     projects.write("runevals.yaml", RECORDED)
     projects.write("answers.jsonl", GOOD)
     projects.write("evals.json", SUITE)

@@ -176,8 +176,8 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     require_usable_plugins()
     if options["init_only"]:
         return _prepared(settings)
-    if settings.cwd == settings.repository and (missing := not_gated(settings.repository)):
-        notice(missing)
+    for sentence in not_gated(settings.cwd):  # at the repository's root
+        notice(sentence)
     if options["interactive"]:
         from runevals.cli.interactive import interact
 

@@ -11,9 +11,7 @@ from contextlib import suppress
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
-from runevals.lib.parsing.source import parse_text, read_text
 from runevals.lib.storage.files import relative_name, write_whole
 from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import short_list
@@ -35,9 +33,11 @@ WORKFLOW = Path(".github", "workflows", "evals.yml")
 EXISTS, WRITTEN = "already exists, skipped", "written"
 _OF_GATE = frozenset({"baseline", "columns", "gates", "rerun"})
 _OF_RUN = frozenset({"suites", "target", "targets"})
-_USES = re.compile(r"(^|/)runevals(/container)?@")
+_OURS = re.compile(r"\buses:.*\brunevals(?:/container)?@|\brun:(?s:.)*\brunevals\b")
+_INPUT = re.compile(r"\b(run|mode|config|results|all_projects): *['\"]?([^'\"}\s]*[^'\"}\s,])")
 _PASSED_ON = re.compile(r"^          (\w+): \$\{\{ (?:secrets|vars)\.\1 \}\}$", re.MULTILINE)
 _ACTION = f"      - uses: runevals/runevals@{ACTION_REF} # zizmor: ignore[unpinned-uses]\n"
+_A_KEY = "  OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}"
 # Another tool → the command that runs it in a job, and what it writes.
 GATED: Mapping[str, tuple[str, str]] = {
     "promptfoo": ("npx promptfoo eval --repeat 3 -o output.json || true", "output.json"),
@@ -66,23 +66,21 @@ def write_workflow(settings: Settings, tool: str = "") -> tuple[str, str]:
     Returns what became of the file, empty if it lacks the steps; and the steps.
     """
     path, branch = settings.repository / WORKFLOW, plain(git.default_branch(settings.repository))
-    head = files(__package__).joinpath("evals.yml").read_text(encoding="utf-8").replace("BRANCH", branch)
+    before = head = files(__package__).joinpath("evals.yml").read_text(encoding="utf-8").replace("BRANCH", branch)
+    with suppress(FileNotFoundError):
+        before = path.read_text(encoding="utf-8", errors="replace")
     projects = {**dict(_projects(settings)), settings_path(settings): settings}
     others = {name: one for name, one in projects.items() if one is not settings and not gate_command(one)}
-    runs = {**others, settings_path(settings): settings}
-    before = path.read_text(encoding="utf-8", errors="replace") if path.exists() else head
-    variables = _PASSED_ON.findall(before)
-    needed = [*variables, *chain(*map(variables_of, runs.values()))]
-    steps = _gate(settings, tool) if tool else _run(runs, needed)
+    runs, variables = {**others, settings_path(settings): settings}, _PASSED_ON.findall(before)
+    steps = _gate(settings, tool) if tool else _run(runs, chain(variables, *map(variables_of, runs.values())))
     if steps in before:
         return EXISTS, steps
-    alone = ({name: one} for name, one in runs.items())
-    without_runs = _without(before, (_run(some, variables) for some in (runs, others, *alone) if some))
-    gates = (_gate(one, of_tool) for one in projects.values() for of_tool in GATED)
-    if _without(without_runs, gates) != head:
+    some = filter(None, (runs, others, *({name: one} for name, one in runs.items())))
+    without_runs = _without(before, (_run(few, variables) for few in some))
+    if _without(without_runs, (_gate(one, of_tool) for one in projects.values() for of_tool in GATED)) != head:
         return "", steps
     write_whole(path, (before if tool else without_runs) + steps)
-    return WRITTEN if before == head else "steps added" if tool else "runs all projects now", steps
+    return WRITTEN if before == head else "gates all projects now", steps
 
 
 def _without(text: str, steps: Iterable[str]) -> str:
@@ -104,7 +102,7 @@ def _gate(settings: Settings, tool: str) -> str:
     """Steps that run another tool, and gate what it writes."""
     folder, (command, results) = folder_of(settings), GATED[tool]
     before = _commands((*installs(settings.cwd, "command"), command), folder)
-    keys = "        # env:\n        #   OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"
+    keys = f"        # env:\n        # {_A_KEY}\n"
     config = "" if folder == "." else f", config: {json.dumps(settings_path(settings))}"
     inputs = f"mode: gate, results: {json.dumps(posixpath.normpath(f'{folder}/{results}'))}{config}"
     return f"{before}{keys}{_ACTION}        with: {{{inputs}}}\n"
@@ -117,14 +115,11 @@ def _run(projects: Mapping[str, Settings], variables: Iterable[str]) -> str:
     names = list(dict.fromkeys(variables))
     if any(map(is_secret, names)):
         inputs.append("require_credentials: true # a fork's change has no keys: it fails until it is measured")
-    step = ["        with:", *(f"          {line}" for line in inputs)] if inputs else []
-    step += ["        env:"] if names else ["        # env: what your program needs, such as"]
-    mark = "" if names else "# "
-    for name in names or ["OPENAI_API_KEY"]:
-        place = "secrets" if is_secret(name) else "vars"
-        step.append(f"        {mark}  {name}: ${{{{ {place}.{name} }}}}")
+    passed_on = [f"  {name}: ${{{{ {'secrets' if is_secret(name) else 'vars'}.{name} }}}}" for name in names]
+    step = ["with:", *(f"  {line}" for line in inputs)] if inputs else []
+    step += ["env:", *passed_on] if names else ["# env: what your program needs, such as", f"# {_A_KEY}"]
     before = dict.fromkeys(map(_installs, projects.values()))
-    return "".join([*before, _ACTION, *(f"{line}\n" for line in step)])
+    return "".join([*before, _ACTION, *(f"        {line}\n" for line in step)])
 
 
 def _installs(settings: Settings) -> str:
@@ -186,40 +181,38 @@ def is_secret(name: str) -> bool:
     return name.endswith(("_KEY", "_TOKEN")) or name in {provider.key for provider in PROVIDERS.values()}
 
 
-def not_gated(repository: Path) -> str | None:
-    """The projects that these workflows leave out, and the line that adds them.
+def not_gated(repository: Path) -> Iterator[str]:
+    """A sentence on the projects that these workflows leave out, with the line that adds them.
 
-    None if there are none, or if that cannot be read from the workflows: a matrix, a command line.
+    None if that cannot be read from the workflows: a matrix, a command line.
     """
-    steps = list(_steps(repository))
-    if not steps or any("${{" in str(one) or {"run", "all_projects"} & one.keys() for _, one in steps):
-        return None
-    gated = {str(inputs.get("config", ".")).removeprefix("./") for _, inputs in steps}
+    steps, missing = list(_steps(repository)), list[Project]()
+    gated = {inputs.get("config", ".").removeprefix("./") for _, inputs in steps}
+    if any("${{" in config for config in gated) or any({"run", "all_projects"} & one.keys() for _, one in steps):
+        return
+    with suppress(RunevalsError):  # there are no projects
+        missing += [one for one in projects_in(repository) if gated.isdisjoint({one.name, one.config})]
+    runs = [file for file, inputs in steps if "mode" not in inputs]
+    for file, _ in steps[: len(missing)][:1]:
+        way = "in the step of runevals, replace config: by all_projects: true"
+        step = f"add a step: - {{uses: runevals/runevals@{ACTION_REF}, with: {{config: {missing[0].config}}}}}"
+        names = short_list([one.name for one in missing])
+        yield f"not gated: {names}; in {file}, {way if len(runs) == 1 else step}"
+
+
+def gate_command(settings: Settings) -> str:
+    """The command that gates this project, if it has only results of another tool; else empty."""
+    side = settings.base_side
+    keys = {*settings.file_values, *(side.values if side else ())}
+    # A change that removes the suites must not remove their run: then only the workflow says that there is a gate.
+    stated = ["RESULTS"] if side is None and _OF_GATE & keys else []
     with suppress(RunevalsError):
-        missing = [one for one in projects_in(repository) if gated.isdisjoint({one.name, one.config})]
-        if missing:
-            runs = [file for file, inputs in steps if "mode" not in inputs]
-            way = "in the step of runevals, replace config: by all_projects: true"
-            step = f"add a step: - {{uses: runevals/runevals@{ACTION_REF}, with: {{config: {missing[0].config}}}}}"
-            names = short_list([one.name for one in missing])
-            return f"not gated: {names}; in {steps[0][0]}, {way if len(runs) == 1 else step}"
-    return None
-
-
-def gate_command(settings: Settings) -> str | None:
-    """The command that gates this project, if it has only results of another tool."""
-    keys, side = settings.file_values.keys(), settings.base_side
-    if _OF_RUN & (keys if side is None else keys | side.values.keys()):
-        return None
-    try:
-        suites_of(settings)
-    except NoSuiteFound:
-        # A change that removes suites must not remove the run with them: the workflow says that there is a gate.
-        results = _gated_results(settings) or ("RESULTS" if side is None and _OF_GATE & keys else None)
-        return results and f"runevals gate {results}"
-    except RunevalsError:
-        pass
-    return None
+        try:
+            suites_of(settings)
+        except NoSuiteFound:
+            results = [*_gated_results(settings), *stated][: not _OF_RUN & keys]
+            return "".join(f"runevals gate {one}" for one in results)
+    return ""
 
 
 def to_run(projects: Iterable[tuple[Project, RawSettings]]) -> Sequence[tuple[Project, RawSettings]]:
@@ -229,9 +222,9 @@ def to_run(projects: Iterable[tuple[Project, RawSettings]]) -> Sequence[tuple[Pr
     """
     runs = []
     for project, raw in projects:
-        gate = None
-        with suppress(RunevalsError):
-            gate = None if project.removed else gate_command(resolve(raw))
+        gate = ""
+        with suppress(RunevalsError, FileNotFoundError):  # the change removes its folder
+            gate = gate_command(resolve(raw))
         if gate:
             notice(f"{project.name}: nothing to run, its results are gated by {gate}")
         else:
@@ -241,37 +234,18 @@ def to_run(projects: Iterable[tuple[Project, RawSettings]]) -> Sequence[tuple[Pr
     return runs
 
 
-def _gated_results(settings: Settings) -> str | None:
-    """The results of another tool that a workflow gates for this project, as seen from here."""
+def _gated_results(settings: Settings) -> Iterator[str]:
+    """The results of another tool that workflows gate for this project, as seen from here."""
     own = (folder_of(settings), settings_path(settings))
     for _, inputs in _steps(settings.repository):
-        if inputs.get("mode") == "gate" and str(inputs.get("config", ".")) in own:
-            names = str(inputs.get("results")).split(",")
-            return " ".join(os.path.relpath(settings.repository / name.strip(), settings.cwd) for name in names)
-    return None
+        if "results" in inputs and inputs.get("config", ".") in own:
+            paths = (settings.repository / name for name in inputs["results"].split(","))
+            yield " ".join(os.path.relpath(path, settings.cwd) for path in paths)
 
 
-def _steps(repository: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The workflow and the inputs of each step that runs the action, or a command of ours."""
+def _steps(repository: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The workflow and the inputs of each step that runs the action or, with `run`, a command of ours."""
     for path in sorted((repository / ".github/workflows").glob("*.y*ml")):
-        name = path.relative_to(repository).as_posix()
-        with suppress(RunevalsError):
-            for inputs in _inputs(parse_text(read_text(path, name), path.suffix, name).value):
-                yield name, inputs
-
-
-def _inputs(value: object) -> Iterator[Mapping[str, Any]]:
-    match value:
-        case {"uses": str(action), **rest} if _USES.search(action):
-            inputs = rest.get("with")
-            yield inputs if isinstance(inputs, dict) else {}
-        case {"run": str(command)} if re.search(r"\brunevals\b", command):
-            yield {"run": command}
-        case dict():
-            for item in value.values():
-                yield from _inputs(item)
-        case list():
-            for item in value:
-                yield from _inputs(item)
-        case _:
-            pass
+        for step in re.split(r"^\s*- ", path.read_text(encoding="utf-8", errors="replace"), flags=re.MULTILINE):
+            if _OURS.search(step):
+                yield path.relative_to(repository).as_posix(), dict(_INPUT.findall(step))

@@ -272,8 +272,8 @@ def in_suites_of(report: RunReport, other: RunReport, folder: str = "") -> RunRe
         return report
     from runevals.imports.results import suite_of  # most comparisons need no format of another tool
 
-    model, of_other = report.run.target.model or folder, other.run.target.model
-    names = {suite: suite_of(suite, model) for suite in own if model}
+    owners, of_other = filter(None, (folder, report.run.target.model)), other.run.target.model
+    names = {suite: suite_of(suite, owner) for owner in owners for suite in own}
     names |= {suite_of(suite, of_other): suite for suite in there if of_other}
     new = {suite: name for suite in own if suite not in there and (name := names.get(suite)) in there}
     if not new or not own.keys().isdisjoint(new.values()):

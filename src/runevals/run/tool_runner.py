@@ -56,9 +56,9 @@ def concluded(report: RunReport, baseline: Baseline | None, request: RunRequest)
         return decision(report, baseline, rules, mark=request.mark, weakenings=request.weakenings)
     with tool_runner(report, baseline, request) as runner:
         report, comparison = settled(runner, baseline.report, baseline.source, rules.regression)
-    if runner.why_no_base_commit and any(finding.head is not None for finding in comparison.findings):
-        notice = f"rerun ran only this side: {runner.why_no_base_commit}"
-        report = replace(report, run=replace(report.run, notices=(*report.run.notices, notice)))
+    why = phrase(runner.why_no_base_commit, "rerun ran only this side: {}")
+    notices = filter(None, {why for finding in comparison.findings if finding.head is not None})
+    report = replace(report, run=replace(report.run, notices=(*report.run.notices, *notices)))
     comparison = with_weakenings(comparison, request.weakenings)
     return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))
 
@@ -153,8 +153,7 @@ class ToolRunner(Runner, kw_only=True):
         fresh = next((one for one in report.cases if (one.suite, one.key) == (case.suite, case.key)), None)
         if fresh is None or not fresh.attempts:
             there = short_list([f"{one.key} of {one.suite}" for one in report.cases])
-            owner = case.suite.partition(" (")[2].removesuffix(")") if report.run.target.type == "junit" else ""
-            place = phrase(owner, "; JUnit XML of that suite goes into {{output}}/{}")
+            place = phrase(case.suite.partition(" (")[2][:-1], "; JUnit XML of that suite goes into {{output}}/{}")
             self.trouble = f"rerun wrote {there}, and no result of {case.key} of {case.suite}{place}"
             return None
         return fresh_with_lost_scores(fresh, pair.base, self.head).attempts[-1]

@@ -247,7 +247,7 @@ def test_the_workflow_of_a_folder_installs_there_and_other_projects_join_it(repo
         repository.write(f"{name}/requirements.txt", "")
         monkeypatch.chdir(repository.path / name)
         code, out, err = runevals("init", "--yes", *PYTHON, "--github")
-        told = {"first": "written", "second": "runs all projects now"}[name]
+        told = {"first": "written", "second": "gates all projects now"}[name]
         ended(code, 0, out + err, f"✓ ../.github/workflows/evals.yml: {told}")
         assert "not gated" not in out
         if name == "first":
@@ -261,7 +261,7 @@ def test_the_workflow_of_a_folder_installs_there_and_other_projects_join_it(repo
         repository.write("tests/test_a.py", "")
         monkeypatch.chdir(repository.path / "tests")
         _, out, _ = runevals("init", "--gate", tool)
-        ended(code, 0, out, "✓ ../.github/workflows/evals.yml: steps added")
+        ended(code, 0, out, "✓ ../.github/workflows/evals.yml: gates all projects now")
         run, gate = _workflow(repository)["jobs"]["evals"]["steps"][-2:]
         assert run == {"run": GATED[tool][0], "working-directory": "tests"}
         results = f"tests/{GATED[tool][1]}"

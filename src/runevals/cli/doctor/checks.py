@@ -73,8 +73,7 @@ def diagnosis(raw: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
     elif not gate:
         yield from _answers(settings, call=call, usable=exit_code(models) == PASSED)
     yield base_of(settings, raw, gate)
-    if missing := not_gated(settings.repository):
-        yield neither("projects", missing)
+    yield from (neither("projects", sentence) for sentence in not_gated(settings.repository))
     yield sandbox_of(settings, plan)
     yield github_of(settings)
     yield from folders_of(settings)

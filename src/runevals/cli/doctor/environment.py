@@ -42,7 +42,7 @@ def versions_of() -> Diagnosis:
     return good("versions", text)
 
 
-def base_of(settings: Settings, raw: RawSettings, gate: str | None) -> Diagnosis:
+def base_of(settings: Settings, raw: RawSettings, gate: str) -> Diagnosis:
     """The base that a run would be compared with, or the results that the command `gate` reads."""
     try:
         side = protected_side(raw, change_event(raw))

@@ -160,7 +160,7 @@ def _workflow(settings: Settings, here: Path, tool: str = "") -> Iterator[str]:
     """Writes the workflow; what became of it, and what to do if it is another's."""
     path, (state, steps) = settings.repository / WORKFLOW, write_workflow(settings, tool)
     yield _line((path, state or EXISTS), here)
-    if not state and (tool or not_gated(settings.repository) is None):
+    if not state and (tool or not list(not_gated(settings.repository))):
         yield f"  add these steps to a job of {_from(path, here)}:"
         yield from steps.splitlines()
 
@@ -304,8 +304,7 @@ def _next_steps(
         yield f"  see what {what} does: {command.format(with_base)}"
     if enter != ".":
         yield "  run all projects: runevals --all-projects"
-    if missing := not_gated(settings.repository):
-        yield f"  {missing}"
+    yield from (f"  {sentence}" for sentence in not_gated(settings.repository))
     if github:
         yield from _steps_on_github(settings)
     elif not (settings.repository / WORKFLOW).exists():
