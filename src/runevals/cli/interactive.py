@@ -15,6 +15,7 @@ from runevals.lib.parsing.source import read_json
 from runevals.lib.terminal import at_terminal, say
 from runevals.records import Suite, TurnReport
 from runevals.records.errors import INTERRUPTED, InvalidSettings, InvalidSuite
+from runevals.run.live import judges_of
 from runevals.run.pipeline import run
 from runevals.run.request import RunRequest
 from runevals.run.world.build import no_target
@@ -41,7 +42,7 @@ def interact(request: RunRequest) -> None:
     if settings.target is None:
         raise no_target(settings)
     settings = settings.with_baseline(None).repeated(1, cached=True)
-    settings = replace(settings, no_judge=settings.no_judge or not settings.judges)
+    settings = replace(settings, no_judge=not judges_of(settings))
     request = replace(request, settings=settings)
     defaults = _defaults(settings)
     say("An empty prompt ends this. Without an expected response, evaluators that need one are skipped.")

@@ -50,6 +50,7 @@ from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.export_suite import exportable, exported, separated
+from runevals.run.live import judges_of
 from runevals.run.load import plan_of, suites_of
 from runevals.run.preflight import require_present
 from runevals.run.preflight_plugins import require_usable_plugins
@@ -354,7 +355,7 @@ def _suites(settings: Settings, options: dict[str, Any]) -> LoadedSuites:
             "give one for each prompt"
         )
     defaults = eval_document.SYSTEM_DEFAULTS
-    if settings.no_judge or not settings.judges:
+    if not judges_of(settings):
         defaults = eval_document.WITHOUT_A_JUDGE if expected else {}
     if defaults is eval_document.WITHOUT_A_JUDGE:
         say(f"No judge: the answers are scored by {', '.join(defaults)}.", err=True)

@@ -25,7 +25,7 @@ from runevals.records.errors import (
 )
 from runevals.run.default_target import with_target
 from runevals.run.load import plan_of, suites_of
-from runevals.run.provenance import deprecations, endings
+from runevals.run.provenance import deprecations, endings, endpoints
 from runevals.run.world.build import require_judge
 from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import RawSettings, Settings, each_target, resolve
@@ -163,8 +163,7 @@ def _judge(judge: JudgeSettings, settings: Settings) -> Diagnosis:
 
 def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagnosis]:
     """One question to target and judge each, and to the lists of models; or what that would cost."""
-    judges = () if settings.no_judge else settings.judges
-    models = [endpoint for endpoint in (settings.target, *judges) if endpoint and endpoint.is_model]
+    models = [endpoint for endpoint in endpoints(settings) if endpoint.is_model]
     if call and usable:
         uncached = replace(settings, measure=replace(settings.measure, cache=None))  # it would prove nothing
         for name, answer in answers_of(uncached):

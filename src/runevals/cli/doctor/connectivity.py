@@ -12,6 +12,7 @@ from runevals.models.http.throttle import Throttles
 from runevals.records import Conversation
 from runevals.records.errors import ExternalError, RunevalsError
 from runevals.records.judgement import Question
+from runevals.run.live import judges_of
 from runevals.run.world import World
 from runevals.run.world.build import real_world
 from runevals.settings.judge import JudgeSettings
@@ -26,7 +27,7 @@ def answers_of(settings: Settings) -> Iterator[tuple[str, str | RunevalsError]]:
     try:
         with real_world(settings, ()) as world:
             yield _answer(world, settings)
-            if any(not judge.is_recorded for judge in settings.judges) and not settings.no_judge:
+            if any(not judge.is_recorded for judge in judges_of(settings)):
                 yield _judgement(world)
     except RunevalsError as error:
         yield "answers", error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -63,16 +64,15 @@ def command(
         context.with_resource(chdir(own.parent))
         prompt_file = own.name
     begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes, here=here)
-    options_of_run = {name: value for name, value in (("target", begun.target), ("judge", begun.judge)) if value}
     if begun.why_not is None:
-        _run(context, options_of_run)
+        _run(context, begun.options)
     else:
-        _plan(context, options_of_run, begun.why_not)
+        _plan(context, begun.options, begun.why_not)
     for line in begun.next_steps:
         say(line)
 
 
-def _run(context: click.Context, options: dict[str, str]) -> None:
+def _run(context: click.Context, options: Mapping[str, str | None]) -> None:
     say("\nThe first run:\n")
     try:
         context.invoke(run, **options, repeat=1)  # only to see that it works, as every run costs
@@ -84,7 +84,7 @@ def _run(context: click.Context, options: dict[str, str]) -> None:
     say(f"\n{headline(strength)}; runevals strength says which are not")
 
 
-def _plan(context: click.Context, options: dict[str, str], why_not: str) -> None:
+def _plan(context: click.Context, options: Mapping[str, str | None], why_not: str) -> None:
     say(f"\nNot run yet: {why_not}. This is what would run:\n")
     context.invoke(validate)
     say()

@@ -7,6 +7,7 @@ import os
 import posixpath
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ from runevals.models.facts import model
 from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.run.default_target import with_target
+from runevals.run.live import judges_of
 from runevals.run.load import suites_of
 from runevals.settings.places import PLACES, contents_here, settings_file_in
 from runevals.settings.resolve import Settings, resolve
@@ -53,6 +55,7 @@ from runevals.targets.agents import AGENTS
 from runevals.targets.python import PythonSettings
 
 DEFAULT_FUNCTION = "agent.py:answer"
+_UNREADABLE = "cannot be read"
 _MARKED = f"its cases are marked “{PLACEHOLDER}”"
 _QUESTION = """What do your prompts run against?
   1  a chat model: MODEL of any OpenAI-compatible API, anthropic:MODEL, gemini:MODEL, ollama:MODEL …
@@ -65,10 +68,9 @@ File = tuple[Path, str]  # and what became of it
 
 
 class Scaffold(Struct, frozen=True, kw_only=True):
-    """The result: target and judge for the first run or why it is not possible, and the next steps."""
+    """The result: the options of the first run or why it is not possible, and the next steps."""
 
-    target: str | None
-    judge: str | None
+    options: Mapping[str, str | None]
     why_not: str | None
     next_steps: tuple[str, ...]
 
@@ -135,8 +137,7 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     first += [f"  for the {one.name}: {one.fix}" for one in lacking]
     steps = _next_steps(settings, prompt, first, here, github=github)
     return Scaffold(
-        target=None if is_new else target,  # a new settings file names it
-        judge=None if is_new else judge,
+        options={} if is_new else {"target": target, "judge": judge},  # a new settings file names them
         why_not=next((one.text for one in lacking), None if has_cases else _MARKED),
         next_steps=tuple(steps),
     )
@@ -149,7 +150,8 @@ def begin_gate(tool: str) -> Iterator[str]:
         yield _line(_write(settings.cwd / starter.SETTINGS, "version: 1\n"), settings.cwd)
         settings = resolved_settings({})
     workflow, *steps = _workflow(settings, settings.cwd, tool)
-    yield from (workflow, _line(_ignore(settings, results), settings.cwd), "\nNext", *steps)
+    ignored = _ignore(settings, posixpath.normpath(f"/{folder_of(settings)}/{results}"))
+    yield from (workflow, _line(ignored, settings.cwd), "\nNext", *steps)
     where = _from(settings.repository / WORKFLOW, settings.cwd)
     yield f"  check the command that runs {tool}, and name its keys, in {where}"
     yield f"  try it here: {command}; runevals gate {results}"
@@ -179,7 +181,7 @@ def suite_wanted(settings: Settings) -> bool:
 
 def _starter(settings: Settings, items: Sequence[Mapping[str, object]] = (), names: Sequence[str] = ()) -> File:
     """`names`: the variables of the prompt."""
-    judged = bool(settings.judges) and not settings.no_judge
+    judged = bool(judges_of(settings))
     text = starter.proposed_suite(items, judged=judged) if items else starter.starter_suite(names, judged=judged)
     return _write(settings.cwd / starter.SUITE, text)
 
@@ -225,8 +227,7 @@ def _skill_files(settings: Settings, prompt: PromptFile, statements: Sequence[st
     """The suite of a skill and, if the target may load skills, its trigger queries."""
     suite, target = _skill_suite(settings, prompt), settings.target
     name = skill_of(suite.parent, settings.repository, None).name
-    judged = bool(settings.judges) and not settings.no_judge
-    yield _write(suite, starter.skill_suite(name, statements, judged=judged))
+    yield _write(suite, starter.skill_suite(name, statements, judged=bool(judges_of(settings))))
     if target is None or target.traits.works_in_folders:
         yield _write(suite.with_name(SKILL_TRIGGERS[0]), starter.trigger_queries())
 
@@ -250,25 +251,25 @@ def _write(path: Path, text: str) -> File:
     return path, WRITTEN
 
 
-def _ignore(settings: Settings, results: str = "") -> File:
+def _ignore(settings: Settings, *results: str) -> File:
     """Has git ignore what runs write here, and the results of another tool: in the repository's own list."""
-    path, folder = settings.repository / ".gitignore", folder_of(settings)
-    names = [*starter.IGNORED, *([posixpath.join("/", folder, results).replace("/./", "/")] if results else [])]
+    path, names = settings.repository / ".gitignore", (*starter.IGNORED, *results)
+    before, made = "", WRITTEN
     try:
-        before = path.read_bytes().decode("utf-8") if path.exists() else ""
+        with suppress(FileNotFoundError):
+            before, made = path.read_bytes().decode("utf-8"), "added"
     except (OSError, UnicodeDecodeError):
-        return path, f"cannot be read; add {' and '.join(names)} to it"
-    after = starter.ignoring(before, names, is_root=folder == ".")
+        return path, f"{_UNREADABLE}; add {' and '.join(names)} to it"
+    after = starter.ignoring(before, names, is_root=settings.cwd == settings.repository)
     if after == before:
         return path, EXISTS
     write_whole(behind_links(path), after)
-    added = ", ".join(after[len(before) :].split())
-    return path, f"{WRITTEN if not before else 'added'} {added}"
+    return path, f"{made} {', '.join(after[len(before) :].split())}"
 
 
 def _line(file: File, here: Path) -> str:
     path, state = file
-    mark = "–" if state == EXISTS else "✗" if state.startswith("cannot") else "✓"
+    mark = {EXISTS: "–", _UNREADABLE: "✗"}.get(state.partition(";")[0], "✓")
     return f"{mark} {_from(path, here)}: {state}"
 
 
@@ -277,11 +278,13 @@ def _from(path: Path, here: Path) -> str:
 
 
 def _not_named(settings: Settings, prompt: PromptFile, target: str | None) -> Iterator[str]:
-    """What to write into the settings file that was there before."""
-    if target not in (None, "skill") and not _is_named(settings.file_values, target):
+    """What to write into the settings file that was there before; its target may have more settings."""
+    of_file, wanted = settings.file_values, target_words(target or {})
+    in_file = target_words(of_file.get("target", {}))
+    if "targets" not in of_file and target != "skill" and not wanted.items() <= in_file.items():
         yield f"  put into the settings file: target: {target}"
     key = prompt.key(settings.target.type) if settings.target is not None and prompt.name else None
-    if key is not None and not _names(settings, key, prompt.name):
+    if key and key.removeprefix("target.") not in in_file and prompt.name not in of_file.get(key, ()):
         yield f"  name the prompt in the settings file: {key.replace('.', ', under it ')}: {prompt.name}"
 
 
@@ -312,30 +315,14 @@ def _next_steps(
 
 
 def _steps_on_github(settings: Settings) -> Iterator[str]:
-    variables = variables_of(settings)
-    secrets = [name for name in variables if is_secret(name)]
-    addresses = [name for name in variables if name not in secrets]
     places = {
-        "secrets (Settings → Secrets and variables → Actions)": secrets,
-        "variables, there too: an address that GitHub's runner reaches": addresses,
+        True: "secrets (Settings → Secrets and variables → Actions)",
+        False: "variables, there too: an address that GitHub's runner reaches",
     }
-    for place, names in places.items():
-        if names:
-            yield f"  add {' and '.join(names)} to the repository's {place}"
+    for secret, place in places.items():
+        names = " and ".join(name for name in variables_of(settings) if is_secret(name) is secret)
+        yield from filter(None, [phrase(names, f"  add {{}} to the repository's {place}")])
     yield "  commit the files: the first run on the default branch stores what pull requests are compared with"
-
-
-def _is_named(of_file: Mapping[str, Any], target: str) -> bool:
-    """Whether a settings file has this target, maybe with more settings, or several."""
-    return "targets" in of_file or target_words(target).items() <= target_words(of_file.get("target", {})).items()
-
-
-def _names(settings: Settings, key: str, name: str) -> bool:
-    """Whether the settings file has this value under a key; one of the target, any that is there."""
-    value: Any = settings.file_values
-    for part in key.split("."):
-        value = value.get(part, ()) if isinstance(value, Mapping) else ()
-    return bool(value) if "." in key else name in value
 
 
 def _asked_target() -> str | None:
