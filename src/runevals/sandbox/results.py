@@ -127,7 +127,7 @@ def _grade(value: object) -> Answer | str:
 def _assertion(value: object) -> Answer | str:
     """`true`, `false`, or `{pass: true or false, message?: text}`."""
     if isinstance(value, bool):
-        return Answer(passed=value)
+        return Answer(passed=value, score=float(value))
     if not isinstance(value, dict) or "pass" not in value:
         return f"it must be true, false or an object with 'pass', not {_kind(value)}"
     passed, message = value["pass"], value.get("message")
@@ -135,7 +135,7 @@ def _assertion(value: object) -> Answer | str:
         return f"'pass' must be true or false, not {_kind(passed)}"
     if message is not None and not isinstance(message, str):
         return f"'message' must be text, not {_kind(message)}"
-    return Answer(passed=passed, reason=_shortened(message))
+    return Answer(passed=passed, score=float(passed), reason=_shortened(message))
 
 
 def _skill(value: object) -> Answer | str:

@@ -14,7 +14,6 @@ from runevals.cli.doctor.finding import stopped
 from runevals.cli.options import KEPT_RESULTS
 from runevals.evaluators.kinds import Composite, Evaluator
 from runevals.evaluators.scripted.code import Code
-from runevals.evaluators.scripted.custom import Custom
 from runevals.github.permissions import read_only, token_name
 from runevals.github.this_job import change_event
 from runevals.lib.storage.files import require_no_link
@@ -101,7 +100,7 @@ def _brings_code(settings: Settings, plan: RunPlan | None) -> bool:
 def _is_code(evaluator: Evaluator) -> bool:
     if isinstance(evaluator, Composite):
         return any(_is_code(member.evaluator) for member in evaluator.members)
-    return isinstance(evaluator, Code | Custom)
+    return isinstance(evaluator, Code)
 
 
 def github_of(settings: Settings) -> Diagnosis:

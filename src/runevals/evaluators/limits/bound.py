@@ -20,11 +20,15 @@ class Bound(Check):
     """
 
     layer: ClassVar[Layer] = Layer.BEHAVIOR
-    at_least: ClassVar[bool]
     unit: ClassVar[str]
     missing: ClassVar[str] = "the target does not report it"
 
     value: float
+
+    @property
+    def at_least(self) -> bool:
+        """Whether `value` is the least, not the most, as the evaluator's name says."""
+        return "min" in self.name
 
     @abstractmethod
     def measure(self, subject: Subject) -> float | None:

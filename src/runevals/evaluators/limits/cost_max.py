@@ -22,7 +22,6 @@ class CostMax(Bound):
         fails: {"output": "Within 30 days.", "cost_usd": 0.02}
     """
 
-    at_least = False
     unit = "USD"
     missing = "it is not known what the answer cost"
 

@@ -22,7 +22,6 @@ class LatencyMax(Bound):
         fails: {"output": "Within 30 days.", "latency_ms": 4200}
     """
 
-    at_least = False
     unit = "ms"
     missing = "how long the answer took is not known"
 

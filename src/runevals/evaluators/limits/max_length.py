@@ -18,5 +18,3 @@ class MaxLength(CharactersBound):
         passes: OK.
         fails: The warranty does not cover water damage.
     """
-
-    at_least = False

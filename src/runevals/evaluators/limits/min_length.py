@@ -18,5 +18,3 @@ class MinLength(CharactersBound):
         passes: Within 30 days of delivery.
         fails: Yes.
     """
-
-    at_least = True

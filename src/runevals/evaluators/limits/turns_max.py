@@ -20,5 +20,3 @@ class TurnsMax(TurnsBound):
         passes: {"output": "Done.", "turns": 3}
         fails: {"output": "Done.", "turns": 9}
     """
-
-    at_least = False

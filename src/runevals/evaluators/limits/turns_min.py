@@ -20,5 +20,3 @@ class TurnsMin(TurnsBound):
         passes: {"output": "Done.", "turns": 3}
         fails: {"output": "Done.", "turns": 1}
     """
-
-    at_least = True

@@ -18,5 +18,3 @@ class WordCountMax(WordsBound):
         passes: Within 30 days of delivery.
         fails: You can return everything you bought within 30 days of its delivery.
     """
-
-    at_least = False

@@ -18,5 +18,3 @@ class WordCountMin(WordsBound):
         passes: Within 30 days of delivery.
         fails: Yes.
     """
-
-    at_least = True

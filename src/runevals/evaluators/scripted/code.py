@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Scripted, Subject
 from runevals.records import Layer, Verdict
-from runevals.records.script import Answer, Call, Language
-
-TIMEOUT_S = 5.0
+from runevals.records.script import Answer, Call, CallKind, Language
 
 
 @evaluator("code")
@@ -39,6 +38,8 @@ class Code(Scripted):
     """
 
     layer = Layer.BEHAVIOR
+    kind: ClassVar[CallKind] = "evaluator"
+    timeout_s: ClassVar[float] = 5.0
 
     code: str
     language: Language = "javascript"
@@ -48,19 +49,23 @@ class Code(Scripted):
         if not self.code.strip():
             yield "code", "code is empty"
 
+    def arguments(self, subject: Subject) -> Mapping[str, object]:
+        """What the code is called with."""
+        return {
+            "input": subject.prompt,
+            "output": subject.response.text,
+            "expected": subject.expected,
+            "metadata": dict(subject.metadata),
+        }
+
     def call(self, subject: Subject) -> Call:
         return Call(
-            kind="evaluator",
+            kind=self.kind,
             code=self.code,
             language=self.language,
             filename=self.filename,
-            arguments={
-                "input": subject.prompt,
-                "output": subject.response.text,
-                "expected": subject.expected,
-                "metadata": dict(subject.metadata),
-            },
-            timeout_s=TIMEOUT_S,
+            arguments=self.arguments(subject),
+            timeout_s=self.timeout_s,
         )
 
     def verdict(self, answer: Answer) -> Verdict:

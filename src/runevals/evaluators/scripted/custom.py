@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Scripted, Subject
-from runevals.records import Layer, Verdict
-from runevals.records.script import Answer, Call, Language
-
-TIMEOUT_S = 30.0
+from runevals.evaluators.kinds import Subject
+from runevals.evaluators.scripted.code import Code
 
 
 @evaluator("custom")
-class Custom(Scripted):
+class Custom(Code):
     """Passes when the assertion's function says so.
 
     JavaScript: `export default function (output, {sample, assertion, toolCalls})`; Python:
@@ -33,34 +30,17 @@ class Custom(Scripted):
         fails: This looks fine.
     """
 
-    layer = Layer.BEHAVIOR
+    kind = "assertion"
+    timeout_s = 30.0
 
-    code: str
-    language: Language = "javascript"
     filename: str = "assertion"
     assertion: Mapping[str, object] = field(default_factory=dict)
 
-    def call(self, subject: Subject) -> Call:
-        return Call(
-            kind="assertion",
-            code=self.code,
-            language=self.language,
-            filename=self.filename,
-            arguments={
-                "output": subject.response.text,
-                "sample": dict(subject.metadata),
-                "assertion": dict(self.assertion),
-                "tool_calls": _calls(subject),
-            },
-            timeout_s=TIMEOUT_S,
-        )
-
-    def verdict(self, answer: Answer) -> Verdict:
-        logs = {"logs": answer.logs} if answer.logs else {}
-        reason = answer.reason or f"{self.filename} returned {str(answer.passed).lower()}"
-        return Verdict(float(bool(answer.passed)), reason, logs, passed=answer.passed)
-
-
-def _calls(subject: Subject) -> list[dict[str, object]] | None:
-    calls = subject.response.tool_calls
-    return None if calls is None else [{"name": call.name, "input": call.input} for call in calls]
+    def arguments(self, subject: Subject) -> Mapping[str, object]:
+        calls = subject.response.tool_calls
+        return {
+            "output": subject.response.text,
+            "sample": dict(subject.metadata),
+            "assertion": dict(self.assertion),
+            "tool_calls": None if calls is None else [{"name": one.name, "input": one.input} for one in calls],
+        }

@@ -20,5 +20,3 @@ class ToolsCountMax(CallsBound):
         passes: {"output": "OK", "tool_calls": [{"name": "search"}]}
         fails: {"output": "OK", "tool_calls": [{"name": "search"}, {"name": "search"}, {"name": "search"}]}
     """
-
-    at_least = False

@@ -20,5 +20,3 @@ class ToolsCountMin(CallsBound):
         passes: {"output": "OK", "tool_calls": [{"name": "search"}, {"name": "search"}]}
         fails: {"output": "OK", "tool_calls": [{"name": "search"}]}
     """
-
-    at_least = True
