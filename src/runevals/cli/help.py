@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import shorten
 
 import click
 
@@ -57,10 +58,6 @@ NEEDED = (
 )
 
 
-def _cut(text: str, columns: int) -> str:
-    return text if len(text) <= columns else f"{text[: columns - 1].rpartition(' ')[0]}…"
-
-
 def _show_short(ctx: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
     if value and not ctx.resilient_parsing and isinstance(ctx.command, ShortHelp):
         click.echo(ctx.command.short_help_text(ctx), color=ctx.color)
@@ -90,7 +87,10 @@ class ShortHelp(click.Command):
         title, rows = self.most_important(ctx)
         place = MOST_LINES - len(head) - 4  # for the title, the last line, and the blank ones between
         width = max((len(name) for name, _ in rows), default=0)
-        lines = [f"  {name:<{width}}  {_cut(text, formatter.width - width - 4)}" for name, text in rows[:place]]
+        lines = [
+            f"  {name:<{width}}  {shorten(text, formatter.width - width - 4, placeholder='…')}"
+            for name, text in rows[:place]
+        ]
         return "\n".join((*head, "", f"{title}:", *lines, "", f"All of them: {ctx.command_path} --help"))
 
     def most_important(self, ctx: click.Context) -> tuple[str, list[tuple[str, str]]]:

@@ -38,23 +38,11 @@ _INPUT = re.compile(r"\b(run|mode|config|results|all_projects): *['\"]?([^'\"}\s
 _PASSED_ON = re.compile(r"^          (\w+): \$\{\{ (?:secrets|vars)\.\1 \}\}$", re.MULTILINE)
 _ACTION = f"      - uses: runevals/runevals@{ACTION_REF} # zizmor: ignore[unpinned-uses]\n"
 _A_KEY = "  OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}"
+_STEPS = json.loads(files(__package__).joinpath("steps.json").read_text(encoding="utf-8"))
 # Another tool → the command that runs it in a job, and what it writes.
-GATED: Mapping[str, tuple[str, str]] = {
-    "promptfoo": ("npx promptfoo eval --repeat 3 -o output.json || true", "output.json"),
-    "inspect": ("inspect eval --log-format json --log-dir logs || true", "logs"),
-    "deepeval": ("DEEPEVAL_RESULTS_FOLDER=results deepeval test run tests || true", "results"),
-    "pytest": ("pytest --junitxml=junit.xml || true", "junit.xml"),
-    "waza": ("waza run eval.yaml -o results.json || true", "results.json"),
-}
+GATED: Mapping[str, tuple[str, str]] = _STEPS["gated"]
 # The files that say what a program needs, and how a job installs it; of each language, the first that is there.
-_PACKAGES: tuple[Mapping[str, str], ...] = (
-    {
-        "uv.lock": "pip install uv && uv export --frozen --no-hashes -o .uv.txt && pip install -r .uv.txt",
-        "requirements.txt": "pip install -r requirements.txt",
-        "pyproject.toml": "pip install .",
-    },
-    {"package-lock.json": "npm ci", "package.json": "npm install"},
-)
+_PACKAGES: Sequence[Mapping[str, str]] = _STEPS["packages"]
 _RUNS_CODE: Mapping[str, int] = {"python": 1, "command": 2}  # a target → of how many of these it may need packages
 
 
@@ -133,8 +121,8 @@ def _installs(settings: Settings) -> str:
 def installs(folder: Path, target_type: str) -> tuple[str, ...]:
     """The commands by which a job installs the packages of a program under test."""
     kinds = _PACKAGES[: _RUNS_CODE.get(target_type, 0)]
-    lines = (next((line for name, line in kind.items() if (folder / name).is_file()), None) for kind in kinds)
-    return tuple(line for line in lines if line is not None)
+    lines = [[line for name, line in kind.items() if (folder / name).is_file()] for kind in kinds]
+    return tuple(line for of_kind in lines for line in of_kind[:1])
 
 
 def _commands(lines: Sequence[str], folder: str) -> str:
@@ -192,12 +180,12 @@ def not_gated(repository: Path) -> Iterator[str]:
         return
     with suppress(RunevalsError):  # there are no projects
         missing += [one for one in projects_in(repository) if gated.isdisjoint({one.name, one.config})]
-    runs = [file for file, inputs in steps if "mode" not in inputs]
+    runs = sum("mode" not in inputs for _, inputs in steps)
     for file, _ in steps[: len(missing)][:1]:
         way = "in the step of runevals, replace config: by all_projects: true"
         step = f"add a step: - {{uses: runevals/runevals@{ACTION_REF}, with: {{config: {missing[0].config}}}}}"
         names = short_list([one.name for one in missing])
-        yield f"not gated: {names}; in {file}, {way if len(runs) == 1 else step}"
+        yield f"not gated: {names}; in {file}, {way if runs == 1 else step}"
 
 
 def gate_command(settings: Settings) -> str:

@@ -18,7 +18,7 @@ from runevals.lib.parsing.source import path_inside
 from runevals.lib.plugins import load_only
 from runevals.lib.text.secrets import remember_keys
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
-from runevals.records import Gate, GateRules, PromptTemplate, RegressionRule
+from runevals.records import GateRules, PromptTemplate, RegressionRule
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.quiet import Quiet
 from runevals.records.rules import BlameLimits, Fetching, Limits, Reading, Selection, SuiteEntry
@@ -216,6 +216,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         of_change = may_be_change(raw.environment, has_base=base_side is not None)
     granted = _granted(endpoints) if of_change else None
     variables = program_variables(endpoints.values["target"], granted)
+    fetching = effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})
     settings = Settings(
         cwd=raw.cwd,
         repository=repository,
@@ -233,7 +234,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             everything=values["all"],
             definitions=_definitions(file, repository),
             templates=(),
-            fetching=_fetching(effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})),
+            fetching=Fetching(enabled=fetching.get("enabled"), allow_hosts=tuple(fetching.get("allow_hosts", ()))),
             quarantine=_quarantine(endpoints),
         ),
         measure=_record(
@@ -261,7 +262,20 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             changed_cases=values["changed_only"] == "cases",
             depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
         ),
-        rules=_rules(values, gates, base_side),
+        rules=_record(
+            GateRules,
+            values,
+            regression=RegressionRule(
+                alpha=values["alpha"],
+                min_effect=values["min_effect"],
+                max_base_age_days=values["max_base_age"],
+                max_fresh_runs=values["fresh_runs"],
+                accepts_edits=values["edits"] == "warn",
+                max_errors=values["errors_limit"],
+            ),
+            gates=gates,
+            labels_of_base=base_side is not None,
+        ),
         redaction=_record(
             RedactionSettings,
             values,
@@ -390,32 +404,11 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _rules(values: Mapping[str, Any], gates: tuple[Gate, ...], base_side: BaseSide | None) -> GateRules:
-    return _record(
-        GateRules,
-        values,
-        regression=RegressionRule(
-            alpha=values["alpha"],
-            min_effect=values["min_effect"],
-            max_base_age_days=values["max_base_age"],
-            max_fresh_runs=values["fresh_runs"],
-            accepts_edits=values["edits"] == "warn",
-            max_errors=values["errors_limit"],
-        ),
-        gates=gates,
-        labels_of_base=base_side is not None,
-    )
-
-
 def _repeat(repeat: int | None, raw: RawSettings) -> int:
     """Attempts per case at most; a plan makes one if the target is deterministic."""
     if repeat is not None:
         return repeat
     return ROUNDS_IN_CI if in_ci(raw.environment) and not raw.evaluate_only else 1
-
-
-def _fetching(written: Mapping[str, Any]) -> Fetching:
-    return Fetching(enabled=written.get("enabled"), allow_hosts=tuple(written.get("allow_hosts", ())))
 
 
 def _blame(written: Any) -> BlameLimits | None:

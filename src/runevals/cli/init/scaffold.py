@@ -21,18 +21,7 @@ from runevals.cli.init.prompt_file import PromptFile, first_prompt, prompt_file,
 from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.init.surroundings import judge_for, likely_target, other_tools
 from runevals.cli.options import raw_settings, resolved_settings
-from runevals.github.workflow import (
-    EXISTS,
-    GATED,
-    WORKFLOW,
-    WRITTEN,
-    folder_of,
-    is_secret,
-    not_gated,
-    settings_path,
-    variables_of,
-    write_workflow,
-)
+from runevals.github import workflow
 from runevals.lib.storage.files import behind_links, relative_name, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
@@ -57,12 +46,6 @@ from runevals.targets.python import PythonSettings
 DEFAULT_FUNCTION = "agent.py:answer"
 _UNREADABLE = "cannot be read"
 _MARKED = f"its cases are marked “{PLACEHOLDER}”"
-_QUESTION = """What do your prompts run against?
-  1  a chat model: MODEL of any OpenAI-compatible API, anthropic:MODEL, gemini:MODEL, ollama:MODEL …
-  2  a program of yours: prompt as JSON on stdin, answer on stdout
-  3  a Python function of yours: answer(prompt, messages, case)
-  4  a coding agent: Claude Code, Codex, Copilot, Gemini
-  5  I do not know yet"""
 
 File = tuple[Path, str]  # and what became of it
 
@@ -95,7 +78,7 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
     """
     before = resolved_settings(options)  # fails here for an invalid target or judge
-    if github and "${{" in (path := settings_path(before)):
+    if github and "${{" in (path := workflow.settings_path(before)):
         raise InvalidSettings(f"{one_line(path, 120)}: GitHub would evaluate what '${{{{' begins; rename it")
     asks = asks and at_terminal()
     is_new = before.file_path is None
@@ -145,14 +128,16 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
 
 def begin_gate(tool: str) -> Iterator[str]:
     """Writes a workflow that runs another tool, and gates its results; the lines to print."""
-    settings, (command, results) = resolved_settings({}), GATED[tool]
-    if settings.file_path is None and folder_of(settings) != ".":  # beside it: what is accepted and quarantined
+    settings, (command, results) = resolved_settings({}), workflow.GATED[tool]
+    if (
+        settings.file_path is None and workflow.folder_of(settings) != "."
+    ):  # beside it: what is accepted and quarantined
         yield _line(_write(settings.cwd / starter.SETTINGS, "version: 1\n"), settings.cwd)
         settings = resolved_settings({})
-    workflow, *steps = _workflow(settings, settings.cwd, tool)
-    ignored = _ignore(settings, posixpath.normpath(f"/{folder_of(settings)}/{results}"))
-    yield from (workflow, _line(ignored, settings.cwd), "\nNext", *steps)
-    where = _from(settings.repository / WORKFLOW, settings.cwd)
+    written, *steps = _workflow(settings, settings.cwd, tool)
+    ignored = _ignore(settings, posixpath.normpath(f"/{workflow.folder_of(settings)}/{results}"))
+    yield from (written, _line(ignored, settings.cwd), "\nNext", *steps)
+    where = _from(settings.repository / workflow.WORKFLOW, settings.cwd)
     yield f"  check the command that runs {tool}, and name its keys, in {where}"
     yield f"  try it here: {command}; runevals gate {results}"
     yield "  commit it: the first run on the default branch stores what pull requests are compared with"
@@ -160,9 +145,9 @@ def begin_gate(tool: str) -> Iterator[str]:
 
 def _workflow(settings: Settings, here: Path, tool: str = "") -> Iterator[str]:
     """Writes the workflow; what became of it, and what to do if it is another's."""
-    path, (state, steps) = settings.repository / WORKFLOW, write_workflow(settings, tool)
-    yield _line((path, state or EXISTS), here)
-    if not state and (tool or not list(not_gated(settings.repository))):
+    path, (state, steps) = settings.repository / workflow.WORKFLOW, workflow.write_workflow(settings, tool)
+    yield _line((path, state or workflow.EXISTS), here)
+    if not state and (tool or not list(workflow.not_gated(settings.repository))):
         yield f"  add these steps to a job of {_from(path, here)}:"
         yield from steps.splitlines()
 
@@ -204,18 +189,18 @@ def _written(
     if is_skill:
         yield from _skill_files(settings, prompt, [str(item["expected_response"]) for item in items])
     else:
-        yield (suites[0], EXISTS) if suites else _starter(settings, items, variables_in(prompt.text))
+        yield (suites[0], workflow.EXISTS) if suites else _starter(settings, items, variables_in(prompt.text))
     program = list(_program(settings, items))
     yield from program
     if settings.file_path is None:
         names = [relative_name(path, cwd) for path in suites] or [starter.SUITE.as_posix()]
         values = {"suites": None if is_skill or len(names) > 1 else names, **values}  # several are found
-        is_starter = any(state == WRITTEN for _, state in program)
+        is_starter = any(state == workflow.WRITTEN for _, state in program)
         repeats = settings.target is not None and not settings.target.deterministic
         text = starter.starter_settings(values, repeats=repeats, is_starter=is_starter)
         yield _write(cwd / starter.SETTINGS, text)
     elif not is_own:
-        yield settings.file_path, EXISTS
+        yield settings.file_path, workflow.EXISTS
     yield _ignore(settings)
 
 
@@ -229,7 +214,7 @@ def _skill_files(settings: Settings, prompt: PromptFile, statements: Sequence[st
     name = skill_of(suite.parent, settings.repository, None).name
     yield _write(suite, starter.skill_suite(name, statements, judged=bool(judges_of(settings))))
     if target is None or target.traits.works_in_folders:
-        yield _write(suite.with_name(SKILL_TRIGGERS[0]), starter.trigger_queries())
+        yield _write(suite.with_name(SKILL_TRIGGERS[0]), starter.starter_text("trigger-evals.json"))
 
 
 def _program(settings: Settings, items: Sequence[Mapping[str, object]]) -> Iterator[File]:
@@ -246,15 +231,15 @@ def _program(settings: Settings, items: Sequence[Mapping[str, object]]) -> Itera
 
 def _write(path: Path, text: str) -> File:
     if path.exists() or path.is_symlink():
-        return path, EXISTS
+        return path, workflow.EXISTS
     write_whole(path, text)
-    return path, WRITTEN
+    return path, workflow.WRITTEN
 
 
 def _ignore(settings: Settings, *results: str) -> File:
     """Has git ignore what runs write here, and the results of another tool: in the repository's own list."""
     path, names = settings.repository / ".gitignore", (*starter.IGNORED, *results)
-    before, made = "", WRITTEN
+    before, made = "", workflow.WRITTEN
     try:
         with suppress(FileNotFoundError):
             before, made = path.read_bytes().decode("utf-8"), "added"
@@ -262,14 +247,14 @@ def _ignore(settings: Settings, *results: str) -> File:
         return path, f"{_UNREADABLE}; add {' and '.join(names)} to it"
     after = starter.ignoring(before, names, is_root=settings.cwd == settings.repository)
     if after == before:
-        return path, EXISTS
+        return path, workflow.EXISTS
     write_whole(behind_links(path), after)
     return path, f"{made} {', '.join(after[len(before) :].split())}"
 
 
 def _line(file: File, here: Path) -> str:
     path, state = file
-    mark = {EXISTS: "–", _UNREADABLE: "✗"}.get(state.partition(";")[0], "✓")
+    mark = {workflow.EXISTS: "–", _UNREADABLE: "✗"}.get(state.partition(";")[0], "✓")
     return f"{mark} {_from(path, here)}: {state}"
 
 
@@ -307,10 +292,10 @@ def _next_steps(
         yield f"  see what {what} does: {command.format(with_base)}"
     if enter != ".":
         yield "  run all projects: runevals --all-projects"
-    yield from (f"  {sentence}" for sentence in not_gated(settings.repository))
+    yield from (f"  {sentence}" for sentence in workflow.not_gated(settings.repository))
     if github:
         yield from _steps_on_github(settings)
-    elif not (settings.repository / WORKFLOW).exists():
+    elif not (settings.repository / workflow.WORKFLOW).exists():
         yield "  run it on pull requests: runevals init --github"
 
 
@@ -320,13 +305,15 @@ def _steps_on_github(settings: Settings) -> Iterator[str]:
         False: "variables, there too: an address that GitHub's runner reaches",
     }
     for secret, place in places.items():
-        names = " and ".join(name for name in variables_of(settings) if is_secret(name) is secret)
+        names = " and ".join(
+            name for name in workflow.variables_of(settings) if workflow.is_secret(name) is secret
+        )
         yield from filter(None, [phrase(names, f"  add {{}} to the repository's {place}")])
     yield "  commit the files: the first run on the default branch stores what pull requests are compared with"
 
 
 def _asked_target() -> str | None:
-    say(_QUESTION)
+    say(starter.starter_text("question.txt").rstrip())
     match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4", "5"]), default="1", show_choices=False):
         case "1":
             name: str = click.prompt("Model", default=model("openai"))

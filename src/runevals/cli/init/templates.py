@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,35 +20,11 @@ SUITE = Path("evals", "evals.json")
 SETTINGS = Path(PLACES[0])
 IGNORED = (".evals/", ".env.local.user")
 
-_CAPITAL = "What is the capital of France? Answer with the name of the city only."
-_PRODUCT = "What is 12 times 12? Answer with the number only."
-_COLOUR = "Which colour do you get from blue and yellow paint? Answer with one word."
-_ABILITIES = "What can you help me with?"
 _COMMENTS = {
     "repeat": "runs per case at most, to separate chance from change",
     "deterministic": "equal answers every time, so every loss counts; false once it calls a model",
     "depends_on": "a change of these files runs all cases again",
 }
-
-_NO_TARGET = """\
-# Say what the suites run against, in one of these ways:
-#   target: "openai:{openai}"          a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
-#   target: "command:python my_agent.py"    a program: prompt as JSON on stdin, answer on stdout
-#   target: "python:my_agent.py:answer"     a function: answer(prompt, messages, case)
-#   target: {type: claude-code, tools: [shell, read, write]}    a coding agent; or codex, copilot, gemini-cli
-"""
-
-_PROGRAM = '''\
-"""What the suites run against: replace the body of `{function}` by a call of your own agent."""
-
-ANSWERS = {{
-{answers}
-}}
-
-
-def {function}(prompt, messages, case):
-    return ANSWERS.get(prompt, "I do not know.")
-'''
 
 
 def starter_suite(names: Sequence[str] = (), *, judged: bool) -> str:
@@ -55,23 +32,15 @@ def starter_suite(names: Sequence[str] = (), *, judged: bool) -> str:
 
     `names`: the variables of the prompt file, if it is a template.
     """
-    items: list[dict[str, object]] = [
-        {"testId": "capital", "prompt": _CAPITAL, "expected_response": "Paris"},
-        {"testId": "product", "prompt": _PRODUCT, "expected_response": "144"},
-    ]
-    items.append(
-        {
-            "testId": "abilities",
-            "prompt": _ABILITIES,
-            "expected_response": "I can help you with …",
-            "evaluators": {"Relevance": {}, "Coherence": {}},
-            "evaluators_mode": "replace",
-        }
-        if judged
-        else {"testId": "colour", "prompt": _COLOUR, "expected_response": "green"}
-    )
-    items = [{**item, **with_variables(str(item["prompt"]), names)} for item in items]
+    *items, exact, judged_one = json.loads(starter_text(SUITE.name))
+    items.append(judged_one if judged else exact)
+    items = [{**item, **with_variables(item["prompt"], names)} for item in items]
     return _suite("A first suite: replace its cases by yours", {"ExactMatch": {}}, items)
+
+
+def starter_text(name: str) -> str:
+    """A file that a new project begins with, or that one is made from."""
+    return files(__package__).joinpath("starter", name).read_text(encoding="utf-8")
 
 
 def proposed_suite(items: Sequence[Mapping[str, object]], *, judged: bool) -> str:
@@ -82,27 +51,9 @@ def proposed_suite(items: Sequence[Mapping[str, object]], *, judged: bool) -> st
 
 def skill_suite(name: str, statements: Sequence[str], *, judged: bool) -> str:
     """A case for a skill, in the format of Agent Skills; `statements` are of the skill, for a judge."""
-    known: dict[str, object] = {"type": "contains", "value": f"{PLACEHOLDER}: what every good answer contains"}
-    case = {
-        "id": "first",
-        "prompt": f"{PLACEHOLDER}: a task for the skill, with names and numbers, as a user writes it",
-        "expected_output": f"{PLACEHOLDER}: what a good answer is",
-        "assertions": [known, *(f"{PLACEHOLDER}: {statement}" for statement in statements if judged)],
-    }
-    return eval_document.as_text({"skill_name": name, "evals": [case]})
-
-
-def trigger_queries() -> str:
-    """A request for which a skill must be loaded, and one for which it must not."""
-    entries = [
-        {"id": "asked", "query": f"{PLACEHOLDER}: a request that the skill is for", "should_trigger": True},
-        {
-            "id": "near-miss",
-            "query": f"{PLACEHOLDER}: a similar request that it is not for",
-            "should_trigger": False,
-        },
-    ]
-    return json.dumps(entries, indent=2) + "\n"
+    suite = json.loads(starter_text("skill.json"))
+    suite["evals"][0]["assertions"] += [f"{PLACEHOLDER}: {statement}" for statement in statements if judged]
+    return eval_document.as_text({**suite, "skill_name": name})
 
 
 def _suite(description: str, evaluators: Mapping[str, object], items: Sequence[Mapping[str, object]]) -> str:
@@ -134,7 +85,7 @@ def starter_settings(values: Mapping[str, Any], *, repeats: bool, is_starter: bo
             lines.append(_setting(name, value))
     lines.append("# edits: accept # what passes only in its edited form is a loss until a reviewer accepts it")
     if target is None:
-        lines += with_models(_NO_TARGET).splitlines()
+        lines += with_models(starter_text("target.yaml")).splitlines()
         lines += [
             f"#   target: {{type: openai, model: {model('openai')}, system_prompt_file: {json.dumps(name)}}}"
             for name in values.get("depends_on", ())
@@ -149,17 +100,9 @@ def _setting(name: str, value: object) -> str:
 
 def starter_program(function: str, items: Sequence[Mapping[str, object]] = ()) -> str:
     """A Python file whose `function` answers these items, or the starter suite."""
-    answers = {item["prompt"]: item["expected_response"] for item in items} or {
-        _CAPITAL: "Paris",
-        _PRODUCT: "144",
-        _COLOUR: "green",
-        _ABILITIES: "I can answer the questions of this starter suite.",
-    }
-    lines = (
-        f"    {json.dumps(prompt, ensure_ascii=False)}: {json.dumps(answer, ensure_ascii=False)},"
-        for prompt, answer in answers.items()
-    )
-    return _PROGRAM.format(function=function, answers="\n".join(lines))
+    answers = {item["prompt"]: item["expected_response"] for item in items or json.loads(starter_text(SUITE.name))}
+    text = json.dumps(answers, indent=4, ensure_ascii=False)
+    return starter_text("program.py.txt").format(function=function, answers=text)
 
 
 def ignoring(text: str, names: Sequence[str], *, is_root: bool) -> str:
