@@ -129,14 +129,12 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
 def begin_gate(tool: str) -> Iterator[str]:
     """Writes a workflow that runs another tool, and gates its results; the lines to print."""
     settings, (command, results) = resolved_settings({}), workflow.GATED[tool]
-    if (
-        settings.file_path is None and workflow.folder_of(settings) != "."
-    ):  # beside it: what is accepted and quarantined
+    if settings.file_path is None and settings.cwd != settings.repository:  # beside it is what is accepted
         yield _line(_write(settings.cwd / starter.SETTINGS, "version: 1\n"), settings.cwd)
         settings = resolved_settings({})
-    written, *steps = _workflow(settings, settings.cwd, tool)
-    ignored = _ignore(settings, posixpath.normpath(f"/{workflow.folder_of(settings)}/{results}"))
-    yield from (written, _line(ignored, settings.cwd), "\nNext", *steps)
+    line, *steps = _workflow(settings, settings.cwd, tool)
+    gitignore = _ignore(settings, posixpath.normpath(f"/{workflow.folder_of(settings)}/{results}"))
+    yield from (line, _line(gitignore, settings.cwd), "\nNext", *steps)
     where = _from(settings.repository / workflow.WORKFLOW, settings.cwd)
     yield f"  check the command that runs {tool}, and name its keys, in {where}"
     yield f"  try it here: {command}; runevals gate {results}"
@@ -239,17 +237,17 @@ def _write(path: Path, text: str) -> File:
 def _ignore(settings: Settings, *results: str) -> File:
     """Has git ignore what runs write here, and the results of another tool: in the repository's own list."""
     path, names = settings.repository / ".gitignore", (*starter.IGNORED, *results)
-    before, made = "", workflow.WRITTEN
+    before, state = "", workflow.WRITTEN
     try:
         with suppress(FileNotFoundError):
-            before, made = path.read_bytes().decode("utf-8"), "added"
+            before, state = path.read_bytes().decode("utf-8"), "added"
     except (OSError, UnicodeDecodeError):
         return path, f"{_UNREADABLE}; add {' and '.join(names)} to it"
     after = starter.ignoring(before, names, is_root=settings.cwd == settings.repository)
     if after == before:
         return path, workflow.EXISTS
     write_whole(behind_links(path), after)
-    return path, f"{made} {', '.join(after[len(before) :].split())}"
+    return path, f"{state} {', '.join(after[len(before) :].split())}"
 
 
 def _line(file: File, here: Path) -> str:
@@ -264,9 +262,9 @@ def _from(path: Path, here: Path) -> str:
 
 def _not_named(settings: Settings, prompt: PromptFile, target: str | None) -> Iterator[str]:
     """What to write into the settings file that was there before; its target may have more settings."""
-    of_file, wanted = settings.file_values, target_words(target or {})
+    of_file, words = settings.file_values, target_words(target or {})
     in_file = target_words(of_file.get("target", {}))
-    if "targets" not in of_file and target != "skill" and not wanted.items() <= in_file.items():
+    if "targets" not in of_file and target != "skill" and not words.items() <= in_file.items():
         yield f"  put into the settings file: target: {target}"
     key = prompt.key(settings.target.type) if settings.target is not None and prompt.name else None
     if key and key.removeprefix("target.") not in in_file and prompt.name not in of_file.get(key, ()):
