@@ -22,6 +22,7 @@ from runevals.github.job import on_github
 from runevals.github.job_tokens import without_tokens
 from runevals.github.stored_baseline import stored_base
 from runevals.github.this_job import action_input, job_here, with_own_identity
+from runevals.github.workflow import not_gated
 from runevals.lib.terminal import notice, say
 from runevals.programs import processes
 from runevals.records.errors import PASSED, InvalidSettings, RunevalsError
@@ -73,6 +74,8 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
     require_usable_plugins()
     mask_keys(environment, settings)
     several = bool(action_input("all_projects", inputs))
+    for sentence in not_gated(workspace):
+        notice(sentence)
     one = settings.target
     if as_root and (several or settings.targets or (one is not None and one.traits.is_program)):
         notice(f"Warning: programs under test run as root, and can access everything that the job can: {as_root}")

@@ -12,9 +12,10 @@ from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 
+from runevals.lib.parsing.source import read_text
 from runevals.lib.storage.files import relative_name, write_whole
 from runevals.lib.terminal import notice
-from runevals.lib.text.numbers import short_list
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.http.origin import OPENAI_URL
 from runevals.records.errors import InvalidSettings, NoSuiteFound, RunevalsError
@@ -31,8 +32,7 @@ from runevals.version import ACTION_REF
 
 WORKFLOW = Path(".github", "workflows", "evals.yml")
 EXISTS, WRITTEN = "already exists, skipped", "written"
-_OF_GATE = frozenset({"baseline", "columns", "gates", "rerun"})
-_OF_RUN = frozenset({"suites", "target", "targets"})
+_OF_GATE, _OF_RUN = {"baseline", "columns", "gates", "rerun"}, {"suites", "target", "targets"}
 _OURS = re.compile(r"\buses:.*\brunevals(?:/container)?@|\brun:(?s:.)*\brunevals\b")
 _INPUT = re.compile(r"\b(run|mode|config|results|all_projects): *['\"]?([^'\"}\s]*[^'\"}\s,])")
 _PASSED_ON = re.compile(r"^          (\w+): \$\{\{ (?:secrets|vars)\.\1 \}\}$", re.MULTILINE)
@@ -133,13 +133,12 @@ def _commands(lines: Sequence[str], folder: str) -> str:
 
 def plain(branch: str | None) -> str:
     """The branch's name, unless YAML or a shell could read more in it."""
-    return branch if branch and re.fullmatch(r"[A-Za-z0-9][\w./-]*", branch, re.ASCII) else "main"
+    return next(iter(re.findall(r"\A[A-Za-z0-9][\w./-]*\Z", branch or "main", re.ASCII)), "main")
 
 
 def settings_path(settings: Settings) -> str:
     """The settings file that is there or will be, relative to the repository's root."""
-    settings_file = settings.file_path or settings.cwd / PLACES[0]
-    return relative_name(settings_file.resolve(), settings.repository.resolve())
+    return relative_name((settings.file_path or settings.cwd / PLACES[0]).resolve(), settings.repository.resolve())
 
 
 def folder_of(settings: Settings) -> str:
@@ -149,8 +148,7 @@ def folder_of(settings: Settings) -> str:
 
 def variables_of(settings: Settings) -> list[str]:
     """The variables that a workflow passes on for a project."""
-    names: list[str] = []
-    has = settings.environment.get
+    names, has = list[str](), settings.environment.get
     for endpoint in endpoints(settings):
         if isinstance(endpoint, AgentTargetSettings):
             agent = endpoint.command_line
@@ -181,25 +179,25 @@ def not_gated(repository: Path) -> Iterator[str]:
     with suppress(RunevalsError):  # there are no projects
         missing += [one for one in projects_in(repository) if gated.isdisjoint({one.name, one.config})]
     runs = sum("mode" not in inputs for _, inputs in steps)
-    for file, _ in steps[: len(missing)][:1]:
-        way = "in the step of runevals, replace config: by all_projects: true"
+    for file, _ in steps[:1] if missing else ():
+        way = "under with: of the step of runevals, write all_projects: true in place of config:"
         step = f"add a step: - {{uses: runevals/runevals@{ACTION_REF}, with: {{config: {missing[0].config}}}}}"
-        names = short_list([one.name for one in missing])
-        yield f"not gated: {names}; in {file}, {way if runs == 1 else step}"
+        yield f"not gated: {short_list([one.name for one in missing])}; in {file}, {way if runs == 1 else step}"
 
 
 def gate_command(settings: Settings) -> str:
     """The command that gates this project, if it has only results of another tool; else empty."""
     side = settings.base_side
     keys = {*settings.file_values, *(side.values if side else ())}
+    if _OF_RUN & keys:
+        return ""
     # A change that removes the suites must not remove their run: then only the workflow says that there is a gate.
     stated = ["RESULTS"] if side is None and _OF_GATE & keys else []
     with suppress(RunevalsError):
         try:
             suites_of(settings)
         except NoSuiteFound:
-            results = [*_gated_results(settings), *stated][: not _OF_RUN & keys]
-            return "".join(f"runevals gate {one}" for one in results)
+            return phrase(next(iter((*_gated_results(settings), *stated)), ""), "runevals gate {}")
     return ""
 
 
@@ -234,6 +232,7 @@ def _gated_results(settings: Settings) -> Iterator[str]:
 def _steps(repository: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The workflow and the inputs of each step that runs the action or, with `run`, a command of ours."""
     for path in sorted((repository / ".github/workflows").glob("*.y*ml")):
-        for step in re.split(r"^\s*- ", path.read_text(encoding="utf-8", errors="replace"), flags=re.MULTILINE):
-            if _OURS.search(step):
-                yield path.relative_to(repository).as_posix(), dict(_INPUT.findall(step))
+        with suppress(RunevalsError):
+            for step in re.split(r"^\s*- ", read_text(path, path.name), flags=re.MULTILINE):
+                if _OURS.search(step):
+                    yield path.relative_to(repository).as_posix(), dict(_INPUT.findall(step))

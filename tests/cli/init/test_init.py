@@ -279,8 +279,11 @@ def test_the_workflow_of_a_folder_installs_there_and_other_projects_join_it(repo
 @pytest.mark.parametrize(
     ("step", "told"),
     [
-        ("- uses: runevals/runevals@v0", "in the step of runevals, replace config: by all_projects: true"),
-        ("- {uses: a/runevals@v0, with: {config: other/x.yaml}}", "replace config: by all_projects: true"),
+        (
+            "- uses: runevals/runevals@v0",
+            "under with: of the step of runevals, write all_projects: true in place of config:",
+        ),
+        ("- {uses: a/runevals@v0, with: {config: other/x.yaml}}", "write all_projects: true in place of config:"),
         (
             "- {uses: runevals/runevals@v0, with: {mode: gate, results: a}}",
             "add a step: - {uses: runevals/runevals@",

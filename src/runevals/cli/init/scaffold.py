@@ -286,7 +286,7 @@ def _next_steps(
     yield from (f"  {line}" for line in other_tools(here))
     with_base = base_command(settings.repository)
     if with_base is not None:
-        what = f"a change{phrase(prompt.name, ' of {}')}"
+        what = f"a change{phrase(prompt.name and _from(settings.cwd / prompt.name, here), ' of {}')}"
         yield f"  see what {what} does: {command.format(with_base)}"
     if enter != ".":
         yield "  run all projects: runevals --all-projects"
