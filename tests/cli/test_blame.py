@@ -93,22 +93,35 @@ def test_what_code_lost_is_found_if_it_is_put_back_too_also_if_it_is_not_committ
     assert "36 months" in (change.path / "agent.py").read_text()
 
 
-def test_of_a_text_that_moved_with_its_code_both_are_put_back(change, runevals):
+@pytest.mark.parametrize(
+    ("prompt", "code", "found"),
+    [
+        pytest.param(
+            ("24 months", "two years"),
+            ("", ""),
+            "agent.py:5 and prompts/help.md (the whole file) lost warranty (both put back: 0 of 1 → 1 of 1; ",
+            id="its words changed",
+        ),
+        pytest.param(("", ""), ("24 months", "36 months"), "agent.py:3 lost warranty (put back: ", id="only moved"),
+    ],
+)
+def test_of_a_text_that_moved_with_its_code_and_in_the_settings_all_is_put_back(
+    change, runevals, prompt, code, found
+):
     """Also where all cases run without each hunk."""
+    settings = SETTINGS + "depends_on: [prompts/support.md]\n"
+    on_main(change, "runevals.yaml", settings)
     change.git("mv", PLACE, "prompts/help.md")
-    change.write("prompts/help.md", PROMPT.replace("24 months", "two years"))
-    change.write("agent.py", AGENT.replace("support.md", "help.md"))
+    change.write("prompts/help.md", PROMPT.replace(*prompt))
+    change.write("agent.py", AGENT.replace(*code).replace("support.md", "help.md"))
+    change.write("runevals.yaml", settings.replace("support.md", "help.md"))
     change.git("commit", "-qam", "move")
-    code, out, _ = runevals("--base", "main", "-q")
-    ended(code, 1, out, "  which line  runevals blame --code\n")
-    code, _, err = runevals("blame", "-q")
-    assert (code, "; --code also puts back 1 other file\n" in err) == (3, True), err
-    code, out, _ = runevals("blame", "-q", "--code", "--coverage")
-    lines = [
-        "agent.py:5 and prompts/help.md (the whole file) lost warranty (both put back: 0 of 1 → 1 of 1; ",
-        "\n  agent.py:5: noticed by warranty\n",
-    ]
-    ended(code, 0, out, *lines)
+    ended_with, out, _ = runevals("--base", "main", "-q")
+    ended(ended_with, 1, out, "  which line  runevals blame --code\n")
+    ended_with, _, err = runevals("blame", "-q")
+    assert (ended_with, "; --code also puts back 1 other file\n" in err) == (3, True), err
+    ended_with, out, _ = runevals("blame", "-q", "--code", "--coverage")
+    ended(ended_with, 0, out, found, ": noticed by warranty\n")
 
 
 def test_noise_takes_more_runs_and_a_limit_ends_the_search(change, runevals):

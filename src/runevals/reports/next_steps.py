@@ -55,7 +55,8 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
     if lost.cases and base is not None and not lines_known and not run.of_tool:
-        code = " --code" if all(text.by_code for text in conclusion.prompt_changes) else ""
+        texts = conclusion.prompt_changes
+        code = " --code" if not texts or any(text.by_code for text in texts) else ""
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
     options = _options(run.settings, ("config",), where.folder)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.lib.text.numbers import short_list
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.records import Conclusion, TextChange
 from runevals.records.errors import ExternalError
 from runevals.repository.git import file_at
@@ -86,14 +86,14 @@ def _changes(
     for path in dict.fromkeys(paths):
         try:
             before, now = file_at(root, commit, path), _here(root / path)
-            by_code = before is None and path not in own
-            if before is None and now is not None:
+            is_new, former_name = before is None and now is not None, None
+            if is_new:
                 former_name = next((old for old, new in changed() if new == path), None)
                 before = None if former_name is None else file_at(root, commit, former_name)
         except (ExternalError, OSError):
             continue
-        if before != now and (diff := _diff(before or b"", now or b"")):
-            yield TextChange(path=path, diff=redact(diff), by_code=by_code)
+        if diff := _diff(before or b"", now or b"") or phrase(former_name, "rename from {}"):
+            yield TextChange(path=path, diff=redact(diff), by_code=is_new and path not in own)
 
 
 def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
