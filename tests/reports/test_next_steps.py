@@ -205,6 +205,19 @@ def test_a_case_of_recorded_answers_is_seen_with_these_answers(repository, runev
     ended(code, 0, out + err, "0 of 1 case passes", "Rome")
 
 
+def test_a_case_that_is_judged_is_seen_with_the_same_judge(project, runevals):
+    rubric = {"rubric": {"rubric": "is polite"}}
+    items = [{**item, "evaluators": rubric} for item in SUITE["items"]]
+    project.write("evals.json", {**SUITE, "items": items})
+    project.write("answers.jsonl", ANSWERS.replace("Paris", "Rome"))
+    rows = ('{"case": "%s", "evaluator": "rubric", "score": 5}\n' % item["testId"] for item in items)
+    project.write("judge.jsonl", "".join(rows))
+    _, out, err = runevals("--target", "recorded:answers.jsonl", "--judge", "recorded:judge.jsonl", "-q")
+    assert "see one" in out, out + err
+    code, out, err = typed(runevals, printed(out)["see one"])
+    ended(code, 1, out + err, "0 of 1 case passes", "Rome")
+
+
 def test_a_case_whose_answers_are_in_the_suite_is_seen_with_them(repository, runevals):
     items = [{**item, "response": item["expected_response"]} for item in SUITE["items"]]
     on_main(repository, "evals.json", {**SUITE, "items": items})

@@ -14,7 +14,8 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
 from runevals.records import CaseReport, Causes, Conclusion, Reason, State
 
-RUN_SETTINGS = ("config", "target", "model", "evaluators", "no_judge")  # that a run of one case needs as well
+# What a run of one case needs as well.
+RUN_SETTINGS = ("config", "target", "model", "judge", "evaluators", "no_judge")
 _PLAIN = re.compile(r"[\w./][\w ./@+=:#-]{0,119}")
 Step = tuple[str, str]  # what for, and the command
 

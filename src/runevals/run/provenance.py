@@ -174,7 +174,7 @@ def _without_machine(values: tuple[object, ...], settings: Settings) -> list[obj
 
 
 def _chosen(settings: Settings) -> dict[str, object]:
-    """The settings file and the target if they are not the default, as running a case again needs them."""
+    """Settings file, target and judge if they are not the default, as running a case again needs them."""
     chosen: dict[str, object] = {}
     path = settings.file_path
     root = settings.repository.resolve()
@@ -193,4 +193,7 @@ def _chosen(settings: Settings) -> dict[str, object]:
         of_kind = target.program if target.traits.is_program else target.model
         name = os.path.relpath(target.program, target.base) if target.word == "path" else of_kind
         chosen |= {"target": f"{target.type}:{name}"} if name else {}
+    for judge in settings.judges if settings.origins["judge"].startswith("--") else ():
+        name = judge.model if judge.file is None else os.path.relpath(judge.file, settings.cwd)
+        chosen["judge"] = f"{judge.type}:{name}"
     return chosen
