@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from runevals.lib.text.numbers import phrase
 from tests.ending import ended
-from tests.sample_suites import SUITE
+from tests.sample_suites import ANSWERS, SUITE
 
 ANSWER = "def answer(prompt): ...\n"
 RUN = ("run", "../evals.json", "-q", "--target")
@@ -64,21 +67,25 @@ def test_the_line_to_fix_is_of_the_repository(bot, runevals, target, files, plac
 
 
 @pytest.mark.parametrize(
-    ("files", "error"),
+    ("files", "error", "place"),
     [
-        ({"bot": "import not_installed\n" + ANSWER}, "No module named 'not_installed' (bots/bot.py:1)"),
+        ({"bot": "import not_installed\n" + ANSWER}, "No module named 'not_installed'", "bots/bot.py:1"),
         (
             {"bot": "import parts\n" + ANSWER, "parts": "\nimport gone\n"},
-            "No module named 'gone' (bots/parts.py:2)",
+            "No module named 'gone'",
+            "bots/parts.py:2",
         ),
-        ({"bot": "def answer(:\n"}, "SyntaxError: invalid syntax (bots/bot.py:1)"),
+        ({"bot": "def answer(:\n"}, "SyntaxError: invalid syntax", "bots/bot.py:1"),
+        ({"bot": "answer = 5\n"}, "is not a function", ""),
     ],
-    ids=["a module", "in another file", "a typo"],
+    ids=["a module", "in another file", "a typo", "no line"],
 )
-def test_what_cannot_be_loaded_names_its_line_too(bot, runevals, files, error):
+def test_what_cannot_be_loaded_names_its_line_too(bot, runevals, files, error, place):
     bot(**files)
-    code, out, err = runevals(*RUN, "python:../bots/bot.py:answer")
-    ended(code, 3, out + err, f"{error}; fix that, then run again")
+    (Path.cwd().parent / "answers.jsonl").write_text(ANSWERS)
+    runevals(*RUN, "recorded:../answers.jsonl", "-o", "base.json")
+    code, out, err = runevals(*RUN, "python:../bots/bot.py:answer", "--baseline", "base.json")
+    ended(code, 3, out + err, f"{error}{phrase(place, ' ({})')}", f"Fix {place or 'that'}, then run again.")
 
 
 def test_a_crash_outside_the_repository_is_no_line_to_fix(bot, runevals):

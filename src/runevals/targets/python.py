@@ -171,9 +171,7 @@ class PythonTarget:
         complaint = self._complaint(worker.ready)
         if complaint:
             self._end(worker)
-            raise TargetRefused(
-                f"the python target {self._function} cannot be loaded: {complaint}; fix that, then run again"
-            )
+            raise TargetRefused(f"the python target {self._function} cannot be loaded: {complaint}")
         return worker
 
     def _start_worker(self, env: Mapping[str, str]) -> LineProcess:

@@ -502,7 +502,8 @@ def next_step(report: RunReport) -> str:
         if most.endswith(ending):
             return step
     errors = (first_error(case) or "" for case in report.cases if case.unmeasured)
-    place = next((match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error))), "")
+    places = (match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error)))
+    place = next(places, "that" if most == "refused" else "")
     return f"Fix {place}, then run again." if place else "Run it again; if it stays, see the first error below."
 
 

@@ -89,7 +89,10 @@ def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBas
         return _not_run(StoredBase(notices=notices, commit=commit), why)
 
 
-_WITHOUT_IT = "--baseline compares with a stored result; `on_unknown: pass` in its settings lets a change pass"
+_WITHOUT_IT = (
+    "compare with an older or newer commit (--base REF) or with a stored result (--baseline); `on_unknown: pass`, "
+    "which is read from the base's settings, lets a change pass"
+)
 
 
 def find_stored(settings: Settings, of_job: StoredBase | None, own_commit: str | None = None) -> StoredBase:
