@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from runevals.lib.text.numbers import phrase
+from tests.against_base import commit
 from tests.ending import ended
-from tests.sample_suites import ANSWERS, SUITE
+from tests.sample_suites import AGENT, SUITE
 
 ANSWER = "def answer(prompt): ...\n"
 RUN = ("run", "../evals.json", "-q", "--target")
@@ -80,11 +79,11 @@ def test_the_line_to_fix_is_of_the_repository(bot, runevals, target, files, plac
     ],
     ids=["a module", "in another file", "a typo", "no line"],
 )
-def test_what_cannot_be_loaded_names_its_line_too(bot, runevals, files, error, place):
+def test_what_cannot_be_loaded_names_its_line_too(repository, bot, runevals, files, error, place):
+    bot(bot=AGENT)
+    commit(repository, {})
     bot(**files)
-    (Path.cwd().parent / "answers.jsonl").write_text(ANSWERS)
-    runevals(*RUN, "recorded:../answers.jsonl", "-o", "base.json")
-    code, out, err = runevals(*RUN, "python:../bots/bot.py:answer", "--baseline", "base.json")
+    code, out, err = runevals(*RUN, "python:../bots/bot.py:answer", "--base", "HEAD")
     ended(code, 3, out + err, f"{error}{phrase(place, ' ({})')}", f"Fix {place or 'that'}, then run again.")
 
 
