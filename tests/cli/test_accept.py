@@ -30,7 +30,10 @@ def test_it_writes_the_case_its_fingerprints_and_the_reason(lost, runevals):
     assert (entry.suite, entry.case, entry.reason) == ("evals.json", "a", REASON[1])
     code, out, _ = runevals("--base", "main", "-q")
     assert code == 1
-    assert "a will be accepted once a reviewer approves this commit" in " ".join(out.split())
+    assert (
+        "1 case will be accepted once a reviewer approves this commit: shorter answers are wanted (a)"
+        in " ".join(out.split())
+    )
 
 
 def test_a_second_reason_replaces_the_first_and_entries_of_another_change_leave(lost, runevals):
@@ -110,3 +113,21 @@ def test_a_link_in_its_place_is_not_followed(lost, runevals, tmp_path_factory):
     code, _, err = runevals("accept", "a", *REASON)
     ended(code, 2, err, FILENAME)
     assert not outside.exists()
+
+
+def test_all_are_those_that_are_proven_lost_and_what_only_looks_lost_is_accepted_by_name(project, runevals):
+    fails = {**{f"c{number}": 12 for number in range(5)}, "c5": 2}  # of 12 runs, and c5 of 3
+    for name, of_side in (("base", {}), ("now", fails)):
+        runs = ((f"c{case}", run) for case in range(30) for run in range(3 if case == 5 else 12))
+        rows = "".join(f"{key},{run},{str(run >= of_side.get(key, 0)).lower()}\n" for key, run in runs)
+        project.write(f"{name}.csv", f"id,run,passed\n{rows}")
+    gate = ("gate", "now.csv", "--baseline", "base.csv")
+    code, out, err = runevals(*gate)
+    ended(code, 1, out + err, "5 of 30 cases regressed: c0, c1, c2 and 2 more", "accept c0 c1 c2 c3 c4 --reason")
+    code, out, err = runevals("accept", "--all", *REASON)
+    ended(code, 0, out + err, "Written: ", "5 cases", "Not accepted, and not known to be lost: c5")
+    code, out, err = runevals("accept", "c5", *REASON)
+    ended(code, 0, out + err, "6 cases", without=["Not accepted"])
+    assert "(c0, c1, c2 and 3 more)" in " ".join(runevals(*gate)[1].split())
+    code, out, err = runevals("accept", "c0", *REASON)
+    assert "6 cases" in out

@@ -102,7 +102,9 @@ def test_what_code_lost_is_found_if_it_is_put_back_too_also_if_it_is_not_committ
             "agent.py:5 and prompts/help.md (the whole file) lost warranty (both put back: 0 of 1 → 1 of 1; ",
             id="its words changed",
         ),
-        pytest.param(("", ""), ("24 months", "36 months"), "agent.py:3 lost warranty (put back: ", id="only moved"),
+        pytest.param(
+            ("", ""), ("24 months", "36 months"), "agent.py:3 lost warranty (put back: ", id="only moved"
+        ),
     ],
 )
 def test_of_a_text_that_moved_with_its_code_and_in_the_settings_all_is_put_back(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
@@ -17,7 +18,7 @@ from runevals.verdict.causes import causes
 from tests.against_base import commit, on_main
 from tests.ending import ended
 from tests.reports.conclusions import HOSTILE, conclusion
-from tests.sample_reports import case, report
+from tests.sample_reports import case, checked_case, report
 from tests.sample_suites import AGENT, ANSWERS, SUITE, WORSE
 
 
@@ -210,8 +211,8 @@ def test_a_case_that_is_judged_is_seen_with_the_same_judge(project, runevals):
     items = [{**item, "evaluators": rubric} for item in SUITE["items"]]
     project.write("evals.json", {**SUITE, "items": items})
     project.write("answers.jsonl", ANSWERS.replace("Paris", "Rome"))
-    rows = ('{"case": "%s", "evaluator": "rubric", "score": 5}\n' % item["testId"] for item in items)
-    project.write("judge.jsonl", "".join(rows))
+    rows = ({"case": item["testId"], "evaluator": "rubric", "score": 5} for item in items)
+    project.write("judge.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
     _, out, err = runevals("--target", "recorded:answers.jsonl", "--judge", "recorded:judge.jsonl", "-q")
     assert "see one" in out, out + err
     code, out, err = typed(runevals, printed(out)["see one"])
@@ -278,6 +279,13 @@ def test_a_case_in_quarantine_is_not_proposed_to_be_seen_alone():
 def test_no_command_repeats_a_name_that_says_something_else():
     made = conclusion(report([case(HOSTILE, "f")]), None)
     assert "see one" not in SUMMARY.render(made)
+
+
+def test_no_line_is_searched_for_a_case_that_still_passes():
+    sides = [report([checked_case("a", [[score]])], deterministic=True) for score in (0.6, 0.9)]
+    made = conclusion(*sides)
+    steps = dict(next_steps(made, causes(made.report, made.comparison), Where()))
+    assert [*steps] == ["see one", "wanted?"]
 
 
 def test_code_is_put_back_only_if_no_text_changed():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from runevals import decide
 from runevals.records import State
 from runevals.verdict.compare import compare
-from runevals.verdict.lost_together import lost_together
-from tests.sample_reports import case, report
+from runevals.verdict.lost_together import lost_keys
+from tests.sample_reports import case, checked_case, report
 
 CASES = 24
 
@@ -19,7 +20,7 @@ def lost(base, head):
         for values in (head, base)
     ]
     comparison = compare(*sides, "base.json")
-    return {key for _, key in lost_together(comparison)}, [one.name for one in comparison.parts(State.WORSE)]
+    return {key for _, key in lost_keys(comparison)}, [one.name for one in comparison.parts(State.WORSE)]
 
 
 def of(category):
@@ -28,7 +29,7 @@ def of(category):
 
 def test_nothing_is_lost_together_without_a_part_that_is_worse():
     assert lost(["p"] * CASES, ["f", *["p"] * (CASES - 1)]) == (set(), [])
-    assert lost_together(None) == frozenset()
+    assert lost_keys(None) == frozenset()
 
 
 def test_cases_that_fail_now_are_lost_with_their_category():
@@ -46,3 +47,23 @@ def test_cases_whose_score_fell_are_lost_and_those_that_moved_a_little_are_not(n
     found, parts = lost(base, head)
     assert found == of("b")
     assert parts
+
+
+@pytest.mark.parametrize(
+    ("others", "together", "line"),
+    [
+        pytest.param(lambda n: 0.8 + n % 2 * 0.2, 5, "5 of 20 cases: k0, k1, k2 and 2 more", id="noise"),
+        pytest.param(lambda _: 0.6, 20, "20 of 20 cases: k0, k1, k2 and 17 more", id="all fell"),
+    ],
+)
+def test_cases_that_are_proven_lost_explain_a_fall_if_the_others_fell_much_less(others, together, line):
+    """Those that are proven have more runs."""
+    runs = [12 if number < 5 else 1 for number in range(20)]
+    base = [checked_case(f"k{number}", *[[[0.9]]] * many) for number, many in enumerate(runs)]
+    head = [
+        checked_case(f"k{number}", *[[[0.6 if number < 5 else others(number)]]] * many)
+        for number, many in enumerate(runs)
+    ]
+    made = decide(report(base), report(head))
+    assert len(lost_keys(made.comparison)) == together
+    assert made.verdict.headline == f"The score of c1 fell in {line}"

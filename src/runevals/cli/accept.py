@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +22,11 @@ from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import readable
 from runevals.run.load import accepted_file
 from runevals.suites.accepted import MAX_REASON, content_of, read_entries, written
+from runevals.verdict.accepted import proven_losses
 
 if TYPE_CHECKING:
     from runevals.records import AcceptedLoss, Conclusion
+    from runevals.verdict.matching import Key
 
 
 def _losses() -> Iterable[str]:
@@ -74,15 +76,15 @@ def command(
     settings = resolved_settings(options)
     file = accepted_file(settings)
     require_of_head(conclusion.report.run, path, settings.repository, file)
-    lost = losses_of(conclusion)
-    keys = (*cases, *(key for name in categories for key in _of_category(name, lost, conclusion, path)))
-    losses = (
-        lost if everything else [one for key in dict.fromkeys(keys) for one in _of(key, lost, conclusion, path)]
-    )
+    assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
+    lost, proven = losses_of(conclusion), proven_losses(conclusion.comparison)
+    together = [loss for loss in lost if (loss.suite, loss.case) in proven] or lost
+    keys = (*cases, *(key for name in categories for key in _of_category(name, together, conclusion, path)))
+    losses = together if everything else [one for key in keys for one in _of(key, lost, conclusion, path)]
     if not losses:
         raise InvalidSettings(f"no case was lost in {path}; there is nothing to accept")
     chosen = [replace(loss, reason=reason) for loss in losses]
-    _write(file, chosen, lost, _of_other_targets(path), settings.cwd)
+    _write(file, chosen, lost, _of_other_targets(path), settings.cwd, proven)
 
 
 def _of_other_targets(path: Path) -> tuple[AcceptedLoss, ...]:
@@ -96,9 +98,7 @@ def _of_category(name: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion
     inside = {(case.suite, case.key) for case in conclusion.report.cases if case.category == name}
     keys = [loss.case for loss in lost if (loss.suite, loss.case) in inside]
     if not keys:
-        hint = did_you_mean(
-            name, sorted({case.category for case in conclusion.report.cases if case.category} - {name})
-        )
+        hint = did_you_mean(name, sorted(conclusion.report.by_category.keys() - {name}))
         raise InvalidSettings(f"no case of the category {one_line(name, 60)} was lost in {path}{hint}")
     return keys
 
@@ -121,18 +121,21 @@ def _write(
     lost: Sequence[AcceptedLoss],
     beside: Sequence[AcceptedLoss],
     cwd: Path,
+    proven: Set[Key],
 ) -> None:
     """Adds the entries to those in the file that are still about a loss. Raises InvalidSuite for a broken file."""
     require_no_link(path)
     before = read_entries(content_of(path), path.name) if path.is_file() else ()
     about = {loss.identity for loss in (*lost, *beside)}
-    new = {loss.identity for loss in chosen}
-    stay = [entry for entry in before if entry.identity in about - new]
-    write_whole(path, written([*stay, *chosen]))
-    say(f"Written: {relative_name(path, cwd)}, {plural(len(stay) + len(chosen), 'case')}")
+    stay = (entry for entry in before if entry.identity in about)
+    entries = {entry.identity: entry for entry in (*stay, *chosen)}
+    write_whole(path, written([*entries.values()]))
+    say(f"Written: {relative_name(path, cwd)}, {plural(len(entries), 'case')}")
     for entry in before:
         if entry.identity not in about:
             say(f"Removed: {entry.case}, which is not lost now as it was")
-    if others := [loss.case for loss in lost if loss.identity not in new | {entry.identity for entry in stay}]:
-        say(f"Not accepted, and lost too: {short_list(others)}")
+    left = [loss for loss in lost if loss.identity not in entries]
+    for what, is_proven in (("lost too", True), ("not known to be lost", False)):
+        if others := [loss.case for loss in left if ((loss.suite, loss.case) in proven) is is_proven]:
+            say(f"Not accepted, and {what}: {short_list(others)}")
     say("Commit it. It counts once a reviewer approves the pull request at that commit.")

@@ -14,7 +14,8 @@ from runevals.records.nothing import NOTHING
 from runevals.records.numbers import Amount, Count, Number, Ordinal, Positive, Whole
 from runevals.records.outcome import FROM_0_TO_1, Layer, Outcome
 from runevals.records.problem import STOPPED_CODES, WORKSPACE_BROKEN, Problem
-from runevals.records.rules import BY_HASH
+from runevals.records.rules import BY_HASH, CRITICAL_CATEGORIES
+from runevals.records.suite import Case
 from runevals.records.trace import Citation, Delivery, SimulatedConversation, ToolCall
 from runevals.records.workspace import WorkspaceChanges
 
@@ -239,14 +240,17 @@ class CaseReport(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True
     @property
     def runs(self) -> tuple[AttemptReport, ...]:
         """The attempts that count as runs: answers repeated by a cache do not count."""
-        if not self.copies:
-            return self.attempts
         return tuple([attempt for attempt in self.attempts if attempt.attempt not in self.copies])
 
     @property
     def values(self) -> tuple[float, ...]:
         """The measured runs' values, in order."""
         return tuple([value for attempt in self.runs if (value := attempt.value) is not None])
+
+
+def is_critical(case: Case | CaseReport) -> bool:
+    """Marked as critical, or of a category whose cases all are: no gate may ignore it."""
+    return case.critical or case.category in CRITICAL_CATEGORIES
 
 
 OF_TOOL = "results of "  # how the dialect of a suite begins whose results another tool wrote

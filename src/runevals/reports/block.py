@@ -25,9 +25,10 @@ from runevals.records import (
     RunReport,
 )
 from runevals.reports.answer_diff import changed_steps
-from runevals.verdict.causes import MOST_EXAMPLES, Key, causes
+from runevals.verdict.causes import MOST_EXAMPLES, causes
+from runevals.verdict.matching import Key
 from runevals.verdict.side_by_side import causes_beside, differences
-from runevals.verdict.wording import answer_pair, because, failed_checks, first_failure, fresh_runs, runs_passed
+from runevals.verdict.wording import answer_pair, failed_checks, first_failure, fresh_runs, runs_passed
 
 MOST_CHECKS = 5  # of a case
 MOST_COMPARED = 100_000  # characters of an answer
@@ -115,7 +116,6 @@ def _examples(
     def example_of(name: CaseName) -> Example:
         key = name.suite, name.key
         case, change = heads[key], changes.get(key)
-        checks = [f"{result.id}: {because(result)}" for result in failed_checks(case)]
         runs = runs_passed(case) if len(case.attempts) > 1 else ""
         before, after, against = _answers(case, change)
         steps = None
@@ -123,7 +123,7 @@ def _examples(
             again = "" if comparison is None else fresh_runs(comparison, change)
             runs = f"{runs_passed(change.base)} → {runs_passed(case)}{phrase(again, ', {}')}"
             steps = changed_steps(change)
-        return Example(case, runs, checks, steps, before, after, against)
+        return Example(case, runs, failed_checks(case), steps, before, after, against)
 
     return example_of
 

@@ -48,16 +48,18 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         against = phrase(base if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
         if case is not None and (words := case_words(case, run.settings, where.folder)):
             yield "see one", f"{words[0]}{against}{words[1]}"
-    # What is lost in the form that only the base has can be accepted; no line is searched for.
-    worse = () if comparison is None else comparison.in_state(State.WORSE)
-    gone = [one.key[1] for one in worse if one.edited or one.reason is Reason.REMOVED]
-    if conclusion.verdict.outcome != "failed" or not (lost.cases or worse):
+    if comparison is None or conclusion.verdict.outcome != "failed":
         return
+    worse = comparison.in_state(State.WORSE)
+    if not (lost.cases or worse):
+        return
+    # What is lost in the form that only the base has can be accepted; no line is searched for.
+    gone = [one.key[1] for one in worse if one.edited or one.reason is Reason.REMOVED]
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
-    if lost.cases and base is not None and not lines_known and not run.of_tool:
-        texts = conclusion.prompt_changes
-        code = " --code" if not texts or any(text.by_code for text in texts) else ""
+    if comparison.of_kind("regressed") and base is not None and not lines_known and not run.of_tool:
+        alone = {text.by_code for text in conclusion.prompt_changes} == {False}  # texts without code
+        code = "" if alone else " --code"
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
     options = _options(run.settings, ("config",), where.folder)

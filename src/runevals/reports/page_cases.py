@@ -24,9 +24,9 @@ from runevals.records import (
     WorkspaceChanges,
 )
 from runevals.reports.next_steps import RUN_SETTINGS, again
-from runevals.verdict.causes import Key
+from runevals.verdict.matching import Key
 from runevals.verdict.side_by_side import spread
-from runevals.verdict.wording import because, first_error, first_failure, runs_passed
+from runevals.verdict.wording import failure_text, first_error, first_failure, runs_passed
 
 Json = dict[str, Any]
 
@@ -186,7 +186,7 @@ def _score(case: CaseReport | None) -> str | None:
 def _why(case: CaseReport) -> str:
     failure = first_failure(case)
     if failure is not None:
-        return one_line(f"{failure[1].id}: {because(failure[1])}")
+        return one_line(failure_text(failure[1]))
     return one_line(first_error(case) or "") if case.unmeasured else ""
 
 

@@ -22,7 +22,7 @@ from runevals.repository import git
 from runevals.run.load import accepted_file
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import content_of, read_entries
-from runevals.verdict.accepted import acceptance_headline, lost_cases, without_accepted
+from runevals.verdict.accepted import acceptance_headline, lost_cases, waiting_sentence, without_accepted
 from runevals.verdict.gates import apply_gates
 from runevals.verdict.outcome import accepted
 
@@ -63,10 +63,7 @@ def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
         losses = matching(conclusion, entries)
     except RunevalsError as error:
         return with_caveat(conclusion, error.first_line)
-    for entry in losses:
-        text = f"{entry.case} will be accepted once a reviewer approves this commit: {entry.reason}"
-        conclusion = with_caveat(conclusion, text)
-    return conclusion
+    return with_caveat(conclusion, waiting_sentence(losses)) if losses else conclusion
 
 
 def matching(conclusion: Conclusion, entries: Sequence[AcceptedLoss]) -> tuple[AcceptedLoss, ...]:

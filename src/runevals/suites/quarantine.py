@@ -11,7 +11,7 @@ from msgspec import Struct
 from runevals.lib.parsing.source import Source, parse_source
 from runevals.records import Case, CaseReport, FileProblem, Location, Weakening
 from runevals.records.errors import InvalidSuite
-from runevals.records.rules import CRITICAL_CATEGORIES
+from runevals.records.report import is_critical
 
 MOST = 0.10  # of a suite's cases
 NOTICES = ("quarantine: ", "quarantined: ")  # how the notices of a list begin
@@ -61,11 +61,6 @@ def _entry(item: dict[str, str], source: Source, index: int) -> QuarantineEntry:
     )
 
 
-def may_be_listed(case: Case | CaseReport) -> bool:
-    """Whether gates may ignore it."""
-    return not case.critical and case.category not in CRITICAL_CATEGORIES
-
-
 def active_entries(
     entries: Sequence[QuarantineEntry], cases: Sequence[Case | CaseReport], today: date
 ) -> Quarantine:
@@ -75,7 +70,7 @@ def active_entries(
     active: dict[tuple[str, str], QuarantineEntry] = {}
     for entry in entries:
         of_key = [c for c in cases if c.key == entry.key and entry.suite in (None, c.suite)]
-        matches = [case for case in of_key if may_be_listed(case)]
+        matches = [case for case in of_key if not is_critical(case)]
         if len(matches) < len(of_key):
             message = f"{entry.key} is critical, so it counts; remove it from the list"
             notices.append(f"quarantine: {message}")

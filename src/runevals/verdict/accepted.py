@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import plural, short_list
 from runevals.records import (
     REMOVED,
     Acceptance,
     AcceptedLoss,
     CaseReport,
     Change,
-    ChangeKind,
     Comparison,
     ModelIdentity,
     Reason,
@@ -22,11 +22,12 @@ from runevals.records import (
     RunReport,
     State,
 )
+from runevals.records.report import is_critical
 from runevals.verdict.comparability import both_deterministic
 from runevals.verdict.compare import compare_sides
 from runevals.verdict.findings import FreshEvidence, stored_findings
-from runevals.verdict.lost_together import lost_together
-from runevals.verdict.matching import Key, is_critical
+from runevals.verdict.lost_together import lost_keys
+from runevals.verdict.matching import Key
 from runevals.verdict.sides import Sides
 
 LONGEST_REASONS = 300  # characters of the headline
@@ -37,16 +38,21 @@ def lost_cases(comparison: Comparison, target: ModelIdentity) -> tuple[AcceptedL
     return tuple(_loss(change, comparison, target) for change in _lost_changes(comparison))
 
 
-def _lost_changes(comparison: Comparison) -> list[Change]:
+def proven_losses(comparison: Comparison) -> frozenset[Key]:
+    """Suite and key of each case that is not only lost by the look of it, in whatever form."""
+    cases = comparison.cases(*State)
+    proven = {each.key for each in cases if each.state is State.WORSE or each.reason is Reason.NEW_FORM}
     too_few = any(each.reason is Reason.INCOMPARABLE for each in comparison.findings)  # by what was removed, too
-    lost = {each.key for each in comparison.cases(State.WORSE)}
-    lost |= {each.key for each in comparison.cases(*State) if each.reason is Reason.NEW_FORM}
-    lost |= lost_together(comparison)  # by scores of cases that pass, too
-    kinds: dict[ChangeKind, bool] = {"regressed": True, "removed": too_few}
+    removed = comparison.of_kind("removed") if too_few else ()
+    return lost_keys(comparison).union(proven, ((change.suite, change.key) for change in removed))
+
+
+def _lost_changes(comparison: Comparison) -> list[Change]:
+    proven = proven_losses(comparison)
     return [
         change
         for change in comparison.changes
-        if change.base is not None and (kinds.get(change.change) or (change.suite, change.key) in lost)
+        if change.base is not None and (change.change == "regressed" or (change.suite, change.key) in proven)
     ]
 
 
@@ -103,5 +109,15 @@ def acceptance_headline(acceptance: Acceptance) -> str:
     removed = sum(loss.head == REMOVED for loss in acceptance.losses)
     regressed = len(acceptance.losses) - removed
     counts = [f"{number} {word}" for number, word in ((regressed, "regressed"), (removed, "removed")) if number]
-    reasons = "; ".join(dict.fromkeys(one_line(loss.reason) for loss in acceptance.losses))
-    return f"{', '.join(counts)}, accepted by @{acceptance.by}: {one_line(reasons, LONGEST_REASONS)}"
+    return f"{', '.join(counts)}, accepted by @{acceptance.by}: {_reasons(acceptance.losses)}"
+
+
+def waiting_sentence(losses: Sequence[AcceptedLoss]) -> str:
+    """ "3 cases will be accepted once a reviewer approves this commit: shorter is wanted (K1, K2, K3)"."""
+    names = short_list([loss.case for loss in losses])
+    will = f"{plural(len(losses), 'case')} will be accepted once a reviewer approves this commit"
+    return f"{will}: {_reasons(losses)} ({names})"
+
+
+def _reasons(losses: Sequence[AcceptedLoss]) -> str:
+    return one_line("; ".join(dict.fromkeys(one_line(loss.reason) for loss in losses)), LONGEST_REASONS)

@@ -25,7 +25,8 @@ from runevals.records import (
     RunReport,
     State,
 )
-from runevals.verdict.lost_together import CLEARED, lost_together
+from runevals.verdict.lost_together import CLEARED, lost_keys
+from runevals.verdict.matching import Key
 from runevals.verdict.wording import answer_pair, because, first_error, first_failure
 
 MOST_GROUPS, MOST_ROWS, MOST_EXAMPLES, MOST_NAMED = 5, 3, 2, 5
@@ -38,7 +39,6 @@ _OF_BOTH: frozenset[CauseKind] = frozenset({"lost", "not_known", "unproven", "be
 _NOT_COMPARED = frozenset({"added", "edited", "unmeasured", "quarantined"})
 _BY_CHANCE = Finding(family="case", state=State.NOT_WORSE, reason=Reason.BY_CHANCE)
 LOWER = "passes, with a lower score"
-Key = tuple[str, str]
 Label = tuple[str, str]  # its kind, and its value
 
 
@@ -108,9 +108,7 @@ class _Kinds:
     def __init__(self, comparison: Comparison | None) -> None:
         findings = () if comparison is None else comparison.findings
         self._findings = {each.key: each for each in findings if each.family == "case"}
-        of_cases = self._findings.items()  # an edited case was lost in its old form: it is named apart
-        worse = {key for key, each in of_cases if each.state is State.WORSE and not each.edited}
-        self._lost = worse | lost_together(comparison)
+        self._lost = lost_keys(comparison)
         self._compared = comparison is not None
 
     def __call__(self, case: CaseReport, change: Change | None) -> Iterator[CauseKind]:
@@ -133,9 +131,7 @@ class _Kinds:
     def _regressed(self, change: Change) -> Iterator[CauseKind]:
         """Nothing if its fresh runs show no loss."""
         finding = self._findings.get((change.suite, change.key), _BY_CHANCE)
-        if change.label == "confirmed":
-            yield "lost"
-        elif finding.reason not in CLEARED:
+        if finding.reason not in CLEARED:
             yield "not_known" if finding.state is State.NOT_KNOWN else "unproven"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,8 +14,9 @@ from runevals.lib.statistics.chance import Chance, Shape, chance
 from runevals.lib.statistics.permutation_test import BlockedTest, case_p_value
 from runevals.lib.text.numbers import plural
 from runevals.records import CaseReport, Finding, Reason, RegressionRule, State
+from runevals.records.report import is_critical
 from runevals.verdict.evidence import entrant_of, title_of, units_of
-from runevals.verdict.matching import Key, Pair, is_critical
+from runevals.verdict.matching import Key, Pair
 from runevals.verdict.parts import Parts
 from runevals.verdict.plan import Entrant, Unit
 from runevals.verdict.reasons import MEANINGS
@@ -162,12 +164,13 @@ def _died(
     dead = {pair.key: shape for pair in open_ if (shape := _shape(pair, *missing)).lost}
     if not dead:
         return {}
-    of_dead = min(shape.head_runs for shape in dead.values())
-    prediction = chance(Counter(_shape(pair, *missing) for pair in pairs), level=RARE, head_runs=of_dead)
-    return dict.fromkeys(dead, _together(prediction, rule, of_dead, why_final))
+    of_base, now = (min(map(attrgetter(runs), dead.values())) for runs in ("base_runs", "head_runs"))
+    prediction = chance(Counter(_shape(pair, *missing) for pair in pairs), level=RARE, head_runs=now)
+    now_too = "a side" if of_base == now else f"on the base and {now} now"
+    return dict.fromkeys(dead, _together(prediction, rule, f"{plural(of_base, 'run')} {now_too}", why_final))
 
 
-def _together(prediction: Chance, rule: RegressionRule, of_dead: int, why_final: str) -> _Cause:
+def _together(prediction: Chance, rule: RegressionRule, runs: str, why_final: str) -> _Cause:
     """Whether so many dead cases, each after so many runs, are proof, hardly chance, or chance."""
     names: dict[str, object] = {
         "chance": prediction.probability,
@@ -178,8 +181,7 @@ def _together(prediction: Chance, rule: RegressionRule, of_dead: int, why_final:
         return Reason.EXACT, names
     expected = prediction.expected
     number = "hardly any" if expected < 0.05 else f"about {expected:.{int(expected < 10)}f}"
-    runs = plural(of_dead, "run")
-    detail = f"with {runs} a side, {number} such cases would be lost without any change"
+    detail = f"with {runs}, {number} such cases would be lost without any change"
     if prediction.probability <= RARE:
         return Reason.CHANCE, {**names, "detail": f"{detail}, and {why_final}"}
     return Reason.BY_CHANCE, {**names, "detail": detail}

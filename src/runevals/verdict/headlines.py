@@ -6,42 +6,54 @@ from collections.abc import Sequence
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, joined, p_value, phrase, plural, points, short_list
-from runevals.records import CauseGroup, Causes, Change, Comparison, Finding, Reason, RunReport, State
+from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, RunReport, State
 from runevals.verdict.causes import FEWEST, causes, labels
+from runevals.verdict.lost_together import lost_keys
 from runevals.verdict.reasons import MEANINGS
 
 _METRICS = {"pass_rate": "pass rate", "share": "score"}
 
 
 def loss(report: RunReport, comparison: Comparison) -> str:
-    """What was lost: cases by their number, the whole or a part by its drop; then what the lost cases share."""
-    worse = comparison.cases(State.WORSE)
-    cases = [finding for finding in worse if finding.reason is not Reason.REMOVED]
+    """What was lost: cases by their number, a score or a part by its fall; then what the lost cases share."""
+    worse, lost, of = comparison.cases(State.WORSE), lost_keys(comparison), plural(comparison.compared, "case")
     removed = [finding.name for finding in worse if finding.reason is Reason.REMOVED]
-    of, sure = plural(comparison.compared, "case"), comparison.lost_cases
-    nothing = Causes(kind="lost", cases=0, groups=())
-    kinds = {each.kind: each for each in causes(report, comparison)}
-    groups = kinds.get("lost", nothing).groups
-    what = _shared(groups)
+    cases = [finding for finding in worse if finding.reason is not Reason.REMOVED]
     critical = [each.name for each in cases if each.critical]
+    sure = comparison.lost_cases
+    fallen = [change for change in comparison.of_kind("worse") if (change.suite, change.key) in lost]
+    of_sure, of_fallen = ({(change.suite, change.key) for change in some} for some in (sure, fallen))
+    checks = list(dict.fromkeys(check for each in cases if each.key in of_fallen for check in each.checks))
+    groups = next((each.groups for each in causes(report, comparison) if each.kind == "lost"), ())
+    shared = _shared(groups)
     text = []
-    if sure and all(finding.name in {change.key for change in sure} for finding in cases):
-        number = max(len(sure), sum(group.cases for group in groups))
-        keys = "" if critical else _first([change.key for change in sure], number)
-        which = what or f"{_category_of(sure, report)}{keys}"
-        more = phrase(kinds.get("not_known", nothing).cases, ", {:,} more may have")
-        text.append(f"{number:,} of {of} regressed{more}{which}")
-    elif cases:
-        text.append(f"{plural(len(cases), 'case')} lost: {short_list([each.name for each in cases])}")
-    if critical:
-        are = "a critical case is" if len(critical) == 1 else "critical cases are"
-        text.append(f"{are} lost: {short_list(critical)}")
-    if removed:
-        were = "a critical case was" if len(removed) == 1 else "critical cases were"
-        text.append(f"{were} removed: {short_list(removed)}")
-    if part := _fallen_part(comparison.parts(State.WORSE), sure, alone=not text):
-        text.append(dropped(part) + ("" if text or part.family != "whole" else what))
+    if sure:
+        number = max(len(sure), sum(group.cases for group in groups) - len(fallen))
+        which = _which("" if fallen else shared, sure, report, number, lists=not critical)
+        open_ = [each.name for each in comparison.cases(State.NOT_KNOWN) if each.key not in lost]
+        more = phrase(len(open_), "; {:,} more may have: ") + short_list(open_)
+        text.append(f"{number:,} of {of} regressed{which}{more}")
+    if fallen and (sure or checks):
+        which = _which("" if sure else shared, fallen, report, len(fallen), lists=True)
+        text.append(f"the score{phrase(short_list(checks), ' of {}')} fell in {len(fallen):,} of {of}{which}")
+    if others := [each.name for each in cases if each.key not in of_sure | of_fallen]:
+        text.append(f"{plural(len(others), 'case')} lost: {short_list(others)}")
+    for names, one, several in (
+        (critical, "a critical case is lost", "critical cases are lost"),
+        (removed, "a critical case was removed", "critical cases were removed"),
+    ):
+        if names:
+            text.append(f"{one if len(names) == 1 else several}: {short_list(names)}")
+    if part := _fallen_part(comparison.parts(State.WORSE), [*sure, *fallen], alone=not text):
+        text.append(dropped(part) + ("" if text or part.family != "whole" else shared))
     return capitalised("; ".join(text))
+
+
+def _which(shared: str, some: Sequence[Change], report: RunReport, number: int, *, lists: bool) -> str:
+    """What these cases share, or their category and the first of so many."""
+    return shared or _category_of(some, report) + (
+        _first([change.key for change in some], number) if lists else ""
+    )
 
 
 def _fallen_part(parts: Sequence[Finding], lost: Sequence[Change], *, alone: bool) -> Finding | None:

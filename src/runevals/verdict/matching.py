@@ -23,7 +23,7 @@ from runevals.records import (
     Outcome,
     TurnReport,
 )
-from runevals.records.rules import CRITICAL_CATEGORIES
+from runevals.records.report import is_critical
 from runevals.records.suite import one_line
 
 KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}(-\d+)?")
@@ -118,11 +118,6 @@ def _unscored(values: tuple[float, ...], passes: int) -> Side:
 def outcomes(passes: int, runs: int) -> tuple[float, ...]:
     """A number of runs as values, in order: 0.0 failed, 1.0 passed."""
     return (0.0,) * (runs - passes) + (1.0,) * passes
-
-
-def is_critical(case: CaseReport) -> bool:
-    """Marked as critical, or of a category whose cases all are."""
-    return case.critical or case.category in CRITICAL_CATEGORIES
 
 
 def was_due(case: CaseReport) -> bool:

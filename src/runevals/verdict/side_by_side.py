@@ -11,8 +11,8 @@ from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.statistics.proportion import share_of_groups
 from runevals.records import CaseReport, CauseKind, Causes, Change, Conclusion, Outcome, RunReport
 from runevals.verdict.against import HALF, lost_runs
-from runevals.verdict.causes import Key, grouped
-from runevals.verdict.matching import change_of
+from runevals.verdict.causes import grouped
+from runevals.verdict.matching import Key, change_of
 from runevals.verdict.sides import Sides
 
 

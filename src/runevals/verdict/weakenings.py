@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome, RunReport, Weakening
+from runevals.records.report import is_critical
 from runevals.verdict.comparability import other_target
-from runevals.verdict.matching import MatchedRuns, Pair, is_critical, turns_of
+from runevals.verdict.matching import MatchedRuns, Pair, turns_of
 
 
 def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterator[Weakening]:

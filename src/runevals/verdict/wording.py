@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from runevals.lib.nullable import mean
 from runevals.lib.text.numbers import (
     joined,
     money,
@@ -38,7 +39,7 @@ from runevals.records import (
     Totals,
     TurnReport,
 )
-from runevals.verdict.lost_together import lost_together
+from runevals.verdict.lost_together import lost_keys
 from runevals.verdict.reasons import MEANINGS
 
 MOST_TIMES = 50  # as many runs: beyond, nobody makes them
@@ -79,7 +80,8 @@ def alone(report: RunReport) -> str:
     """The numbers of a run without a base; says why cases can pass although the pass rate is lower."""
     if report.totals.pass_rate is None:
         return "No case was measured."
-    rates = f"Pass rate {percent(report.totals.pass_rate)}, score {score(report.totals.composite)} of 5."
+    compared = mean(mean(case.values) for case in report.cases)  # with the scores of checks that pass
+    rates = f"Pass rate {percent(report.totals.pass_rate)}, score {_of_five(compared)} of 5."
     flaky = sum(case.flaky for case in report.cases)
     if not flaky:
         return rates
@@ -87,6 +89,11 @@ def alone(report: RunReport) -> str:
         f"{rates} The pass rate counts every run; a case passes if at least half of its runs do, and "
         f"{plural(flaky, 'case')} did not pass all."
     )
+
+
+def _of_five(share: float | None) -> str:
+    """A share on the scale of all scores, 1–5."""
+    return score(None if share is None else 1 + 4 * share)
 
 
 def passing(totals: Totals, unmeasured: str = "") -> str:
@@ -104,7 +111,7 @@ def in_short(comparison: Comparison) -> str:
     line = f"{name} {percent(comparison.base_mean)} → {percent(comparison.head_mean)}"
     by = points(-comparison.drop)
     if comparison.metric == "share":
-        line, by = _graded(comparison), signed(-4 * comparison.drop, 2)
+        line, by = _graded(comparison), f"{signed(-4 * comparison.drop, 2)}: {by} of its range"
     if comparison.deterministic:
         of_tool = comparison.base.run.of_tool
         why = "taken as deterministic, unless `--stochastic` is set" if of_tool else "deterministic target"
@@ -127,9 +134,9 @@ def in_short(comparison: Comparison) -> str:
 
 def _graded(comparison: Comparison) -> str:
     """The scores of both sides, of 5 as everywhere, and the pass rates, on the shared cases."""
-    base, head = (None if mean is None else 1 + 4 * mean for mean in (comparison.base_mean, comparison.head_mean))
+    base, head = map(_of_five, (comparison.base_mean, comparison.head_mean))
     rates = [percent(totals.pass_rate) for totals in (comparison.base_totals, comparison.head_totals)]
-    return f"Pass rate {rates[0]} → {rates[1]}, score {score(base)} → {score(head)} of 5"
+    return f"Pass rate {rates[0]} → {rates[1]}, score {base} → {head} of 5"
 
 
 def difference(comparison: Comparison) -> str:
@@ -349,7 +356,7 @@ def fresh_runs(comparison: Comparison, change: Change) -> str:
 
 def case_notes(comparison: Comparison) -> list[str]:
     """The cases that looked lost and are not proven lost: what is not known by name, the others counted."""
-    lost = lost_together(comparison)
+    lost = lost_keys(comparison)
     notes: dict[str, list[str]] = {}
     counts: Counter[str] = Counter()
     for each in comparison.cases(State.NOT_KNOWN, State.NOT_WORSE):
@@ -532,6 +539,11 @@ def because(result: CheckResult) -> str:
     return ": ".join(part for part in (scale, result.reason) if part)
 
 
+def failure_text(result: CheckResult) -> str:
+    """A failed check with its reason, if it says one."""
+    return ": ".join(filter(None, (result.id, because(result))))
+
+
 def first_failure(case: CaseReport) -> tuple[TurnReport, CheckResult] | None:
     """The first failed check of the first failed attempt, with its turn."""
     return next(((turn, result) for _, turn, result in _failures(case)), None)
@@ -547,12 +559,12 @@ def _failures(case: CaseReport) -> Iterator[tuple[int, TurnReport, CheckResult]]
                         yield place, turn, result
 
 
-def failed_checks(case: CaseReport) -> list[CheckResult]:
-    """Every check that failed in a failed attempt, with its first failure, in the order of the case."""
+def failed_checks(case: CaseReport) -> list[str]:
+    """Every check that failed in a failed attempt, with the reason of its first, in the order of the case."""
     failures: dict[tuple[int, str], CheckResult] = {}
     for place, _, result in _failures(case):
         failures.setdefault((place, result.id), result)
-    return [failures[key] for key in sorted(failures, key=lambda key: key[0])]
+    return [failure_text(failures[key]) for key in sorted(failures, key=lambda key: key[0])]
 
 
 def first_error(case: CaseReport) -> str | None:

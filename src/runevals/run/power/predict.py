@@ -15,9 +15,9 @@ from runevals.lib.statistics.pass_rates import beta_weights
 from runevals.lib.statistics.proportion import share_of_a_group
 from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import RunReport, State
+from runevals.records.report import is_critical
 from runevals.run.power.simulate import CaseOdds, Plan, Rates, Simulated
 from runevals.suites.quarantine import MOST as MOST_LISTED
-from runevals.suites.quarantine import may_be_listed
 from runevals.verdict.parts import PART_MIN_CASES
 
 POWER = 0.9
@@ -179,7 +179,7 @@ class Suite(Struct, frozen=True, kw_only=True):
         sizes = Counter(one.case.suite for one in self.odds)
         flaky: dict[str, list[CaseOdds]] = {suite: [] for suite in sizes}
         for one in self.flaky:
-            flaky[one.case.suite] += [one] if may_be_listed(one.case) else []
+            flaky[one.case.suite] += [] if is_critical(one.case) else [one]
         return [one for suite, some in flaky.items() for one in some[: int(MOST_LISTED * sizes[suite])]]
 
 
