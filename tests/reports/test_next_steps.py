@@ -152,6 +152,18 @@ def test_what_only_the_base_has_can_be_accepted(repository, runevals, way):
     ended(code, 0, out + err, "Written: ")
 
 
+def test_what_was_removed_so_that_too_little_can_be_compared_can_be_accepted(repository, runevals):
+    items = [{**SUITE["items"][0], "testId": f"k{number}"} for number in range(10)]
+    repository.write("evals.json", {**SUITE, "items": items})
+    on_main(repository, "docs/notes.txt", "x")
+    weaker = [{**items[0], "evaluators": {"regex": {"pattern": "."}}, "evaluators_mode": "replace"}, *items[1:7]]
+    commit(repository, {"evals.json": {**SUITE, "items": weaker}})
+    code, out, err = runevals("--base", "main", "-q")
+    ended(code, 3, out + err, "Not known – only 7 of the base's 10 cases can be compared")
+    code, out, err = typed(runevals, printed(out)["wanted?"])
+    ended(code, 0, out + err, "Written: ", "3 cases")
+
+
 def test_scores_that_fell_without_a_lost_case_are_accepted_together(project, runevals):
     for name, score in (("base", 0.9), ("now", 0.8)):
         rows = "".join(f"c{number},{score + number / 1000}\n" for number in range(30))

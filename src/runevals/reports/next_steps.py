@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
-from runevals.records import CaseReport, Causes, Conclusion, Reason, State
+from runevals.records import CaseReport, Causes, Conclusion
+from runevals.verdict.accepted import proven_losses
 
 # What a run of one case needs as well.
 RUN_SETTINGS = ("config", "target", "model", "judge", "evaluators", "no_judge")
@@ -48,13 +49,11 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         against = phrase(base if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
         if case is not None and (words := case_words(case, run.settings, where.folder)):
             yield "see one", f"{words[0]}{against}{words[1]}"
-    if comparison is None or conclusion.verdict.outcome != "failed":
+    if comparison is None or conclusion.verdict.outcome == "passed" or not (proven := proven_losses(comparison)):
         return
-    worse = comparison.in_state(State.WORSE)
-    if not (lost.cases or worse):
-        return
-    # What is lost in the form that only the base has can be accepted; no line is searched for.
-    gone = [one.key[1] for one in worse if one.edited or one.reason is Reason.REMOVED]
+    # What only the base has, or in another form, can be accepted; no line is searched for.
+    others = comparison.of_kind("edited", "removed")
+    gone = [change.key for change in others if (change.suite, change.key) in proven]
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
     if comparison.of_kind("regressed") and base is not None and not lines_known and not run.of_tool:

@@ -20,24 +20,25 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     removed = [finding.name for finding in worse if finding.reason is Reason.REMOVED]
     cases = [finding for finding in worse if finding.reason is not Reason.REMOVED]
     critical = [each.name for each in cases if each.critical]
-    sure = comparison.lost_cases
-    fallen = [change for change in comparison.of_kind("worse") if (change.suite, change.key) in lost]
-    of_sure, of_fallen = ({(change.suite, change.key) for change in some} for some in (sure, fallen))
+    sure, by_outcome = comparison.lost_cases, {each.key for each in cases if not each.checks}
+    fallen = [change for change in comparison.of_kind("worse") if _key(change) in lost - by_outcome]
+    of_fallen = set(map(_key, fallen))
     checks = list(dict.fromkeys(check for each in cases if each.key in of_fallen for check in each.checks))
+    others = [each for each in cases if each.key not in of_fallen]
     groups = next((each.groups for each in causes(report, comparison) if each.kind == "lost"), ())
-    shared = _shared(groups)
+    shared = "" if fallen and others else _shared(groups)
     text = []
-    if sure:
+    if sure and {each.key for each in others}.issubset(map(_key, sure)):
         number = max(len(sure), sum(group.cases for group in groups) - len(fallen))
-        which = _which("" if fallen else shared, sure, report, number, lists=not critical)
+        first = "" if critical else _first(sure, number)
         open_ = [each.name for each in comparison.cases(State.NOT_KNOWN) if each.key not in lost]
         more = phrase(len(open_), "; {:,} more may have: ") + short_list(open_)
-        text.append(f"{number:,} of {of} regressed{which}{more}")
-    if fallen and (sure or checks):
-        which = _which("" if sure else shared, fallen, report, len(fallen), lists=True)
-        text.append(f"the score{phrase(short_list(checks), ' of {}')} fell in {len(fallen):,} of {of}{which}")
-    if others := [each.name for each in cases if each.key not in of_sure | of_fallen]:
-        text.append(f"{plural(len(others), 'case')} lost: {short_list(others)}")
+        text.append(f"{number:,} of {of} regressed{shared or _category_of(sure, report) + first}{more}")
+    elif others:
+        text.append(f"{plural(len(others), 'case')} lost: {short_list([each.name for each in others])}")
+    if fallen and (checks or text):
+        score = f"the score{phrase(short_list(checks), ' of {}')} fell in {len(fallen):,} of {of}"
+        text.append(f"{score}{shared or _first(fallen, len(fallen))}")
     for names, one, several in (
         (critical, "a critical case is lost", "critical cases are lost"),
         (removed, "a critical case was removed", "critical cases were removed"),
@@ -49,11 +50,8 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     return capitalised("; ".join(text))
 
 
-def _which(shared: str, some: Sequence[Change], report: RunReport, number: int, *, lists: bool) -> str:
-    """What these cases share, or their category and the first of so many."""
-    return shared or _category_of(some, report) + (
-        _first([change.key for change in some], number) if lists else ""
-    )
+def _key(change: Change) -> tuple[str, str]:
+    return change.suite, change.key
 
 
 def _fallen_part(parts: Sequence[Finding], lost: Sequence[Change], *, alone: bool) -> Finding | None:
@@ -86,10 +84,10 @@ def _category_of(lost: Sequence[Change], report: RunReport) -> str:
     return phrase(one_line(names.pop(), 40), ", all in {}") if alone else ""
 
 
-def _first(keys: Sequence[str], number: int) -> str:
+def _first(some: Sequence[Change], number: int) -> str:
     """The first of so many cases."""
-    rest = number - min(len(keys), 3)
-    return f": {', '.join(one_line(key, 60) for key in keys[:3])}{phrase(rest, ' and {:,} more')}"
+    rest = number - min(len(some), 3)
+    return f": {', '.join(one_line(each.key, 60) for each in some[:3])}{phrase(rest, ' and {:,} more')}"
 
 
 def dropped(finding: Finding) -> str:
