@@ -109,7 +109,7 @@ def test_a_run_on_a_laptop_says_which_entries_need_a_reviewer(settings, tmp_path
     waiting = with_waiting(failed, settings)
     assert waiting.verdict == failed.verdict
     assert [caveat for caveat in waiting.comparison.caveats if "reviewer" in caveat] == [
-        "1 case will be accepted once a reviewer approves this commit: wanted (a)"
+        "1 case will be accepted once a reviewer approves this commit: a"
     ]
     (tmp_path / FILENAME).write_text("[{}]", encoding="utf-8")
     assert FILENAME in with_waiting(failed, settings).comparison.caveats[-1]

@@ -25,7 +25,7 @@ from runevals.suites.accepted import MAX_REASON, content_of, read_entries, writt
 from runevals.verdict.accepted import proven_losses
 
 if TYPE_CHECKING:
-    from runevals.records import AcceptedLoss, Conclusion
+    from runevals.records import AcceptedLoss, Conclusion, RunReport
     from runevals.verdict.matching import Key
 
 
@@ -70,7 +70,7 @@ def command(
     if not (cases or categories or everything):
         raise InvalidSettings("name the cases that are accepted: CASE, --category NAME or --all")
     reason = reason.strip()
-    if not reason or len(reason) > MAX_REASON or not reason.isprintable():
+    if not 0 < len(reason) <= MAX_REASON or not reason.isprintable():
         raise InvalidSettings(f"--reason must be one line of 1 to {MAX_REASON} characters")
     path, conclusion = newest_comparison(results, options["config"], "--results ")
     settings = resolved_settings(options)
@@ -79,8 +79,9 @@ def command(
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
     lost, proven = losses_of(conclusion), proven_losses(conclusion.comparison)
     together = [loss for loss in lost if (loss.suite, loss.case) in proven] or lost
-    keys = (*cases, *(key for name in categories for key in _of_category(name, together, conclusion, path)))
-    losses = together if everything else [one for key in keys for one in _of(key, lost, conclusion, path)]
+    losses = [one for name in categories for one in _of_category(name, together, conclusion.report, path)]
+    losses += [one for key in cases for one in _of(key, lost, conclusion, path)]
+    losses += together if everything else ()
     if not losses:
         raise InvalidSettings(f"no case was lost in {path}; there is nothing to accept")
     chosen = [replace(loss, reason=reason) for loss in losses]
@@ -93,14 +94,14 @@ def _of_other_targets(path: Path) -> tuple[AcceptedLoss, ...]:
     return tuple(loss for _, one in beside if one.comparison is not None for loss in losses_of(one))
 
 
-def _of_category(name: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[str]:
-    """The keys of the lost cases of a category. Raises InvalidSettings if there are none."""
-    inside = {(case.suite, case.key) for case in conclusion.report.cases if case.category == name}
-    keys = [loss.case for loss in lost if (loss.suite, loss.case) in inside]
-    if not keys:
-        hint = did_you_mean(name, sorted(conclusion.report.by_category.keys() - {name}))
+def _of_category(name: str, lost: Sequence[AcceptedLoss], report: RunReport, path: Path) -> list[AcceptedLoss]:
+    """The lost cases of a category. Raises InvalidSettings if there are none."""
+    inside = {(case.suite, case.key) for case in report.cases if case.category == name}
+    losses = [loss for loss in lost if (loss.suite, loss.case) in inside]
+    if not losses:
+        hint = did_you_mean(name, sorted(report.by_category.keys() - {name}))
         raise InvalidSettings(f"no case of the category {one_line(name, 60)} was lost in {path}{hint}")
-    return keys
+    return losses
 
 
 def _of(key: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[AcceptedLoss]:

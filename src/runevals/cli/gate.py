@@ -21,7 +21,6 @@ from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.request import RunRequest
 from runevals.run.tool_results import ResultsRequest, report_of_tool
 from runevals.settings.resolve import resolve
-from runevals.verdict.wording import failing_now
 
 _UNNAMED = "no --baseline names its results (`none` compares with nothing)"
 
@@ -90,7 +89,7 @@ def command(
         deterministic is None
         and comparison is not None
         and not comparison.deterministic
-        and failing_now(comparison)
+        and comparison.of_kind("regressed") != comparison.lost_cases
     ):
         notice("If nothing in these cases is random, --deterministic makes every newly failing case a loss")
     finish_with(conclusion, outputs, form, keeps=not settings.in_ci)

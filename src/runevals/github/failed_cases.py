@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runevals.github.annotations import Mark
 from runevals.records import CaseReport, Change, Conclusion, Outcome
-from runevals.verdict.wording import failing_now, failure_text, first_failure, runs_passed
+from runevals.verdict.wording import failure_text, first_failure, runs_passed
 
 
 def marks(conclusion: Conclusion) -> list[Mark]:
@@ -12,7 +12,7 @@ def marks(conclusion: Conclusion) -> list[Mark]:
     if conclusion.verdict.outcome != "failed":
         return []
     comparison = conclusion.comparison
-    lost = () if comparison is None else comparison.lost_cases or failing_now(comparison)
+    lost = () if comparison is None else comparison.lost_cases or comparison.of_kind("regressed")
     if lost:
         both = [(change, change.head) for change in sorted(lost, key=_how_bad, reverse=True)]
         return [_regressed(change, head) for change, head in both if head is not None]

@@ -6,7 +6,7 @@ import glob
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
@@ -17,6 +17,7 @@ from runevals.verdict.accepted import proven_losses
 
 # What a run of one case needs as well.
 RUN_SETTINGS = ("config", "target", "model", "judge", "evaluators", "no_judge")
+MOST_KEYS = 5  # that a command names
 _PLAIN = re.compile(r"[\w./][\w ./@+=:#-]{0,119}")
 Step = tuple[str, str]  # what for, and the command
 
@@ -51,9 +52,6 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
             yield "see one", f"{words[0]}{against}{words[1]}"
     if comparison is None or conclusion.verdict.outcome == "passed" or not (proven := proven_losses(comparison)):
         return
-    # What only the base has, or in another form, can be accepted; no line is searched for.
-    others = comparison.of_kind("edited", "removed")
-    gone = [change.key for change in others if (change.suite, change.key) in proven]
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
     if comparison.of_kind("regressed") and base is not None and not lines_known and not run.of_tool:
@@ -62,7 +60,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
     options = _options(run.settings, ("config",), where.folder)
-    yield "wanted?", f'accept {_accepted(lost, gone)}{phrase(document, " --results{}")}{options} --reason "…"'
+    yield "wanted?", f'accept {_accepted(lost, proven)}{phrase(document, " --results{}")}{options} --reason "…"'
 
 
 def _names(one: Causes) -> list[tuple[str, str]]:
@@ -74,13 +72,13 @@ def _is_plain(case: CaseReport) -> bool:
     return all((not case.quarantined, *map(_PLAIN.fullmatch, (case.key, case.file))))
 
 
-def _accepted(lost: Causes, gone: Sequence[str]) -> str:
+def _accepted(lost: Causes, proven: Set[tuple[str, str]]) -> str:
     """The lost cases as `runevals accept` takes them: by key if they are few, by category, or all."""
-    keys = [*(key for _, key in _names(lost)), *gone]
+    keys = sorted({key for _, key in proven})
     categories = [group.name for group in lost.groups if group.label == "category"]
-    ways = (("", keys, lost.cases + len(gone)), ("--category ", categories, len(lost.groups) + len(gone)))
-    for flag, names, all_of_them in ways:
-        if 0 < len(names) == all_of_them and all(map(_PLAIN.fullmatch, names)):
+    by_category = len(categories) == len(lost.groups) and lost.cases == len(proven)
+    for flag, names, is_whole in (("", keys, len(keys) <= MOST_KEYS), ("--category ", categories, by_category)):
+        if is_whole and all(map(_PLAIN.fullmatch, names)):
             return " ".join(f"{flag}{shlex.quote(name)}" for name in names)
     return "--all"
 

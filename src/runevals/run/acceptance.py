@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from runevals.lib.storage.files import relative_name
-from runevals.lib.text.numbers import short_list
+from runevals.lib.text.numbers import plural, short_list
 from runevals.records import (
     Acceptance,
     AcceptedLoss,
@@ -22,7 +22,7 @@ from runevals.repository import git
 from runevals.run.load import accepted_file
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import content_of, read_entries
-from runevals.verdict.accepted import acceptance_headline, lost_cases, waiting_sentence, without_accepted
+from runevals.verdict.accepted import acceptance_headline, lost_cases, without_accepted
 from runevals.verdict.gates import apply_gates
 from runevals.verdict.outcome import accepted
 
@@ -63,7 +63,9 @@ def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
         losses = matching(conclusion, entries)
     except RunevalsError as error:
         return with_caveat(conclusion, error.first_line)
-    return with_caveat(conclusion, waiting_sentence(losses)) if losses else conclusion
+    cases = f"{plural(len(losses), 'case')} will be accepted once a reviewer approves this commit"
+    names = short_list([loss.case for loss in losses])
+    return with_caveat(conclusion, f"{cases}: {names}") if losses else conclusion
 
 
 def matching(conclusion: Conclusion, entries: Sequence[AcceptedLoss]) -> tuple[AcceptedLoss, ...]:

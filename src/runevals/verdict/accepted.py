@@ -8,13 +8,11 @@ from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import plural, short_list
 from runevals.records import (
     REMOVED,
     Acceptance,
     AcceptedLoss,
     CaseReport,
-    Change,
     Comparison,
     ModelIdentity,
     Reason,
@@ -35,7 +33,17 @@ LONGEST_REASONS = 300  # characters of the headline
 
 def lost_cases(comparison: Comparison, target: ModelIdentity) -> tuple[AcceptedLoss, ...]:
     """The cases that look lost or are, as entries without a reason. `target` answered for the head."""
-    return tuple(_loss(change, comparison, target) for change in _lost_changes(comparison))
+    proven = proven_losses(comparison)
+    return tuple(
+        AcceptedLoss(
+            suite=change.suite,
+            case=change.key,
+            base=_fingerprint(change.base, comparison.base.run.target),
+            head=REMOVED if change.head is None else _fingerprint(change.head, target),
+        )
+        for change in comparison.changes
+        if change.base is not None and (change.change == "regressed" or (change.suite, change.key) in proven)
+    )
 
 
 def proven_losses(comparison: Comparison) -> frozenset[Key]:
@@ -45,25 +53,6 @@ def proven_losses(comparison: Comparison) -> frozenset[Key]:
     too_few = any(each.reason is Reason.INCOMPARABLE for each in comparison.findings)  # by what was removed, too
     removed = comparison.of_kind("removed") if too_few else ()
     return lost_keys(comparison).union(proven, ((change.suite, change.key) for change in removed))
-
-
-def _lost_changes(comparison: Comparison) -> list[Change]:
-    proven = proven_losses(comparison)
-    return [
-        change
-        for change in comparison.changes
-        if change.base is not None and (change.change == "regressed" or (change.suite, change.key) in proven)
-    ]
-
-
-def _loss(change: Change, comparison: Comparison, target: ModelIdentity) -> AcceptedLoss:
-    assert change.base is not None  # noqa: S101 - it was there
-    return AcceptedLoss(
-        suite=change.suite,
-        case=change.key,
-        base=_fingerprint(change.base, comparison.base.run.target),
-        head=REMOVED if change.head is None else _fingerprint(change.head, target),
-    )
 
 
 def _fingerprint(case: CaseReport, target: ModelIdentity) -> str:
@@ -109,15 +98,5 @@ def acceptance_headline(acceptance: Acceptance) -> str:
     removed = sum(loss.head == REMOVED for loss in acceptance.losses)
     regressed = len(acceptance.losses) - removed
     counts = [f"{number} {word}" for number, word in ((regressed, "regressed"), (removed, "removed")) if number]
-    return f"{', '.join(counts)}, accepted by @{acceptance.by}: {_reasons(acceptance.losses)}"
-
-
-def waiting_sentence(losses: Sequence[AcceptedLoss]) -> str:
-    """ "3 cases will be accepted once a reviewer approves this commit: shorter is wanted (K1, K2, K3)"."""
-    names = short_list([loss.case for loss in losses])
-    will = f"{plural(len(losses), 'case')} will be accepted once a reviewer approves this commit"
-    return f"{will}: {_reasons(losses)} ({names})"
-
-
-def _reasons(losses: Sequence[AcceptedLoss]) -> str:
-    return one_line("; ".join(dict.fromkeys(one_line(loss.reason) for loss in losses)), LONGEST_REASONS)
+    reasons = "; ".join(dict.fromkeys(one_line(loss.reason) for loss in acceptance.losses))
+    return f"{', '.join(counts)}, accepted by @{acceptance.by}: {one_line(reasons, LONGEST_REASONS)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
@@ -106,19 +106,19 @@ class _Kinds:
     """What a case is shown as; None: nothing."""
 
     def __init__(self, comparison: Comparison | None) -> None:
-        findings = () if comparison is None else comparison.findings
-        self._findings = {each.key: each for each in findings if each.family == "case"}
-        self._lost = lost_keys(comparison)
+        self._findings = {} if comparison is None else {each.key: each for each in comparison.cases(*State)}
+        self._lost: Set[Key] = frozenset() if comparison is None else lost_keys(comparison)
         self._compared = comparison is not None
 
     def __call__(self, case: CaseReport, change: Change | None) -> Iterator[CauseKind]:
+        key, kind = (case.suite, case.key), None if change is None else change.change
         if case.unmeasured:
             yield "unmeasured"
-        if (case.suite, case.key) in self._lost:
+        if key in self._lost:
             yield "lost"
-        elif change is not None and change.change == "regressed":
-            yield from self._regressed(change)
-        elif change is not None and change.change == "fixed":
+        elif kind == "regressed":
+            yield from self._regressed(key)
+        elif kind == "fixed":
             yield "better"
         elif case.status is Outcome.FAILED and not case.quarantined:
             yield "failing" if not self._compared or self._failed_before(case, change) else "new"
@@ -128,9 +128,9 @@ class _Kinds:
         before = case if change is None else change.base
         return before is not None and before.status is Outcome.FAILED
 
-    def _regressed(self, change: Change) -> Iterator[CauseKind]:
+    def _regressed(self, key: Key) -> Iterator[CauseKind]:
         """Nothing if its fresh runs show no loss."""
-        finding = self._findings.get((change.suite, change.key), _BY_CHANCE)
+        finding = self._findings.get(key, _BY_CHANCE)
         if finding.reason not in CLEARED:
             yield "not_known" if finding.state is State.NOT_KNOWN else "unproven"
 

@@ -20,15 +20,15 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     removed = [finding.name for finding in worse if finding.reason is Reason.REMOVED]
     cases = [finding for finding in worse if finding.reason is not Reason.REMOVED]
     critical = [each.name for each in cases if each.critical]
-    sure, by_outcome = comparison.lost_cases, {each.key for each in cases if not each.checks}
-    fallen = [change for change in comparison.of_kind("worse") if _key(change) in lost - by_outcome]
-    of_fallen = set(map(_key, fallen))
-    checks = list(dict.fromkeys(check for each in cases if each.key in of_fallen for check in each.checks))
-    others = [each for each in cases if each.key not in of_fallen]
+    sure, checks_of = comparison.lost_cases, {each.key: each.checks for each in cases}
+    lower = {(change.suite, change.key): change for change in comparison.of_kind("worse")}
+    fallen = {key: lower[key] for key in lower if key in lost and checks_of.get(key) != ()}
+    checks = list(dict.fromkeys(check for key in fallen for check in checks_of.get(key, ())))
+    others = [each for each in cases if each.key not in fallen]
     groups = next((each.groups for each in causes(report, comparison) if each.kind == "lost"), ())
     shared = "" if fallen and others else _shared(groups)
-    text = []
-    if sure and {each.key for each in others}.issubset(map(_key, sure)):
+    text: list[str] = []
+    if sure and {each.key for each in others} <= {(change.suite, change.key) for change in sure}:
         number = max(len(sure), sum(group.cases for group in groups) - len(fallen))
         first = "" if critical else _first(sure, number)
         open_ = [each.name for each in comparison.cases(State.NOT_KNOWN) if each.key not in lost]
@@ -38,20 +38,17 @@ def loss(report: RunReport, comparison: Comparison) -> str:
         text.append(f"{plural(len(others), 'case')} lost: {short_list([each.name for each in others])}")
     if fallen and (checks or text):
         score = f"the score{phrase(short_list(checks), ' of {}')} fell in {len(fallen):,} of {of}"
-        text.append(f"{score}{shared or _first(fallen, len(fallen))}")
-    for names, one, several in (
-        (critical, "a critical case is lost", "critical cases are lost"),
-        (removed, "a critical case was removed", "critical cases were removed"),
-    ):
-        if names:
-            text.append(f"{one if len(names) == 1 else several}: {short_list(names)}")
-    if part := _fallen_part(comparison.parts(State.WORSE), [*sure, *fallen], alone=not text):
-        text.append(dropped(part) + ("" if text or part.family != "whole" else shared))
+        text.append(f"{score}{shared or _first([*fallen.values()], len(fallen))}")
+    text += filter(None, (_critical(critical, "lost"), _critical(removed, "removed")))
+    if part := _fallen_part(comparison.parts(State.WORSE), [*sure, *fallen.values()], alone=not text):
+        text.append(dropped(part) + (shared if part.family == "whole" else ""))
     return capitalised("; ".join(text))
 
 
-def _key(change: Change) -> tuple[str, str]:
-    return change.suite, change.key
+def _critical(names: Sequence[str], what: str) -> str:
+    """ "a critical case is removed: KB-1"; empty if there are none."""
+    subject = "a critical case is" if len(names) == 1 else "critical cases are"
+    return phrase(short_list(names), f"{subject} {what}: {{}}")
 
 
 def _fallen_part(parts: Sequence[Finding], lost: Sequence[Change], *, alone: bool) -> Finding | None:
@@ -72,16 +69,17 @@ def _shared(groups: Sequence[CauseGroup]) -> str:
     all_of = [f"{one_line(group.name, 40)}{'' if alone else f' ({group.cases:,})'}" for group in all_lost]
     most_of = [f"{one_line(group.name, 40)} ({group.cases:,} of {group.measured:,})" for group in most_lost]
     others = sum(group.cases for group in groups if not group.label)
-    phrases = [f"{word} of {joined(names)}" for word, names in (("all", all_of), ("most", most_of)) if names]
-    return ": " + ", ".join([*phrases, *([plural(others, "other")] if others else [])])
+    parts = (phrase(joined(all_of), "all of {}"), phrase(joined(most_of), "most of {}"))
+    rest = others and plural(others, "other")
+    return f": {', '.join(filter(None, (*parts, rest)))}"
 
 
 def _category_of(lost: Sequence[Change], report: RunReport) -> str:
     """ ", all in shipping": the category of several lost cases, which is not that of the whole run."""
-    names = {change.head.category or "" for change in lost if change.head is not None}
-    of_run = {case.category or "" for case in report.cases}
+    names = {change.head.category for change in lost if change.head is not None}
+    of_run = {case.category for case in report.cases}
     alone = len(lost) >= FEWEST and len(names) == 1 < len(of_run)
-    return phrase(one_line(names.pop(), 40), ", all in {}") if alone else ""
+    return phrase(one_line(names.pop() or "", 40), ", all in {}") if alone else ""
 
 
 def _first(some: Sequence[Change], number: int) -> str:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Set
 from statistics import fmean
 
-from runevals.records import CaseReport, Change, Comparison, Finding, Reason, State
+from runevals.records import CaseReport, Comparison, Finding, Reason, State
 from runevals.verdict.matching import Key
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
 LEAST_PART = 0.5  # of the fall of a score: what fell less is as much by chance
 
 
-def lost_keys(comparison: Comparison | None) -> frozenset[Key]:
-    """Suite and key of each lost case: one that is proven lost in a form that both sides have, or a part of it."""
-    if comparison is None:
-        return frozenset()
+def lost_keys(comparison: Comparison) -> frozenset[Key]:
+    """Suite and key of each lost case: one that is proven lost in a form that both sides have, or its part."""
     proven = {each.key for each in comparison.cases(State.WORSE) if not each.edited}
     proven |= {(change.suite, change.key) for change in comparison.lost_cases}
     return frozenset(proven.union(_lost_together(comparison, proven)))
@@ -23,36 +21,23 @@ def lost_keys(comparison: Comparison | None) -> frozenset[Key]:
 
 def _lost_together(comparison: Comparison, proven: Set[Key]) -> Iterator[Key]:
     """What failed, or whose score fell, in the whole or a part that is worse by more than its proven cases."""
-    settled = [change for change in comparison.changes if (change.suite, change.key) in proven]
-    parts = [part for part in comparison.parts(State.WORSE) if not _is_explained(part, settled)]
     cleared = {each.key for each in comparison.cases(*State) if each.reason in CLEARED}
+    for part in comparison.parts(State.WORSE):
+        drops = dict(_drops(comparison, part))
+        of_proven = [drops[key] for key in drops.keys() & proven]
+        of_others = part.drop * part.cases - sum(of_proven)
+        if of_others >= LEAST_PART * part.drop * (part.cases - len(of_proven)):
+            yield from (key for key in drops.keys() - cleared if drops[key] >= LEAST_PART * part.drop)
+
+
+def _drops(comparison: Comparison, part: Finding) -> Iterator[tuple[Key, float]]:
+    """What each case of a part that failed, or whose score fell, lost of the part's metric."""
     for change in comparison.of_kind("regressed", "worse"):
-        key = change.suite, change.key
-        if key not in cleared and any(_explains(change, part) for part in parts):
-            yield key
-
-
-def _is_explained(part: Finding, settled: Sequence[Change]) -> bool:
-    """Whether these cases explain the fall of this part: the others fell less than half as much."""
-    drops = [drop for change in settled if (drop := _drop(change, part)) is not None]
-    others = part.cases - len(drops)
-    return part.drop * part.cases - sum(drops) < LEAST_PART * part.drop * others
-
-
-def _explains(change: Change, part: Finding) -> bool:
-    """Whether a case is one of those by which this part is worse."""
-    drop = _drop(change, part)
-    return drop is not None and drop >= LEAST_PART * part.drop
-
-
-def _drop(change: Change, part: Finding) -> float | None:
-    """What a case lost of the metric of a part; None if it is not in the part."""
-    base, head = change.base, change.head
-    if base is None or head is None or not _is_in(head, part):
-        return None
-    if part.metric == "pass_rate":
-        return float(change.change == "regressed")
-    return fmean(base.values) - fmean(head.values)
+        base, head = change.base, change.head
+        if base is not None and head is not None and _is_in(head, part):
+            fell = fmean(base.values) - fmean(head.values)
+            is_lost = change.change == "regressed"
+            yield (change.suite, change.key), fell if part.metric == "share" else float(is_lost)
 
 
 def _is_in(case: CaseReport, part: Finding) -> bool:

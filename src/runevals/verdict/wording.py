@@ -334,11 +334,6 @@ def compared_cases(comparison: Comparison) -> str:
     return f"{text}; {plural(quarantined, 'quarantined case')} left out" if quarantined else text
 
 
-def failing_now(comparison: Comparison) -> tuple[Change, ...]:
-    """The cases that passed on the base and fail now, which is not confirmed: they may be noise."""
-    return tuple(change for change in comparison.of_kind("regressed") if change.label != "confirmed")
-
-
 def title_of_change(change: TextChange) -> str:
     """The title of a changed text: a prompt, or the settings."""
     is_settings = change.path.rpartition("/")[2] in ("runevals.yaml", "runevals.yml", "pyproject.toml")

@@ -40,16 +40,15 @@ class SearchLimit(Struct, frozen=True, kw_only=True):
 
 def lost_cases(comparison: Comparison) -> list[Key]:
     """The cases that passed on the base and fail now, confirmed ones first."""
-    proven = (each for each in comparison.findings if each.family == "case" and each.state is State.WORSE)
-    confirmed = {each.key for each in proven}
+    proven = {each.key for each in comparison.cases(State.WORSE)}
     lost = [
         (change.suite, change.key)
         for change in comparison.changes
         if change.head is not None
         and change.head.status is Outcome.FAILED
-        and (change.change == "regressed" or (change.suite, change.key) in confirmed)
+        and (change.change == "regressed" or (change.suite, change.key) in proven)
     ]
-    return sorted(dict.fromkeys(lost), key=lambda key: key not in confirmed)
+    return sorted(dict.fromkeys(lost), key=lambda key: key not in proven)
 
 
 def lower_scores(comparison: Comparison) -> list[BlamedCase]:
