@@ -97,17 +97,15 @@ def _of_other_targets(path: Path) -> tuple[AcceptedLoss, ...]:
 def _of_category(name: str, lost: Sequence[AcceptedLoss], report: RunReport, path: Path) -> list[AcceptedLoss]:
     """The lost cases of a category. Raises InvalidSettings if there are none."""
     inside = {(case.suite, case.key) for case in report.cases if case.category == name}
-    losses = [loss for loss in lost if (loss.suite, loss.case) in inside]
-    if not losses:
-        hint = did_you_mean(name, sorted(report.by_category.keys() - {name}))
-        raise InvalidSettings(f"no case of the category {one_line(name, 60)} was lost in {path}{hint}")
-    return losses
+    if losses := [loss for loss in lost if (loss.suite, loss.case) in inside]:
+        return losses
+    hint = did_you_mean(name, sorted(report.by_category.keys() - {name}))
+    raise InvalidSettings(f"no case of the category {one_line(name, 60)} was lost in {path}{hint}")
 
 
 def _of(key: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[AcceptedLoss]:
     """The losses with this key. Raises InvalidSettings if there are none."""
-    losses = [loss for loss in lost if loss.case == key]
-    if losses:
+    if losses := [loss for loss in lost if loss.case == key]:
         return losses
     known = {case.key for case in conclusion.report.cases}
     if key in known:

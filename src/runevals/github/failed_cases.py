@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runevals.github.annotations import Mark
 from runevals.records import CaseReport, Change, Conclusion, Outcome
-from runevals.verdict.wording import failure_text, first_failure, runs_passed
+from runevals.verdict.wording import failed_checks, runs_passed
 
 
 def marks(conclusion: Conclusion) -> list[Mark]:
@@ -37,6 +37,5 @@ def _regressed(change: Change, head: CaseReport) -> Mark:
 
 
 def _mark(case: CaseReport, what: str, runs: str) -> Mark:
-    failure = first_failure(case)
-    why = "" if failure is None else failure_text(failure[1])
+    why = "".join(failed_checks(case)[:1])
     return Mark(file=case.file, line=case.line, title=f"{case.key} {what}", message=f"{runs}{why}" or what)

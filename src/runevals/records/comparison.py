@@ -318,10 +318,6 @@ class Comparison(ComparisonFigures, frozen=True, kw_only=True, gc=False):
         """What is found about the whole and its parts, where it is one of these states."""
         return self._findings_of(PARTS, states)
 
-    def in_state(self, *states: State) -> tuple[Finding, ...]:
-        """All findings in one of these states."""
-        return self._findings_of((*PARTS, "case"), states)
-
     def _findings_of(self, families: tuple[Family, ...], states: tuple[State, ...]) -> tuple[Finding, ...]:
         return tuple(each for each in self.findings if each.family in families and each.state in states)
 

@@ -55,8 +55,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
     if comparison.of_kind("regressed") and base is not None and not lines_known and not run.of_tool:
-        alone = {text.by_code for text in conclusion.prompt_changes} == {False}  # texts without code
-        code = "" if alone else " --code"
+        code = "" if {text.by_code for text in conclusion.prompt_changes} == {False} else " --code"
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
     options = _options(run.settings, ("config",), where.folder)

@@ -26,7 +26,7 @@ from runevals.records import (
 from runevals.reports.next_steps import RUN_SETTINGS, again
 from runevals.verdict.matching import Key
 from runevals.verdict.side_by_side import spread
-from runevals.verdict.wording import failure_text, first_error, first_failure, runs_passed
+from runevals.verdict.wording import failed_checks, first_error, runs_passed
 
 Json = dict[str, Any]
 
@@ -184,9 +184,8 @@ def _score(case: CaseReport | None) -> str | None:
 
 
 def _why(case: CaseReport) -> str:
-    failure = first_failure(case)
-    if failure is not None:
-        return one_line(failure_text(failure[1]))
+    if checks := failed_checks(case):
+        return one_line(checks[0])
     return one_line(first_error(case) or "") if case.unmeasured else ""
 
 

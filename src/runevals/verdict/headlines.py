@@ -69,9 +69,9 @@ def _shared(groups: Sequence[CauseGroup]) -> str:
     all_of = [f"{one_line(group.name, 40)}{'' if alone else f' ({group.cases:,})'}" for group in all_lost]
     most_of = [f"{one_line(group.name, 40)} ({group.cases:,} of {group.measured:,})" for group in most_lost]
     others = sum(group.cases for group in groups if not group.label)
-    parts = (phrase(joined(all_of), "all of {}"), phrase(joined(most_of), "most of {}"))
-    rest = others and plural(others, "other")
-    return f": {', '.join(filter(None, (*parts, rest)))}"
+    rest = [plural(others, "other")] if others else []
+    parts = (phrase(joined(all_of), "all of {}"), phrase(joined(most_of), "most of {}"), *rest)
+    return f": {', '.join(filter(None, parts))}"
 
 
 def _category_of(lost: Sequence[Change], report: RunReport) -> str:
@@ -114,7 +114,11 @@ def not_known(findings: Sequence[Finding]) -> str:
 
 def warning(comparison: Comparison) -> str:
     """The cases that nothing proves lost and a reader should look at; empty if there are none."""
-    warned = [each for each in comparison.findings if MEANINGS[each.reason].warns and _is_named(each)]
+    warned = [
+        each
+        for each in comparison.findings
+        if MEANINGS[each.reason].warns and (each.dead or each.critical or each.reason in _IN_LINE_ONE)
+    ]
     if not warned:
         return ""
     reason = min((each.reason for each in warned), key=list(MEANINGS).index)
@@ -135,11 +139,6 @@ def warning(comparison: Comparison) -> str:
 
 
 _IN_LINE_ONE = frozenset({Reason.NEW_FORM, Reason.SMALL, Reason.ERRORS_ALLOWED})
-
-
-def _is_named(finding: Finding) -> bool:
-    """Whether line one names it: a dead case, one that passes only in its edited form, a small drop, errors."""
-    return finding.dead or finding.critical or finding.reason in _IN_LINE_ONE
 
 
 def no_loss(comparison: Comparison) -> str:

@@ -36,8 +36,7 @@ def _drops(comparison: Comparison, part: Finding) -> Iterator[tuple[Key, float]]
         base, head = change.base, change.head
         if base is not None and head is not None and _is_in(head, part):
             fell = fmean(base.values) - fmean(head.values)
-            is_lost = change.change == "regressed"
-            yield (change.suite, change.key), fell if part.metric == "share" else float(is_lost)
+            yield (change.suite, change.key), fell if part.metric == "share" else change.change == "regressed"
 
 
 def _is_in(case: CaseReport, part: Finding) -> bool:

@@ -243,7 +243,8 @@ def _is_proven(report: RunReport, comparison: Comparison) -> bool:
     Results of another tool do not have the cases that it had not reached: these may not be removed.
     """
     of_tool = report.run.of_tool
-    return any(not of_tool or each.reason is not Reason.REMOVED for each in comparison.in_state(State.WORSE))
+    worse = (*comparison.parts(State.WORSE), *comparison.cases(State.WORSE))
+    return any(not of_tool or each.reason is not Reason.REMOVED for each in worse)
 
 
 def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:

@@ -534,11 +534,6 @@ def because(result: CheckResult) -> str:
     return ": ".join(part for part in (scale, result.reason) if part)
 
 
-def failure_text(result: CheckResult) -> str:
-    """A failed check with its reason, if it says one."""
-    return ": ".join(filter(None, (result.id, because(result))))
-
-
 def first_failure(case: CaseReport) -> tuple[TurnReport, CheckResult] | None:
     """The first failed check of the first failed attempt, with its turn."""
     return next(((turn, result) for _, turn, result in _failures(case)), None)
@@ -559,7 +554,8 @@ def failed_checks(case: CaseReport) -> list[str]:
     failures: dict[tuple[int, str], CheckResult] = {}
     for place, _, result in _failures(case):
         failures.setdefault((place, result.id), result)
-    return [failure_text(failures[key]) for key in sorted(failures, key=lambda key: key[0])]
+    results = [failures[key] for key in sorted(failures, key=lambda key: key[0])]
+    return [": ".join(filter(None, (result.id, because(result)))) for result in results]
 
 
 def first_error(case: CaseReport) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.lib.text.numbers import plural, short_list
+from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import Comparison, Conclusion, Finding, Reason, RegressionRule, RunReport, State
 from runevals.records.errors import (
     ExternalError,
@@ -183,9 +183,8 @@ def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:
     except RunevalsError as error:
         return _not_run(stored, f"the base {commit[:7]} cannot be run: {error.first_line}")
     why = stored.unreadable if stored.baseline is None else f"the stored result is of {stored.baseline.older}"
-    errors = why_unmeasured(baseline.report)
-    notices = [f"the base was run anew: {why}"] if why else []
-    notices += [] if errors is None else [f"the base's run could not measure {errors}"]
+    errors = phrase(why_unmeasured(baseline.report), "the base's run could not measure {}")
+    notices = filter(None, (phrase(why, "the base was run anew: {}"), errors))
     return StoredBase(baseline=baseline, notices=(*stored.notices, *notices), commit=commit)
 
 
