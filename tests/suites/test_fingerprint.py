@@ -234,3 +234,13 @@ def test_a_variable_that_is_called_as_a_note_is_content(tmp_path):
         return only_case(tmp_path, document({**ITEM, "extensions": extensions}))
 
     assert fingerprint("a") != fingerprint("b")
+
+
+def test_a_case_is_the_same_in_rows_and_in_an_eval_document(tmp_path):
+    item = {"prompt": "Capital of France?", "expected_response": "Paris", "category": "eu"}
+    document = {"schemaVersion": "1.2.0", "default_evaluators": {"PartialMatch": {}}, "items": [item]}
+    (tmp_path / "evals.json").write_text(json.dumps(document), encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("input,expected,category\nCapital of France?,Paris,eu\n", encoding="utf-8")
+    options = LoadOptions(evaluators=("PartialMatch",))
+    first, second = (load(tmp_path / name, name, options).cases[0] for name in ("evals.json", "rows.csv"))
+    assert first.fingerprint == second.fingerprint

@@ -69,7 +69,7 @@ def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
 
     Text is in NFC. What checks compare is there as it is written too, if that is another: checks see this form.
     """
-    contents = [_turn(turn) for turn in turns]
+    contents, extra = [_turn(turn) for turn in turns], extra or None  # nothing is the same in every format
     text = in_ascii({"extra": extra, "turns": contents})
     if "\\u" in text:  # else all of it is ASCII, which has one form
         for content in contents:

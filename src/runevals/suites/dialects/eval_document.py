@@ -300,7 +300,7 @@ class _Loader:
             content = {**content, "extensions": others}  # targets and checks may read them
             self._require_spelling(others, (*json_path, "extensions"))
         variables = {"vars": extension["vars"]} if content and extension.get("vars") else extension.get("vars", {})
-        fingerprints = with_notes(turns, {**variables, **content} or None, item.get("notes"))
+        fingerprints = with_notes(turns, {**variables, **content}, item.get("notes"))
         return Case(
             suite=self.source.path,
             key=_key_of(item),
