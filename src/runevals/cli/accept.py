@@ -22,7 +22,7 @@ from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import readable
 from runevals.run.load import accepted_file
 from runevals.suites.accepted import MAX_REASON, content_of, read_entries, written
-from runevals.verdict.accepted import proven_losses
+from runevals.verdict.lost_together import proven_losses
 
 if TYPE_CHECKING:
     from runevals.records import AcceptedLoss, Conclusion, RunReport

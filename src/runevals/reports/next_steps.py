@@ -13,7 +13,7 @@ from msgspec import Struct
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
 from runevals.records import CaseReport, Causes, Conclusion
-from runevals.verdict.accepted import proven_losses
+from runevals.verdict.lost_together import proven_losses
 
 # What a run of one case needs as well.
 RUN_SETTINGS = ("config", "target", "model", "judge", "evaluators", "no_judge")

@@ -24,7 +24,7 @@ from runevals.records.report import is_critical
 from runevals.verdict.comparability import both_deterministic
 from runevals.verdict.compare import compare_sides
 from runevals.verdict.findings import FreshEvidence, stored_findings
-from runevals.verdict.lost_together import lost_keys
+from runevals.verdict.lost_together import proven_losses
 from runevals.verdict.matching import Key
 from runevals.verdict.sides import Sides
 
@@ -44,15 +44,6 @@ def lost_cases(comparison: Comparison, target: ModelIdentity) -> tuple[AcceptedL
         for change in comparison.changes
         if change.base is not None and (change.change == "regressed" or (change.suite, change.key) in proven)
     )
-
-
-def proven_losses(comparison: Comparison) -> frozenset[Key]:
-    """Suite and key of each case that is not only lost by the look of it, in whatever form."""
-    cases = comparison.cases(*State)
-    proven = {each.key for each in cases if each.state is State.WORSE or each.reason is Reason.NEW_FORM}
-    too_few = any(each.reason is Reason.INCOMPARABLE for each in comparison.findings)  # by what was removed, too
-    removed = comparison.of_kind("removed") if too_few else ()
-    return lost_keys(comparison).union(proven, ((change.suite, change.key) for change in removed))
 
 
 def _fingerprint(case: CaseReport, target: ModelIdentity) -> str:

@@ -19,6 +19,15 @@ def lost_keys(comparison: Comparison) -> frozenset[Key]:
     return frozenset(proven.union(_lost_together(comparison, proven)))
 
 
+def proven_losses(comparison: Comparison) -> frozenset[Key]:
+    """Suite and key of each case that is not only lost by the look of it, in whatever form."""
+    cases = comparison.cases(*State)
+    proven = {each.key for each in cases if each.state is State.WORSE or each.reason is Reason.NEW_FORM}
+    too_few = any(each.reason is Reason.INCOMPARABLE for each in comparison.findings)  # by what was removed, too
+    removed = comparison.of_kind("removed") if too_few else ()
+    return lost_keys(comparison).union(proven, ((change.suite, change.key) for change in removed))
+
+
 def _lost_together(comparison: Comparison, proven: Set[Key]) -> Iterator[Key]:
     """What failed, or whose score fell, in the whole or a part that is worse by more than its proven cases."""
     cleared = {each.key for each in comparison.cases(*State) if each.reason in CLEARED}
