@@ -21,7 +21,7 @@ from tests.reports.conclusions import (
     renames,
     thousand_cases,
 )
-from tests.sample_reports import attempt, case, report
+from tests.sample_reports import attempt, case, checked_case, report
 from tests.scripted_runner import ScriptedRunner, always
 
 HERE = Path(__file__).parent / "golden"
@@ -180,3 +180,12 @@ def test_gates_with_long_names_push_nothing_else_out():
     assert "The sandbox is reduced." in body
     assert "Too long for a comment" not in body
     assert re.search(r"… and 2\d more", body)
+
+
+def test_a_score_has_one_scale_in_a_first_run_beside_a_base_and_in_the_numbers():
+    """Of checks that pass with a score of their own."""
+    base, head = (report([checked_case(f"k{n}", [[score]]) for n in range(20)]) for score in (0.9, 0.6))
+    assert "score 4.60 of 5" in comment.render(conclusion(base, None), Links())
+    text = comment.render(conclusion(head, base), Links())
+    assert "score 4.60 → 3.40 of 5 (−1.20&#58; −30.0 points of its range)" in text
+    assert "| score (1–5) | 4.60 | 3.40 |" in text

@@ -51,6 +51,7 @@ from runevals.verdict.wording import (
     judge_notes,
     lost_checks,
     next_step,
+    of_five,
     other_metrics,
     other_paths,
     same_on_both_sides,
@@ -265,13 +266,14 @@ def arms(of_each: Sequence[Arm]) -> Table:
 def _numbers(comparison: Comparison, links: Links) -> Table:
     """The shared cases on both sides; the compared pass rate is the one of the headline."""
     sides = base, head = comparison.base_totals, comparison.head_totals
-    rates, scores = pass_rates(comparison), (base.composite, head.composite)
+    means, shares = (comparison.base_mean, comparison.head_mean), (base.share, head.share)
+    rates, (before, now) = pass_rates(comparison), map(of_five, means if comparison.metric == "share" else shares)
     costs, latency = (base.cost_usd, head.cost_usd), (base.latency_p95_s, head.latency_p95_s)
     tokens = [whole_total((side.input_tokens, side.output_tokens)) for side in sides]
     counts = (UNKNOWN if number is None else f"{number:,}" for number in tokens)
     rows = [
         ("pass rate", *map(percent, rates), _change(*rates, points)),
-        ("score (1–5)", *map(score, scores), _change(*scores, lambda gain: signed(gain, 2))),
+        ("score (1–5)", score(before), score(now), _change(before, now, lambda gain: signed(gain, 2))),
         ("cost", *map(money, costs), relative(*costs)),
         ("latency p95", *map(seconds, latency), relative(*latency)),
         ("tokens", *counts, relative(*tokens)),

@@ -10,8 +10,7 @@ from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, Ru
 from runevals.verdict.causes import FEWEST, causes, labels
 from runevals.verdict.lost_together import lost_keys
 from runevals.verdict.reasons import MEANINGS
-
-_METRICS = {"pass_rate": "pass rate", "share": "score"}
+from runevals.verdict.wording import NAMES
 
 
 def loss(report: RunReport, comparison: Comparison) -> str:
@@ -92,7 +91,7 @@ def dropped(finding: Finding) -> str:
     """ "the pass rate of 20 cases of suite refunds fell by 47.0 points"."""
     of = plural(finding.cases, "case")
     where = of if finding.family == "whole" else f"{of} of {finding.family} {finding.name[:60]}"
-    return f"the {_METRICS[finding.metric]} of {where} fell by {100 * finding.drop:.1f} points"
+    return f"the {NAMES[finding.metric].lower()} of {where} fell by {100 * finding.drop:.1f} points"
 
 
 def not_known(findings: Sequence[Finding]) -> str:
@@ -151,4 +150,4 @@ def no_loss(comparison: Comparison) -> str:
         none = "" if comparison.of_kind("regressed") else ", none regressed"
         return f"Improved – {plural(fixed, 'case')} fixed{none}"
     gained = points(-(comparison.drop or 0.0)).removeprefix("+")
-    return f"Improved – the {_METRICS[comparison.metric]} of {of} rose by {gained}"
+    return f"Improved – the {NAMES[comparison.metric].lower()} of {of} rose by {gained}"

@@ -73,7 +73,7 @@ _ERROR_WORDS = {
 }
 
 
-_NAMES = {"pass_rate": "Pass rate", "share": "Score"}
+NAMES = {"pass_rate": "Pass rate", "share": "Score"}
 
 
 def alone(report: RunReport) -> str:
@@ -81,7 +81,7 @@ def alone(report: RunReport) -> str:
     if report.totals.pass_rate is None:
         return "No case was measured."
     compared = mean(mean(case.values) for case in report.cases)  # with the scores of checks that pass
-    rates = f"Pass rate {percent(report.totals.pass_rate)}, score {_of_five(compared)} of 5."
+    rates = f"Pass rate {percent(report.totals.pass_rate)}, score {score(of_five(compared))} of 5."
     flaky = sum(case.flaky for case in report.cases)
     if not flaky:
         return rates
@@ -91,9 +91,9 @@ def alone(report: RunReport) -> str:
     )
 
 
-def _of_five(share: float | None) -> str:
+def of_five(share: float | None) -> float | None:
     """A share on the scale of all scores, 1–5."""
-    return score(None if share is None else 1 + 4 * share)
+    return None if share is None else 1 + 4 * share
 
 
 def passing(totals: Totals, unmeasured: str = "") -> str:
@@ -105,7 +105,7 @@ def passing(totals: Totals, unmeasured: str = "") -> str:
 
 def in_short(comparison: Comparison) -> str:
     """One sentence of numbers; if no loss is shown, with the smallest drop that would have been detected."""
-    name = _NAMES[comparison.metric]
+    name = NAMES[comparison.metric]
     if comparison.drop is None:
         return f"{name} not comparable: no case was measured on both sides."
     line = f"{name} {percent(comparison.base_mean)} → {percent(comparison.head_mean)}"
@@ -134,7 +134,7 @@ def in_short(comparison: Comparison) -> str:
 
 def _graded(comparison: Comparison) -> str:
     """The scores of both sides, of 5 as everywhere, and the pass rates, on the shared cases."""
-    base, head = map(_of_five, (comparison.base_mean, comparison.head_mean))
+    base, head = (score(of_five(side)) for side in (comparison.base_mean, comparison.head_mean))
     rates = [percent(totals.pass_rate) for totals in (comparison.base_totals, comparison.head_totals)]
     return f"Pass rate {rates[0]} → {rates[1]}, score {base} → {head} of 5"
 
@@ -143,7 +143,7 @@ def difference(comparison: Comparison) -> str:
     """The difference of both sides with its interval and p; empty if the target is deterministic: no noise."""
     if comparison.drop is None or comparison.deterministic:
         return ""
-    line = f"{_NAMES[comparison.metric]}: {points(-comparison.drop)}"
+    line = f"{NAMES[comparison.metric]}: {points(-comparison.drop)}"
     if comparison.interval is None or comparison.p_value is None:
         return f"{line}."
     low, high = -comparison.interval[1], -comparison.interval[0]
@@ -164,7 +164,7 @@ def since_mark(mark: MarkComparison) -> str:
 
 def about_mark(mark: MarkComparison) -> str:
     """The comparison with the mark, in one sentence."""
-    name = _NAMES[mark.metric]
+    name = NAMES[mark.metric]
     low, high = -mark.interval[1], -mark.interval[0]
     interval = "" if mark.deterministic else f"; 95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
     judge = ", without the judge's scores, as another judge graded then" if mark.judge_left_out else ""
@@ -246,7 +246,7 @@ def about_against(against: AgainstComparison) -> str:
     """What the other side showed, in a sentence."""
     low, high = (signed(100 * share, 1) for share in against.interval)
     interval = "" if against.deterministic else f" (95 % interval {low} to {high})"
-    rates = f"{_NAMES[against.metric].lower()} {percent(against.other_mean)} → {percent(against.head_mean)}"
+    rates = f"{NAMES[against.metric].lower()} {percent(against.other_mean)} → {percent(against.head_mean)}"
     cases = plural(against.cases, "case")
     way = f"; {standing(against)}: " if against.state is not None else ", "
     return f"Against {against.name}: {rates} in {cases}{interval}{way}{_worth(against)}."

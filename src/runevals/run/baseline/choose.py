@@ -90,8 +90,7 @@ def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBas
 
 
 _WITHOUT_IT = (
-    "compare with an older or newer commit (--base REF) or with a stored result (--baseline); `on_unknown: pass`, "
-    "which is read from the base's settings, lets a change pass"
+    "compare with an older or newer commit (--base REF), or let it pass: `on_unknown: pass` in the base's settings"
 )
 
 
