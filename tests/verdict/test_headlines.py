@@ -146,3 +146,15 @@ def test_the_category_of_all_lost_cases_is_named_though_most_of_it_passes(catego
     )
     told = decide(base, head).verdict.headline
     assert told == f"6 of 60 cases regressed{where}k0, k1, k2 and 3 more"
+
+
+def test_the_runs_of_both_sides_are_told_apart_where_they_differ():
+    base = {f"k{n}": "p" if n % 3 else "f" for n in range(30)}
+    found = headline({key: letter * 3 for key, letter in {**base, "k1": "f"}.items()}, base)
+    assert ": with 1 run on the base and 3 now, about" in found.headline
+
+
+def test_a_case_that_may_be_lost_beside_one_that_is_has_its_own_name():
+    base = {f"k{n}": "p" * 12 for n in range(60)} | {"few": "pp"}
+    found = headline({**base, **{f"k{n}": "f" * 12 for n in range(4)}, "few": "ff"}, base)
+    assert found.headline == "4 of 61 cases regressed: k0, k1, k2 and 1 more; 1 more may have: few"

@@ -106,9 +106,12 @@ class _Kinds:
     """What a case is shown as; None: nothing."""
 
     def __init__(self, comparison: Comparison | None) -> None:
-        self._findings = {} if comparison is None else {each.key: each for each in comparison.cases(*State)}
-        self._lost: Set[Key] = frozenset() if comparison is None else lost_keys(comparison)
+        self._findings: Mapping[Key, Finding] = {}
+        self._lost: Set[Key] = frozenset()
         self._compared = comparison is not None
+        if comparison is not None:
+            self._findings = {each.key: each for each in comparison.cases(*State)}
+            self._lost = lost_keys(comparison)
 
     def __call__(self, case: CaseReport, change: Change | None) -> Iterator[CauseKind]:
         key, kind = (case.suite, case.key), None if change is None else change.change
@@ -117,7 +120,9 @@ class _Kinds:
         if key in self._lost:
             yield "lost"
         elif kind == "regressed":
-            yield from self._regressed(key)
+            finding = self._findings.get(key, _BY_CHANCE)
+            if finding.reason not in CLEARED:  # its fresh runs show no loss
+                yield "not_known" if finding.state is State.NOT_KNOWN else "unproven"
         elif kind == "fixed":
             yield "better"
         elif case.status is Outcome.FAILED and not case.quarantined:
@@ -127,12 +132,6 @@ class _Kinds:
         """Whether the base fails it, too: what has not changed is in no list of changes."""
         before = case if change is None else change.base
         return before is not None and before.status is Outcome.FAILED
-
-    def _regressed(self, key: Key) -> Iterator[CauseKind]:
-        """Nothing if its fresh runs show no loss."""
-        finding = self._findings.get(key, _BY_CHANCE)
-        if finding.reason not in CLEARED:
-            yield "not_known" if finding.state is State.NOT_KNOWN else "unproven"
 
 
 def _case(kind: CauseKind, place: int, case: CaseReport, change: Change | None) -> _Case:

@@ -28,11 +28,11 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     shared = "" if fallen and others else _shared(groups)
     text: list[str] = []
     if sure and {each.key for each in others} <= {(change.suite, change.key) for change in sure}:
-        number = max(len(sure), sum(group.cases for group in groups) - len(fallen))
-        first = "" if critical else _first(sure, number)
+        failing = [each for each in comparison.of_kind("regressed") if (each.suite, each.key) in lost]
+        first = "" if critical else _first(failing, len(failing))
         open_ = [each.name for each in comparison.cases(State.NOT_KNOWN) if each.key not in lost]
         more = phrase(len(open_), "; {:,} more may have: ") + short_list(open_)
-        text.append(f"{number:,} of {of} regressed{shared or _category_of(sure, report) + first}{more}")
+        text.append(f"{len(failing):,} of {of} regressed{shared or _category_of(failing, report) + first}{more}")
     elif others:
         text.append(f"{plural(len(others), 'case')} lost: {short_list([each.name for each in others])}")
     if fallen and (checks or text):
