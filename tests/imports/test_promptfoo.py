@@ -62,6 +62,45 @@ def test_a_second_model_of_another_provider_needs_settings_of_its_own(project, r
     ended(0, 0, remarks, "`target: {type: anthropic, model: claude-sonnet-5, …}`", without=["--model"])
 
 
+def test_the_id_of_a_test_is_the_key_of_its_case_and_another_tools_eval_is_called_so(project, runevals):
+    tests = (
+        "[{id: fizz, vars: {q: x}, assert: [Says fizz, {type: contains, value: fizz}]}, {id: 7, description: d}]"
+    )
+    project.write("e.yaml", f"prompts: ['ask {{{{q}}}}']\nproviders: [openai:gpt-5-mini]\ntests: {tests}\n")
+    code, _, err = runevals("import", "promptfoo", "e.yaml")
+    ended(code, 0, err, "differs: the configuration: is an eval of agentv (prompts, tests[].id, ")
+    samples = project.document("evals/eval-samples.json")["samples"]
+    assert [(sample["sample_id"], sample.get("description")) for sample in samples] == [("fizz", None), ("7", "d")]
+
+
+def test_without_prompts_the_variable_prompt_is_one(project, runevals):
+    test = "{vars: {prompt: Hello}, assert: [{type: contains, value: Hello}]}"
+    project.write("p.yaml", f"providers: [openai:gpt-5-mini]\ntests: [{test}, {{vars: {{q: Hello}}}}]\n")
+    code, out, err = runevals("import", "promptfoo", "p.yaml")
+    ended(code, 0, out, "1 case, 1 check")
+    assert "lost: test 2: the prompt {{prompt}} is empty" in err
+    assert project.path.joinpath("evals/prompts/prompt.txt").read_text("utf-8") == "{{prompt}}\n"
+    assert runevals("validate")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["http", "https", "http://localhost:3000/ai"])
+def test_an_address_leads_to_the_http_target_and_each_has_a_line(project, runevals, name):
+    providers = "".join(f"- {{id: '{name}', label: {label}, config: {{url: 'http://x'}}}}\n" for label in "AB")
+    project.write("p.yaml", f"prompts: [hi]\nproviders:\n{providers}tests: [{{}}]\n")
+    _, _, err = runevals("import", "promptfoo", "p.yaml")
+    lines = [line for line in err.splitlines() if "`target: {type: http, " in line]
+    assert [line.partition("): ")[0] for line in lines] == [f"lost: provider {name} ({label}" for label in "AB"]
+
+
+def test_a_transform_that_no_check_uses_is_named(project, runevals):
+    checked = "{options: {transform: output.trim()}, assert: [{type: contains, value: a}]}"
+    project.write(
+        "p.yaml", f"prompts: [hi]\nproviders: [openai:m]\ntests: [{{options: {{transform: x}}}}, {checked}]\n"
+    )
+    lost = [line for line in runevals("import", "promptfoo", "p.yaml")[2].splitlines() if "transform" in line]
+    assert lost == ["lost: test 1: options.transform has no equivalent in runevals"]
+
+
 def test_strict_fails_if_something_was_not_converted(imported):
     code, out, _ = imported("summarization", "--strict")
     ended(code, 0, out, without=["could not be converted"])

@@ -22,6 +22,7 @@ class Test(Struct, frozen=True, kw_only=True):
     """One test with one value for each of its variables."""
 
     location: str
+    id: str = ""  # which promptfoo does not read, and tools with its form do
     description: str | None = None
     values: Mapping[str, Any] = {}
     asserted: tuple[Any, ...] = ()
@@ -180,6 +181,7 @@ def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test
     return [
         Test(
             location=location if several == 1 else f"{location}, variation {number}",
+            id=str(test.get("id") or ""),
             description=test.get("description") if isinstance(test.get("description"), str) else None,
             values=dict(zip(choices, values, strict=True)),
             asserted=tuple(_list(test.get("assert"))),

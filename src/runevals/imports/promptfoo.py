@@ -26,6 +26,7 @@ from runevals.imports.remarks import Remark, Remarks
 from runevals.imports.templates import NotPlain, rendered
 from runevals.lib.parsing.shapes import object_in
 from runevals.suites.dialects.conservation import describes
+from runevals.suites.dialects.signatures import PROMPTFOO, other_format
 from runevals.suites.dialects.variables import texts_of
 
 # Keys of a configuration that are read here, or that say nothing about what is measured.
@@ -33,6 +34,8 @@ _READ = frozenset({"prompts", "providers", "targets", "tests", "scenarios", "def
 _READ |= {"evaluateOptions", "$schema"}
 _IGNORED_KEYS = frozenset({"outputPath", "sharing", "commandLineOptions", "writeLatestResults"})
 _OPTIONS = frozenset({"prefix", "suffix", "provider", "disableVarExpansion"})
+_TRANSFORMS = frozenset({"transform", "postprocess"})  # of what checks look at
+_OWN_PROMPT = {"{{prompt}}": "{{prompt}}"}  # promptfoo's, without 'prompts'; its label is its text
 AFFIXES = ("__prefix", "__suffix")  # as columns of promptfoo's tables are called
 
 
@@ -56,12 +59,15 @@ class ConvertedConfig(Struct, frozen=True, kw_only=True):
 def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
     """Everything of `config` that has an equal here; the rest is in the remarks. Raises UsageError."""
     remarks = Remarks()
+    other = other_format(config)
+    if other is not None and other.name != PROMPTFOO:
+        remarks.differs("the configuration", other.advice(config, "FILE"))
     for key in sorted(key for key in config.keys() - _READ - _IGNORED_KEYS if not describes(key)):
         remarks.not_converted(key, "has no equivalent in runevals")
     templates = config.get("assertionTemplates")
     prompts = [
         replace(prompt, config=with_files(prompt.config, f"prompt {prompt.label}", files, remarks))
-        for prompt in read_prompts(config.get("prompts", []), files, remarks)
+        for prompt in read_prompts(config.get("prompts", _OWN_PROMPT), files, remarks)
     ]
     providers = read_providers(config.get("providers") or config.get("targets"), files, remarks)
     targets = targets_for([_names(prompt) for prompt in prompts], providers, remarks)
@@ -164,7 +170,7 @@ class _Samples(Struct, frozen=True, kw_only=True):
     def add(self, tests: Sequence[Test]) -> None:
         names: Counter[str] = Counter()
         for number, test in enumerate(tests, start=1):
-            name = test.description or f"test-{number}"
+            name = test.id or test.description or f"test-{number}"
             names[name] += 1
             name = name if names[name] == 1 else f"{name} ({names[name]})"
             asserted = self._asserted(test)
@@ -178,7 +184,8 @@ class _Samples(Struct, frozen=True, kw_only=True):
     def _asserted(self, test: Test) -> ConvertedAssertions:
         for key in sorted(test.rest):
             self.remarks.not_converted(test.location, f"'{key}' has no equivalent in runevals")
-        for key in sorted(test.options.keys() - _OPTIONS - {"transform", "postprocess"}):
+        read = _OPTIONS | _TRANSFORMS if test.asserted else _OPTIONS
+        for key in sorted(test.options.keys() - read):
             self.remarks.not_converted(test.location, f"options.{key} has no equivalent in runevals")
         for name, value in test.values.items():
             if isinstance(value, str) and "{{" in value:
@@ -206,6 +213,7 @@ class _Samples(Struct, frozen=True, kw_only=True):
         category = test.metadata.get("category")
         return {
             "sample_id": name,
+            **({"description": test.description} if test.id and test.description else {}),
             **({"tags": list(dict.fromkeys(prompt.label for prompt in prompts))} if self.tagged else {}),
             "vars": values,
             **({"category": category} if isinstance(category, str) else {}),

@@ -12,6 +12,7 @@ from runevals.imports.code import AnswerShape
 from runevals.imports.files import PREFIX, Files
 from runevals.imports.remarks import Remarks
 from runevals.lib.parsing.shapes import entries_of, list_in, object_in, objects_in
+from runevals.lib.text.numbers import phrase
 from runevals.records.errors import UsageError
 
 _WIRE = re.compile(r"^(?:chat:|responses:|messages:|converse:)+")  # before the name of a model
@@ -45,6 +46,7 @@ class Provider(Struct, frozen=True, kw_only=True):
     """One provider; `target` is None if it has no equal here."""
 
     name: str = ""
+    place: str = ""  # as remarks name it
     target: dict[str, Any] | None = None
     config: Mapping[str, Any] = {}
     prompts: frozenset[str] = frozenset()  # labels or files; empty: all of them
@@ -78,7 +80,7 @@ class Provider(Struct, frozen=True, kw_only=True):
 
 def read_providers(value: Any, files: Files, remarks: Remarks) -> list[Provider]:
     """The providers of a configuration, with what their configs name in files."""
-    return [_provider(name, entry, files, remarks) for name, entry in _entries(value, remarks)]
+    return [_provider(place, name, entry, files, remarks) for place, name, entry in _entries(value, remarks)]
 
 
 def targets_for(
@@ -92,10 +94,10 @@ def targets_for(
         if provider.target is None:
             config = ", ".join(sorted(map(str, provider.config)))
             without = f"; its config ({config}) is lost with it" if config else ""
-            remarks.not_converted(f"provider {provider.name}", f"{_advice(provider.name)}{without}")
+            remarks.not_converted(provider.place, f"{_advice(provider.name)}{without}")
         elif provider not in chosen:
             way = _way_to_run(provider.target, [one.target for one in able if one in chosen])
-            remarks.not_converted(f"provider {provider.name}", f"a run has one target; {way}")
+            remarks.not_converted(provider.place, f"a run has one target; {way}")
     return [None if one is None else converted[one.name] for one in chosen[: len(prompts)]]
 
 
@@ -124,7 +126,7 @@ def parameters_of(config: Mapping[str, Any], location: str, remarks: Remarks) ->
 def judge_of(raw: Any, remarks: Remarks, location: str) -> dict[str, Any] | None:
     """The grader that tests name."""
     raw = object_in(raw).get("text", raw)
-    for name, _ in _entries([raw], remarks):
+    for _, name, _ in _entries([raw], remarks):
         target = _target(name)
         if target is not None:
             return {key: value for key, value in target.items() if (key, value) != ("type", "openai")}
@@ -134,29 +136,32 @@ def judge_of(raw: Any, remarks: Remarks, location: str) -> dict[str, Any] | None
     return None
 
 
-def _entries(value: Any, remarks: Remarks) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Name → the object around its config; a key that is not read is remarked."""
+def _entries(value: Any, remarks: Remarks) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """(where it stands, its name, the object around its config); a key that is not read is remarked."""
     for item in entries_of(value):
+        fields = object_in(item)
         if isinstance(item, str):
-            yield item, {}
-        elif isinstance(item, Mapping) and isinstance(item.get("id"), str):
-            for key in sorted(item.keys() - _READ):
-                remarks.not_converted(f"provider {item['id']}", f"'{key}' has no equivalent in runevals")
-            yield item["id"], item
-        elif isinstance(item, Mapping) and len(item) == 1:
-            name, rest = next(iter(item.items()))
-            yield str(name), object_in(rest)
+            yield f"provider {item}", item, {}
+        elif isinstance(fields.get("id"), str):
+            place = f"provider {fields['id']}{phrase(fields.get('label'), ' ({})')}"
+            for key in sorted(fields.keys() - _READ):
+                remarks.not_converted(place, f"'{key}' has no equivalent in runevals")
+            yield place, fields["id"], fields
+        elif len(fields) == 1:
+            name, rest = next(iter(fields.items()))
+            yield f"provider {name}", str(name), object_in(rest)
         elif item is not None:
-            yield "without a name", {}
+            yield "provider without a name", "without a name", {}
 
 
-def _provider(name: str, entry: Mapping[str, Any], files: Files, remarks: Remarks) -> Provider:
+def _provider(place: str, name: str, entry: Mapping[str, Any], files: Files, remarks: Remarks) -> Provider:
     config = entry.get("config")
     transform = entry.get("transform")
     return Provider(
         name=name,
+        place=place,
         target={"type": _AGENTS[name]} if name in _AGENTS else _target(name),
-        config=with_files(object_in(config), f"provider {name}", files, remarks),
+        config=with_files(object_in(config), place, files, remarks),
         prompts=frozenset(str(one).removeprefix(PREFIX) for one in list_in(entry.get("prompts"))),
         transforms=(transform,) if isinstance(transform, str) and transform.strip() else (),
     )
@@ -181,20 +186,17 @@ def _target(name: str) -> dict[str, Any] | None:
 
 
 _ADVICE = {
-    ("exec:", "file://", "python:", "javascript:", "http:", "https:", "golang:", "package:"): (
-        "a program or address of your own: write it as a command, python or http target (docs/running.md)"
+    ("exec:", "file://", "python:", "javascript:", "golang:", "package:"): (
+        "a program of your own: write it as a command or python target (docs/running.md)"
     ),
+    ("http",): "an address of your own: write it as `target: {type: http, url: …, body: …}` (docs/running.md)",
     ("anthropic:claude-agent-sdk", "anthropic:claude-code"): "use the target claude-code (docs/agents.md)",
     ("openai:codex",): "use the target codex (docs/agents.md)",
     (
         "echo",
         "promptfoo:manual-input",
     ): "it answers with the prompt, for trying a configuration; name your own target",
-    (
-        "azure:",
-        "azureopenai:",
-        "vertex:",
-    ): "name the provider with its account in the target (docs/models.md)",
+    ("azure:", "azureopenai:", "vertex:"): "name the provider with its account in the target (docs/models.md)",
 }
 
 
@@ -211,7 +213,7 @@ def _configured(provider: Provider, remarks: Remarks) -> dict[str, Any]:
     if provider.name in _AGENTS:
         model = {"model": rest.pop("model")} if isinstance(rest.get("model"), str) else {}
         for key in rest:
-            remarks.not_converted(f"provider {provider.name}", f"config.{key} has no equivalent in runevals")
+            remarks.not_converted(provider.place, f"config.{key} has no equivalent in runevals")
         return target | model
     for key, name in (("apiKeyEnvar", "api_key_env"), ("apiBaseUrl", "base_url")):
         if isinstance(rest.get(key), str):
@@ -219,7 +221,7 @@ def _configured(provider: Provider, remarks: Remarks) -> dict[str, Any]:
     if "tools" not in rest and (functions := list_in(rest.get("functions"))):  # the same, in the present form
         rest["tools"] = [{"type": "function", "function": one} for one in functions]
         del rest["functions"]
-    parameters = parameters_of(rest, f"provider {provider.name}", remarks)
+    parameters = parameters_of(rest, provider.place, remarks)
     return target | ({"parameters": parameters} if parameters else {})
 
 

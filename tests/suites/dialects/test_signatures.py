@@ -23,6 +23,7 @@ OTHERS = [
         {"name": "n", "providers": ["llm"], "prompts": ["{{ input }}"], "tests": [{"id": "a", "vars": {}}]},
         "an eval of agentv",
     ),
+    ([{"id": "a", "vars": {"input": "x"}, "assert": ["Answers"]}], "an eval of agentv"),
     ([{"input": "x", "__expected": "contains: y"}], "tests of promptfoo"),
     ({"testsuites": {}}, "JUnit XML"),
     ({"data": [{}], "evaluators": ["builtin.coherence"], "data_mapping": {}}, "a data set of ai-agent-evals"),
@@ -53,6 +54,40 @@ def test_a_document_of_another_tool_is_known_and_has_a_next_step(document, name)
     assert signature is not None
     assert signature.name == name
     assert "`" in signature.advice(document, "f.json") or "column" in signature.next
+
+
+PROMPTFOO = {"providers": ["llm"], "prompts": ["{{ q }}"]}
+CONTAINS = {"type": "contains", "value": "x"}
+MARKS = [
+    ({}, ["Answers politely"]),
+    ({}, [{"type": "script", "command": ["uv", "run", "check.py"]}]),
+    ({}, [CONTAINS, "Answers politely"]),
+    ({"assert": [{"type": "field-accuracy", "fields": []}]}, [CONTAINS]),
+    ({"environment": {"type": "host"}}, [CONTAINS]),
+    ({"name": "n"}, [CONTAINS]),
+]
+
+
+@pytest.mark.parametrize("variables", ["q", "input"])
+@pytest.mark.parametrize(("root", "checks"), MARKS)
+def test_an_eval_of_agentv_is_told_from_a_promptfoo_configuration(root, checks, variables):
+    """A name is not what tells them apart: an id and checks that promptfoo does not have are."""
+    test = {"id": "a", "vars": {variables: "x"}, "assert": checks}
+    for left_out in (None, "providers"):
+        document = {key: value for key, value in PROMPTFOO.items() if key != left_out} | root
+        assert other_format({**document, "tests": [test]}).name == "an eval of agentv"
+        plain = {**document, "tests": [{"id": "a", "vars": {variables: "x"}, "assert": [CONTAINS]}]}
+        plain = {key: value for key, value in plain.items() if key not in root}
+        assert other_format(plain).name == "a promptfoo configuration"
+
+
+@pytest.mark.parametrize("document", [{"name": "n", "tests": "./cases/"}, {"assert": [], "tests": ["file://c"]}])
+def test_a_file_that_is_called_as_agentvs_is_one_of_its_evals(document):
+    for name in ("EVAL.yaml", "a.eval.yaml"):
+        signature = other_format(document, name)
+        assert signature.name == "an eval of agentv"
+        assert f"({'EVAL.yaml' if name[0] == 'E' else '*.eval.yaml'}, tests, " in signature.advice(document, name)
+    assert other_format(document, "a.yaml") is None
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def _source(path: Path, display_path: str) -> Source:
     """The values of a file. Raises InvalidSuite, and OtherFormat for what is known to be something else."""
     table = {**TABLES, ".xml": _root_of_xml}.get(path.suffix)
     source = read(path, display_path) if table is None else table(read_text(path, display_path), display_path)
-    other = other_format(source.value)
+    other = other_format(source.value, path.name)
     if other is not None:
         message = other.advice(source.value, os.path.relpath(path))
         raise OtherFormat([source.problem((), message, rule="unknown-format")])

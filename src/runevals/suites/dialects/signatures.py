@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from fnmatch import fnmatchcase
 from itertools import islice
+from pathlib import PurePath
 
 from msgspec import Struct
 
@@ -12,27 +14,32 @@ from runevals.lib.parsing.shapes import list_in, object_in
 MOST_ENTRIES = 20  # of a list that are looked at
 _GATE = "run it with its own tool, and `runevals gate` what that writes"
 _RESULTS = "results are compared by `runevals gate {path}`"
+PROMPTFOO = "a promptfoo configuration"
+# What promptfoo does not have, though the tests of both have variables and checks.
+_OF_AGENTV = "name|assert|environment|workspace|tests.[].criteria|tests.[].assert.[].$|tests.[].assert.[].command"
 _COLUMNS = "write its rows with the columns 'input' and 'expected'"
 
 
 class Signature(Struct, frozen=True, kw_only=True):
     """One kind of document; it has all `keys`, each a path or several with `|` between them.
 
-    `[]` in a path is any entry of a list, `*` any value of an object, and `!` before a key stands for one that it
-    has not. `next` says what to do with a file that is not a suite of ours; it is empty for those that are.
+    `[]` in a path is any entry of a list, `*` any value of an object, `$` a text, and `!` before a key stands for
+    one that it has not; after `/` is the file's name. `next` says what to do with a file that is not a suite of
+    ours; it is empty for those that are.
     """
 
     name: str
     keys: tuple[str, ...]
     next: str = ""
 
-    def fits(self, value: object) -> bool:
+    def fits(self, value: object, file_name: str) -> bool:
         """Whether a document has all of the keys."""
-        return all(has_any(value, key.removeprefix("!")) is not key.startswith("!") for key in self.keys)
+        return all(_is_true_of(value, file_name, key) for key in self.keys)
 
     def advice(self, value: object, path: str) -> str:
         """What the document is, by which keys, and what to do with it."""
-        names = ", ".join(_name_of(value, key) for key in self.keys if not key.startswith("!"))
+        name = PurePath(path).name
+        names = ", ".join(_name_of(value, name, key) for key in self.keys if not key.startswith("!"))
         return f"is {self.name} ({names}), not a suite: {self.next.format(path=shlex.quote(path))}"
 
 
@@ -55,7 +62,7 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(name="a case of a skill", keys=("skill", "input", "expected.type")),
     Signature(name="cases of a skill", keys=("[].skill", "[].input", "[].expected.type")),
     *_other(
-        "a promptfoo configuration",
+        PROMPTFOO,
         "`runevals import promptfoo {path}`, or run it there and `runevals gate` its results",
         ("prompts", "providers|targets"),
         ("prompts", "tests|scenarios|defaultTest"),
@@ -78,7 +85,9 @@ SIGNATURES: tuple[Signature, ...] = (
         ("tests.[].input|tests.[].input_messages", "tests.[].expected_output|execution|evaluators"),
         ("prompts", "tests.[].input|tests.[].input_messages", "tests.[].assert|tests.[].criteria|execution"),
         ("[].input|[].input_messages", "[].id", "[].criteria|[].expected_outcome"),
-        ("name", "prompts", "tests.[].id", "tests.[].vars"),  # its present form, which resembles promptfoo's
+        ("prompts", "tests.[].id", "tests.[].vars", _OF_AGENTV),  # its present form, which resembles promptfoo's
+        ("[].id", "[].vars", "[].assert.[].$|[].assert.[].command|[].criteria"),
+        ("/EVAL.yaml|/*.eval.yaml", "tests", "name|assert"),
     ),
     *_other("an eval of waza", _GATE, ("tasks.[]", "graders|metrics"), ("tasks.[]", "skill", "config|graders")),
     *_other("a task of waza", _GATE, ("inputs.prompt", "expected|graders")),
@@ -181,9 +190,9 @@ SIGNATURES: tuple[Signature, ...] = (
 )
 
 
-def other_format(value: object) -> Signature | None:
+def other_format(value: object, file_name: str = "") -> Signature | None:
     """The signature of a document that is not a suite of ours; None for one that may be."""
-    fitting = [signature for signature in SIGNATURES if signature.fits(value)]
+    fitting = [signature for signature in SIGNATURES if signature.fits(value, file_name)]
     best = max(fitting, key=lambda signature: len(signature.keys), default=None)
     return best if best is not None and best.next else None
 
@@ -193,10 +202,16 @@ def has_any(value: object, key: str) -> bool:
     return any(_has(value, path.split(".")) for path in key.split("|"))
 
 
-def _name_of(value: object, key: str) -> str:
+def _is_true_of(value: object, file_name: str, key: str) -> bool:
+    if key.startswith("/"):
+        return any(fnmatchcase(f"/{file_name}", pattern) for pattern in key.split("|"))
+    return has_any(value, key.removeprefix("!")) is not key.startswith("!")
+
+
+def _name_of(value: object, file_name: str, key: str) -> str:
     """The path among those of a key that a document has, as messages write it."""
-    path = next(path for path in key.split("|") if has_any(value, path))
-    return path.removeprefix("[].").replace(".[]", "[]")
+    path = next(path for path in key.split("|") if _is_true_of(value, file_name, path))
+    return path.removeprefix("/").removeprefix("[].").removesuffix(".$").replace(".[]", "[]")
 
 
 def _has(value: object, path: list[str]) -> bool:
@@ -204,6 +219,8 @@ def _has(value: object, path: list[str]) -> bool:
     if not path:
         return True
     name, *rest = path
+    if name == "$":
+        return isinstance(value, str)
     if name in ("[]", "*"):
         entries = list_in(value) if name == "[]" else object_in(value).values()
         return any(_has(entry, rest) for entry in islice(entries, MOST_ENTRIES))
