@@ -68,6 +68,55 @@ def test_what_is_no_template_is_refused_where_it_stands(read, name, content, tol
     assert told in str(caught.value)
 
 
+FRONT = "---\nmodel: m\ninputs:\n  question: {kind: string}\n---\n"
+
+
+@pytest.mark.parametrize("front", ["", FRONT, "# licence\n\n" + FRONT, "---\n---\n", FRONT.replace("\n", "\r\n")])
+@pytest.mark.parametrize(
+    ("name", "text", "messages"),
+    [
+        ("p.prompty", "system:\nBe brief.\n\nuser:\n{{question}}\n", ["system: Be brief.", "user: {{question}}"]),
+        ("p.prompty", "Be brief.\n# User:\nHi: ho\n", ["system: Be brief.", "user: Hi: ho"]),
+        ("p.prompty", 'user[name="a"]:\nA\nassistant:\nB\n USER :\nC', ["user: A", "assistant: B", "user: C"]),
+        ("p.prompt", "Hello {{name}}!\n", ["user: Hello {{name}}!"]),
+        ("p.prompt", "user:\nHello", ["user: user:\nHello"]),
+        (
+            "p.prompt",
+            "{{role \"system\"}}\nA {{b}}\n{{ role 'model' }}B{{role 'user'}}\nC",
+            ["system: A {{b}}", "assistant: B", "user: C"],
+        ),
+    ],
+)  # fmt: skip
+def test_prompty_and_dotprompt_say_who_says_what_and_their_front_matter_is_not_sent(
+    read, front, name, text, messages
+):
+    found = read(name, front + text).messages
+    assert [f"{message.role}: {message.content}" for message in found] == messages
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("p.prompty", "Only this.", "p.prompty:1:1: /0/role the last message must be the user's"),
+        (
+            "p.prompty",
+            "system:\nA\nuser:\n{{q}}\nassistant:\nSo",
+            "p.prompty:10:11: /2/role the last message must",
+        ),
+        ("p.prompty", "tool:\nA\nuser:\n{{q}}", "/0/role must be one of"),
+        ("p.prompty", "user:\n{% for a in b %}", "p.prompty:7:1: has a tag"),
+        ("p.prompt", "Hi\n {{#each b}}", "p.prompt:7:2: has a filter or an expression"),
+        ("p.prompt", '{{#role "user"}}Hi{{/role}}', "p.prompt:6:1: has a filter or an expression"),
+        ("p.prompt", "{{media url=x}}", "has a filter or an expression"),
+        ("p.prompt", "", "is empty"),
+    ],
+)
+def test_what_is_no_chat_of_prompty_or_dotprompt_is_refused_where_it_stands(read, name, text, told):
+    with pytest.raises(InvalidSuite) as caught:
+        read(name, FRONT + text)
+    assert told in str(caught.value)
+
+
 def settled(tmp_path, target):
     (tmp_path / ".git").mkdir(exist_ok=True)
     (tmp_path / "runevals.yaml").write_text(f"target: {{{target}}}\n", encoding="utf-8")

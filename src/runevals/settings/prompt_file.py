@@ -1,7 +1,8 @@
-"""The file of a target's prompt template: a text, or the messages of a chat."""
+"""The file of a target's prompt template: a text, the messages of a chat, or a text that marks who says what."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,14 @@ from runevals.records.errors import InvalidSuite
 
 _CHATS = (".json", ".yaml", ".yml")
 _OF_MODEL = frozenset({"model", "modelParameters", "responseFormat", "jsonSchema"})  # of a `.prompt.yml`
+_ROLES = "(system|developer|user|assistant|model|tool|function)"
+# The marks of who speaks next in Prompty and Dotprompt, and who speaks before the first of them.
+_MARKS = {
+    ".prompty": (re.compile(rf"(?im)^[ \t]*#?[ \t]*{_ROLES}[ \t]*(?:\[.*\])?[ \t]*:[ \t]*$"), "system"),
+    ".prompt": (re.compile(rf"\{{\{{\s*role\s+[\"']{_ROLES}[\"']\s*\}}\}}"), "user"),
+}
+# Of these only; it may stand below a licence.
+_FRONT_MATTER = re.compile(r"(?s)(?:(?:#[^\n]*|[ \t]*)\n)*---[ \t]*\n(?:.*?\n)?---[ \t]*(?:\n|\Z)")
 
 
 def read_prompt_file(path: Path, display_path: str) -> PromptTemplate:
@@ -28,6 +37,7 @@ def read_prompt_file(path: Path, display_path: str) -> PromptTemplate:
     else:
         text = read_text(path, display_path).replace("\r\n", "\n")
         source = Source(display_path, text, [{"role": "user", "content": text.strip("\n")}])
+        source = _marked(source, *_MARKS[path.suffix]) if path.suffix in _MARKS else source
         problems = list(_text_problems(source))
     if problems:
         raise InvalidSuite(problems)
@@ -41,6 +51,22 @@ def _messages(source: Source) -> tuple[JsonPath, Any]:
     """(where they are, the messages): a `.prompt.yml` has more beside them."""
     value: Any = source.value
     return (("messages",), value["messages"]) if isinstance(value, dict) else ((), value)
+
+
+def _marked(source: Source, marks: re.Pattern[str], first: str) -> Source:
+    """A text with marks as messages, each with its place; what is not sent is blank in the text."""
+    text = _FRONT_MATTER.sub(_blank, source.text, count=1) if _FRONT_MATTER.match(source.text) else source.text
+    said = [*marks.finditer(text)]
+    roles = [first, *(mark[1].lower().replace("model", "assistant") for mark in said)]
+    begins, ends = [0, *(mark.end() for mark in said)], [*(mark.start() for mark in said), len(text)]
+    pieces = [piece for piece in zip(roles, begins, ends, strict=True) if text[piece[1] : piece[2]].strip()]
+    messages = [{"role": role, "content": text[begin:end].strip()} for role, begin, end in pieces]
+    places = {(number, "role"): (begin, begin) for number, (_, begin, _) in enumerate(pieces)}
+    return Source(source.path, marks.sub(_blank, text), messages, has_marks=True, marks=places)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match[0])
 
 
 def _chat_problems(source: Source) -> Iterator[FileProblem]:
@@ -64,6 +90,8 @@ def _text_problems(source: Source) -> Iterator[FileProblem]:
         yield FileProblem(location=source.at(markup[0]), pointer="", message=message)
     elif not source.text.strip():
         yield FileProblem(location=source.at(0), pointer="", message="is empty: it must hold the prompt")
+    else:
+        yield from _chat_problems(source)
 
 
 def _more_than_variables(text: str, offset: int, what: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runevals.records.errors import OtherFormat
+from runevals.records.errors import InvalidSuite, OtherFormat
 from runevals.suites.dialects import LoadOptions, load
 from runevals.suites.dialects.signatures import SIGNATURES, other_format
 
@@ -33,6 +33,13 @@ OTHERS = [
     ({"version": "1", "defaults": {}, "tasks": [{"name": "t", "instruction": "x"}]}, "an eval of skillgrade"),
     ({"scenarios": [{"name": "s", "prompt": "x", "rubric": ["y"]}]}, "an eval of skill-validator"),
     ({"m": {"id": "m.v0"}, "m.v0": {"class": "evals:Match", "args": {}}}, "a registry of OpenAI Evals"),
+    (
+        {"a.v0": {"class": "ModelBasedClassify", "args": {"modelgraded_spec": "fact"}}},
+        "a registry of OpenAI Evals that a model grades",
+    ),
+    ({"object": "list", "data": [{"testing_criteria": [], "data_source_config": {}}]}, "an eval of OpenAI Evals"),
+    ({"name": "n", "evals": ["./eval.yaml"], "variants": {"a": {}}}, "an experiment of Vally"),
+    ({"openapi": "3.1.0", "info": {}, "paths": {}}, "an OpenAPI document"),
     ({"paths": {"evals": ["evals"]}, "suites": {"pr": {}}}, "settings of Vally"),
     ({"cases": [{"inputs": "x", "expected_output": "y"}]}, "a dataset of pydantic-evals"),
     ([{"instruction": "x", "input": "", "output": "y"}], "a dataset with instruction and input"),
@@ -88,6 +95,28 @@ def test_a_file_that_is_called_as_agentvs_is_one_of_its_evals(document):
         assert signature.name == "an eval of agentv"
         assert f"({'EVAL.yaml' if name[0] == 'E' else '*.eval.yaml'}, tests, " in signature.advice(document, name)
     assert other_format(document, "a.yaml") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("test_a.py", "is a program (*.py), not a suite: run it with its own tool (pytest, Inspect, DeepEval, …)"),
+        ("promptfooconfig.ts", "is a program (*.ts), not a suite: "),
+        ("chat.prompty", "is a prompt (*.prompty), not a suite: name it as `target.prompt_file`"),
+        ("chat.prompt", "is a prompt (*.prompt), not a suite: name it as `target.prompt_file`"),
+        ("pyproject.toml", "is a file of settings (*.toml), not a suite: a suite is JSON, YAML"),
+        ("README.md", "is a text (*.md), not a suite: "),
+        ("openapi.yaml", "is an OpenAPI document (openapi.*), not a suite: "),
+    ],
+)
+def test_a_file_that_is_no_suite_by_its_ending_is_called_what_it_is(tmp_path, name, told):
+    """Nothing is said of JSON, which it is not meant to be; a file that is missing is missing."""
+    with pytest.raises(InvalidSuite, match="there is no such file"):
+        load(tmp_path / name, name, LoadOptions())
+    (tmp_path / name).write_text("# a: 1\na: 2\na: 3\n", encoding="utf-8")
+    with pytest.raises(OtherFormat) as caught:
+        load(tmp_path / name, name, LoadOptions())
+    assert f"{name}:1:1: {told}" in str(caught.value)
 
 
 @pytest.mark.parametrize(

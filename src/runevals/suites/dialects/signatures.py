@@ -17,6 +17,7 @@ _RESULTS = "results are compared by `runevals gate {path}`"
 PROMPTFOO = "a promptfoo configuration"
 # What promptfoo does not have, though the tests of both have variables and checks.
 _OF_AGENTV = "name|assert|environment|workspace|tests.[].criteria|tests.[].assert.[].$|tests.[].assert.[].command"
+_SUITE = "a suite is JSON, YAML, JSON Lines or CSV: `runevals init` writes one"
 _COLUMNS = "write its rows with the columns 'input' and 'expected'"
 
 
@@ -107,6 +108,11 @@ SIGNATURES: tuple[Signature, ...] = (
         ("*.class", "*.args"),
     ),
     *_other(
+        "a registry of OpenAI Evals that a model grades",
+        "run its `samples_jsonl`, rows of input and ideal, with its grading prompt as a rubric (docs/graders.md)",
+        ("*.class", "*.args", "*.args.modelgraded_spec"),
+    ),
+    *_other(
         "settings of Vally",
         "run them by `runevals`, in their folder",
         ("paths.evals", "suites|evalFilenames|version"),
@@ -122,6 +128,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "`runevals import openai-evals {path}` converts it, with its runs on further lines",
         ("testing_criteria", "data_source_config"),
         ("[].testing_criteria", "[].data_source_config"),
+        ("data.[].testing_criteria", "data.[].data_source_config"),
         ("[].datasource_item", "[].results", "[].sample"),
     ),
     *_other(
@@ -161,6 +168,18 @@ SIGNATURES: tuple[Signature, ...] = (
         "results of runevals",
         "`runevals compare BASE {path}` compares them, `runevals report {path}` shows them",
         ("format_version", "tool", "cases"),
+    ),
+    *_other(
+        "a program",
+        "run it with its own tool (pytest, Inspect, DeepEval, …), and `runevals gate` the results",
+        ("/*.py|/*.js|/*.mjs|/*.cjs|/*.ts|/*.sh|/*.ipynb",),
+    ),
+    *_other("a prompt", "name it as `target.prompt_file`, beside a suite", ("/*.prompty|/*.prompt",)),
+    *_other("a text", f"name a prompt as `target.prompt_file`; {_SUITE}", ("/*.md|/*.mdx|/*.txt",)),
+    *_other("a file of settings", _SUITE, ("/*.toml|/*.ini|/*.cfg",)),
+    *_other("an OpenAPI document", _SUITE, ("/openapi.*|/swagger.*",), ("openapi|swagger", "info", "paths")),
+    *_other(
+        "an experiment of Vally", "run the evals that it names: `runevals FILE`", ("evals.[].$", "variants|vary")
     ),
     *_other(
         "settings of runevals", "run them by `runevals --config {path}`", ("version", "suites|target|judge|judges")
