@@ -31,6 +31,13 @@ def test_a_test_that_its_tool_lets_pass_passes_though_one_of_its_assertions_fail
     assert (found.run.target.type, found.run.target.model, found.run.repeat) == ("promptfoo", "echo", 2)
 
 
+@pytest.mark.parametrize(("files", "path"), [("ab", "junit.xml"), ("aa", "a.py"), (("a", ""), "junit.xml")])
+def test_a_suite_of_several_files_is_called_by_its_report(files, path):
+    cases = "".join(f'<testcase name="t{n}" file="{file and file + ".py"}"/>' for n, file in enumerate(files))
+    found = parse_report(f'<testsuite name="pytest">{cases}</testsuite>'.encode(), "junit.xml")
+    assert [suite.path for suite in found.run.suites] == [path]
+
+
 def of_promptfoo(*columns):
     """The results of ten tests for each (provider, label of the prompt, whether it passes)."""
     rows = [

@@ -101,7 +101,7 @@ def test_prompty_and_dotprompt_say_who_says_what_and_their_front_matter_is_not_s
         (
             "p.prompty",
             "system:\nA\nuser:\n{{q}}\nassistant:\nSo",
-            "p.prompty:10:11: /2/role the last message must",
+            "p.prompty:1:1: /2/role the last message must",
         ),
         ("p.prompty", "tool:\nA\nuser:\n{{q}}", "/0/role must be one of"),
         ("p.prompty", "user:\n{% for a in b %}", "p.prompty:7:1: has a tag"),

@@ -70,7 +70,8 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
         for prompt in read_prompts(config.get("prompts", _OWN_PROMPT), files, remarks)
     ]
     providers = read_providers(config.get("providers") or config.get("targets"), files, remarks)
-    targets = targets_for([_names(prompt) for prompt in prompts], providers, remarks)
+    names = [(prompt.label, prompt.source, f"./{prompt.source}") for prompt in prompts]  # as providers say them
+    targets = targets_for(names, providers, remarks)
     provider = next((one for one in providers if one.target is not None), next(iter(providers), Provider()))
     code = CodeFiles(files=files)
     assertions = Assertions(
@@ -110,11 +111,6 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
         total_assertions=sum(samples.counts) + sum(remarks.entries.values()),
         remarks=tuple(sorted(remarks.entries, key=lambda remark: remark.level != "lost")),
     )
-
-
-def _names(prompt: Prompt) -> tuple[str, ...]:
-    """The names by which a provider may say that it is asked a prompt."""
-    return prompt.label, prompt.source, f"./{prompt.source}"
 
 
 def _with_config(target: dict[str, Any] | None, prompt: Prompt, remarks: Remarks) -> dict[str, Any] | None:

@@ -155,15 +155,15 @@ def _newest(paths: Sequence[Path]) -> datetime:
 
 def _is_unchecked(case: ImportedCase) -> bool:
     """Whether nothing looks at its answers: tools call such a test passed."""
-    turns = [attempt.turn for attempt in case.attempts]
-    return bool(turns) and not any(turn.results or turn.error for turn in turns)
+    return {bool(attempt.turn.results or attempt.turn.error) for attempt in case.attempts} == {False}
 
 
 def _suites(imported: ImportedRun, cases: Sequence[ImportedCase]) -> Iterator[SuiteInfo]:
     for name in dict.fromkeys(case.suite for case in cases):
         own = [case for case in cases if case.suite == name]
         contents = fingerprint([[case.key, case.content] for case in own])
-        path = next(filter(None, (case.file for case in own)), imported.path)
+        files = {case.file for case in own}
+        path = imported.path if len(files) > 1 else next(filter(None, files), imported.path)
         yield SuiteInfo(name=name, path=path, dialect=f"{OF_TOOL}{imported.tool}", fingerprint=contents)
 
 

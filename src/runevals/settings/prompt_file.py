@@ -22,8 +22,8 @@ _MARKS = {
     ".prompty": (re.compile(rf"(?im)^[ \t]*#?[ \t]*{_ROLES}[ \t]*(?:\[.*\])?[ \t]*:[ \t]*$"), "system"),
     ".prompt": (re.compile(rf"\{{\{{\s*role\s+[\"']{_ROLES}[\"']\s*\}}\}}"), "user"),
 }
-# Of these only; it may stand below a licence.
-_FRONT_MATTER = re.compile(r"(?s)(?:(?:#[^\n]*|[ \t]*)\n)*---[ \t]*\n(?:.*?\n)?---[ \t]*(?:\n|\Z)")
+_NAMES = {"model": "assistant"}
+_FRONT_MATTER = re.compile(r"(?s)\A(?:(?:#[^\n]*|[ \t]*)\n)*---[ \t]*\n(?:.*?\n)?---[ \t]*(?:\n|\Z)")
 
 
 def read_prompt_file(path: Path, display_path: str) -> PromptTemplate:
@@ -54,19 +54,12 @@ def _messages(source: Source) -> tuple[JsonPath, Any]:
 
 
 def _marked(source: Source, marks: re.Pattern[str], first: str) -> Source:
-    """A text with marks as messages, each with its place; what is not sent is blank in the text."""
-    text = _FRONT_MATTER.sub(_blank, source.text, count=1) if _FRONT_MATTER.match(source.text) else source.text
-    said = [*marks.finditer(text)]
-    roles = [first, *(mark[1].lower().replace("model", "assistant") for mark in said)]
-    begins, ends = [0, *(mark.end() for mark in said)], [*(mark.start() for mark in said), len(text)]
-    pieces = [piece for piece in zip(roles, begins, ends, strict=True) if text[piece[1] : piece[2]].strip()]
-    messages = [{"role": role, "content": text[begin:end].strip()} for role, begin, end in pieces]
-    places = {(number, "role"): (begin, begin) for number, (_, begin, _) in enumerate(pieces)}
-    return Source(source.path, marks.sub(_blank, text), messages, has_marks=True, marks=places)
-
-
-def _blank(match: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", match[0])
+    """A text with marks as messages; marks and front matter are blank in it."""
+    text = _FRONT_MATTER.sub(lambda front: "\n" * front[0].count("\n"), source.text)
+    pieces = [first, *marks.split(text)]
+    said = [(role.lower(), piece.strip()) for role, piece in zip(pieces[::2], pieces[1::2], strict=True)]
+    messages = [{"role": _NAMES.get(role, role), "content": content} for role, content in said if content]
+    return Source(source.path, marks.sub(lambda mark: " " * len(mark[0]), text), messages, has_marks=True)
 
 
 def _chat_problems(source: Source) -> Iterator[FileProblem]:

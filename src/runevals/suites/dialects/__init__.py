@@ -64,20 +64,16 @@ def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
 
 def _source(path: Path, display_path: str) -> Source:
     """The values of a file. Raises InvalidSuite, and OtherFormat for what is known to be something else."""
-    table = {**TABLES, ".xml": _root_of_xml}.get(path.suffix)
     text = read_text(path, display_path)
-    _refuse_other(Source(display_path, text, None, has_marks=True), path)
-    source = read(path, display_path) if table is None else table(text, display_path)
-    _refuse_other(source, path)
-    return source
-
-
-def _refuse_other(source: Source, path: Path) -> None:
-    """Raises OtherFormat for what is known to be something else, by its value or its ending alone."""
+    source = Source(display_path, text, None, has_marks=True)
+    if other_format(None, path.name) is None:  # by its ending alone
+        table = {**TABLES, ".xml": _root_of_xml}.get(path.suffix)
+        source = read(path, display_path) if table is None else table(text, display_path)
     other = other_format(source.value, path.name)
     if other is not None:
         message = other.advice(source.value, os.path.relpath(path))
         raise OtherFormat([source.problem((), message, rule="unknown-format")])
+    return source
 
 
 def _root_of_xml(text: str, display_path: str) -> Source:
