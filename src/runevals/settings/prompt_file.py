@@ -37,7 +37,7 @@ def read_prompt_file(path: Path, display_path: str) -> PromptTemplate:
     else:
         text = read_text(path, display_path).replace("\r\n", "\n")
         source = Source(display_path, text, [{"role": "user", "content": text.strip("\n")}])
-        source = _marked(source, *_MARKS[path.suffix]) if path.suffix in _MARKS else source
+        source = _by_speaker(source, *_MARKS[path.suffix]) if path.suffix in _MARKS else source
         problems = list(_text_problems(source))
     if problems:
         raise InvalidSuite(problems)
@@ -53,12 +53,14 @@ def _messages(source: Source) -> tuple[JsonPath, Any]:
     return (("messages",), value["messages"]) if isinstance(value, dict) else ((), value)
 
 
-def _marked(source: Source, marks: re.Pattern[str], first: str) -> Source:
+def _by_speaker(source: Source, marks: re.Pattern[str], first: str) -> Source:
     """A text with marks as messages; marks and front matter are blank in it."""
-    text = _FRONT_MATTER.sub(lambda front: "\n" * front[0].count("\n"), source.text)
+    text, of_model = _FRONT_MATTER.subn(lambda front: "\n" * front[0].count("\n"), source.text)
+    if of_model:
+        notice(f"{source.path}: its front matter is not used; the target's settings are")
     pieces = [first, *marks.split(text)]
-    said = [(role.lower(), piece.strip()) for role, piece in zip(pieces[::2], pieces[1::2], strict=True)]
-    messages = [{"role": _NAMES.get(role, role), "content": content} for role, content in said if content]
+    turns = [(role.lower(), piece.strip()) for role, piece in zip(pieces[::2], pieces[1::2], strict=True)]
+    messages = [{"role": _NAMES.get(role, role), "content": content} for role, content in turns if content]
     return Source(source.path, marks.sub(lambda mark: " " * len(mark[0]), text), messages, has_marks=True)
 
 
