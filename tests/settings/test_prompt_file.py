@@ -88,9 +88,10 @@ FRONT = "---\nmodel: m\ninputs:\n  question: {kind: string}\n---\n"
     ],
 )  # fmt: skip
 def test_prompty_and_dotprompt_say_who_says_what_and_their_front_matter_is_not_sent(
-    read, front, name, text, messages
+    read, front, name, text, messages, capfd
 ):
     found = read(name, front + text).messages
+    assert ("its front matter is not used" in capfd.readouterr().err) is bool(front)
     assert [f"{message.role}: {message.content}" for message in found] == messages
 
 

@@ -24,7 +24,7 @@ from runevals.imports.providers import (
 )
 from runevals.imports.remarks import Remark, Remarks
 from runevals.imports.templates import NotPlain, rendered
-from runevals.lib.parsing.shapes import object_in
+from runevals.lib.parsing.shapes import object_in, text_in
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.signatures import PROMPTFOO, other_format
 from runevals.suites.dialects.variables import texts_of
@@ -206,17 +206,15 @@ class _Samples(Struct, frozen=True, kw_only=True):
         values = self._values(test, prompts)
         if empty := next((prompt for prompt in prompts if prompt.is_empty(values)), None):
             raise NotPlain(f"the prompt {empty.label} is empty")
-        category = test.metadata.get("category")
-        return {
-            "sample_id": name,
-            **({"description": test.description} if test.id and test.description else {}),
-            **({"tags": list(dict.fromkeys(prompt.label for prompt in prompts))} if self.tagged else {}),
-            "vars": values,
-            **({"category": category} if isinstance(category, str) else {}),
-            **({"metadata": dict(test.metadata)} if test.metadata else {}),
-            **({"assertions": list(asserted.assertions)} if asserted.assertions else {}),
-            **_rubric(asserted),
+        parts = {
+            "description": test.description if test.id else "",  # else it is the name
+            "tags": list(dict.fromkeys(prompt.label for prompt in prompts)) if self.tagged else [],
+            "category": text_in(test.metadata.get("category")),
+            "metadata": dict(test.metadata),
+            "assertions": list(asserted.assertions),
         }
+        has = {key: part for key, part in parts.items() if part}
+        return {"sample_id": name, "vars": values, **has, **_rubric(asserted)}
 
     def _values(self, test: Test, prompts: Sequence[Prompt]) -> dict[str, Any]:
         """The variables of a test; one that a prompt names and it does not have is empty, as in Nunjucks."""
