@@ -31,7 +31,8 @@ def require_few_calls(*requests: RunRequest) -> None:
     if most is None and not is_change:
         return
     calls = sum(planned_calls(request.settings, request.suites) for request in requests)
-    if is_change and calls > LEAST and (most is None or (calls <= most and _is_of_change(settings))):
+    can_only_lower = settings.file is not None and settings.origins["max_calls"] == settings.file.display_name
+    if is_change and calls > LEAST and (most is None or (calls <= most and can_only_lower)):
         of_base = _calls_of_base(requests)
         most = max(LEAST, TIMES * of_base)
         by = (
@@ -46,11 +47,6 @@ def require_few_calls(*requests: RunRequest) -> None:
             f"{calls} calls of {whose} and judge are planned ({plural(cases, 'case')}, "
             f"repeat: {settings.measure.repeat} by {settings.origins['repeat']}), but at most {most} may be{by}"
         )
-
-
-def _is_of_change(settings: Settings) -> bool:
-    """Whether the change's own settings set the limit: they can only lower it."""
-    return settings.file is not None and settings.origins["max_calls"] == settings.file.display_name
 
 
 def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:

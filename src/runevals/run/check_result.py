@@ -138,7 +138,7 @@ def _models(judgements: Sequence[Judgement]) -> str | None:
 
 
 def _cost(judgements: Sequence[Judgement]) -> float | None:
-    return total([each.cost_usd for each in judgements if each.model is not None]) if judgements else None
+    return total([each.cost_usd for each in judgements if each.model is not None])
 
 
 def _votes(evaluator: Evaluator, judgements: Sequence[Judgement]) -> dict[str, object]:

@@ -29,13 +29,8 @@ SPARE = 4  # for so many calls under way, one more trial
 Probes = Callable[[Trial, int], tuple[Probe, ...]]
 
 
-def no_probes(trial: Trial, index: int) -> tuple[Probe, ...]:  # noqa: ARG001 - as Probes says
-    """For a plan without workspace checks."""
-    return ()
-
-
 def converse(
-    trials: Iterable[Trial], target: Target, *, workers: int, stop: Stop, probes: Probes = no_probes
+    trials: Iterable[Trial], target: Target, *, workers: int, stop: Stop, probes: Probes = lambda *_: ()
 ) -> Generator[Trace]:
     """Yields each trial's trace as it is finished; some more than `workers` are under way.
 

@@ -127,12 +127,15 @@ def _pattern_calls(plan: RunPlan, trace: Trace) -> Iterator[Call]:
     """The calls of evaluators that are quick if their pattern is."""
     trial = plan.trial(trace.position)
     for index, turn in enumerate(trace.turns):
-        for check in checks_of(trial.case.turns[index]):
-            evaluator = check.evaluator
-            if isinstance(evaluator, Scripted) and evaluator.may_be_quick and turn.response.problem is None:
-                call = evaluator.call(_subject(trial, index, turn))
-                if isinstance(call, Call):
-                    yield call
+        calls = (_asks(check.evaluator, trial, index, turn) for check in checks_of(trial.case.turns[index]))
+        yield from (call for call in calls if isinstance(call, Call))
+
+
+def _asks(evaluator: Evaluator, trial: Trial, index: int, turn: TurnTrace) -> Call | Verdict | Problem | None:
+    """What an evaluator wants to be called that may be quick; None of others."""
+    if isinstance(evaluator, Scripted) and evaluator.may_be_quick and turn.response.problem is None:
+        return evaluator.call(_subject(trial, index, turn))
+    return None
 
 
 def _evaluate_one(plan: RunPlan, trace: Trace, world: World) -> Evaluation:
@@ -178,12 +181,10 @@ def _answers_at_once(
     evaluator: Evaluator, trial: Trial, index: int, turn: TurnTrace, sandbox: ScriptRunner
 ) -> bool:
     """Not for plugins: the duration of their evaluators is unknown."""
-    if not is_builtin(evaluator):
-        return False
-    if isinstance(evaluator, Scripted) and evaluator.may_be_quick and turn.response.problem is None:
-        call = evaluator.call(_subject(trial, index, turn))
-        return isinstance(call, Verdict | Problem) or sandbox.is_quick(call)
-    return isinstance(evaluator, Check)
+    call = _asks(evaluator, trial, index, turn) if is_builtin(evaluator) else None
+    if isinstance(call, Call):
+        return sandbox.is_quick(call)
+    return is_builtin(evaluator) and (call is not None or isinstance(evaluator, Check))
 
 
 def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
@@ -282,7 +283,8 @@ def _find(evaluator: Evaluator, subject: Subject, place: Place, world: World) ->
 def _judge(evaluator: Judged, subject: Subject, place: Place, world: World) -> CheckOutcome:
     if world.judge is None:
         return CheckOutcome(Verdict.skipped("no judge (--no-judge)"))
-    if _says_nothing(subject.response.text):
+    # Only white space and punctuation, which some judges rate well.
+    if all(unicodedata.category(character)[0] in "ZPC" for character in subject.response.text):
         return CheckOutcome(Verdict(evaluator.scale.minimum, "the response is empty"))
     question = evaluator.question(subject)
     if isinstance(question, Verdict | Problem):
@@ -291,11 +293,6 @@ def _judge(evaluator: Judged, subject: Subject, place: Place, world: World) -> C
     if judgement.problem is not None:
         return CheckOutcome(judgement.problem, (judgement,))
     return CheckOutcome(evaluator.verdict(judgement), (judgement,))
-
-
-def _says_nothing(text: str) -> bool:
-    """Only white space and punctuation, which some judges rate well."""
-    return all(unicodedata.category(character)[0] in "ZPC" for character in text)
 
 
 def _run_script(evaluator: Scripted, subject: Subject, sandbox: ScriptRunner) -> CheckOutcome:

@@ -18,7 +18,7 @@ from runevals.run.measurement import Measurement, measure
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, open_base, open_old_form, open_side, rerunnable
-from runevals.run.target_runner import HEAD_LOOKS, TargetRunner, with_own_error
+from runevals.run.target_runner import HEAD_LOOKS, TargetRunner
 from runevals.verdict.outcome import Baseline, with_weakenings
 from runevals.verdict.settle import settled
 from runevals.version import __version__
@@ -39,8 +39,9 @@ def compare_with_base(
     """The head compared with the base, with the fresh runs that the verdict needs."""
     rule = request.settings.rules.regression
     with runner_of(head, baseline, request) as runner:
-        result = settled(runner, baseline.report, baseline.source, rule, fresh=baseline.fresh)
-        report, comparison = with_own_error(runner, *result)
+        report, comparison = settled(runner, baseline.report, baseline.source, rule, fresh=baseline.fresh)
+    error = runner.base_error or runner.trouble  # why fresh runs could not be made
+    comparison = replace(comparison, caveats=(*comparison.caveats, *filter(None, [error])))
     return report, with_weakenings(comparison, request.weakenings)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from runevals.evaluators.catalogue import BuiltCheck
-from runevals.evaluators.kinds import Composite, Evaluator, Judged, Subject
+from runevals.evaluators.kinds import Judged, Subject, leaves
 from runevals.records import CheckResult, Outcome, Problem, Response
 from runevals.run.check_result import CheckOutcome, errored
 
@@ -60,13 +60,7 @@ def settled(
 
 def _reads_text(check: BuiltCheck) -> bool:
     """Whether a check looks at the answer, not at what was left in a folder."""
-    return not any(evaluator.needs_workspace for evaluator in _parts(check.evaluator))
-
-
-def _parts(evaluator: Evaluator) -> list[Evaluator]:
-    if not isinstance(evaluator, Composite):
-        return [evaluator]
-    return [part for member in evaluator.members for part in _parts(member.evaluator)]
+    return not any(evaluator.needs_workspace for evaluator in leaves(check.evaluator))
 
 
 def _explained(result: CheckResult, problem: Problem) -> CheckResult:

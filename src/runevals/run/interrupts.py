@@ -16,11 +16,20 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
+def handlers_restored() -> Iterator[bool]:
+    """Restores the handlers of both signals afterwards; whether this thread may set them at all."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = [(number, signal.getsignal(number)) for number in _SIGNALS if is_main]
+    try:
+        yield is_main
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+@contextmanager
 def interruptible(stop: Stop) -> Iterator[None]:
     """In this context the first SIGINT or SIGTERM requests a stop, and the next raises KeyboardInterrupt."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
 
     def first(_number: int, _frame: FrameType | None) -> None:
         for number in _SIGNALS:
@@ -32,9 +41,7 @@ def interruptible(stop: Stop) -> Iterator[None]:
         notice(f"\nStopping: up to {GRACE_S:g} s for answers under way, then the reports. Again to stop at once.")
         stop.ask(Problem(code="interrupted", message="the run was interrupted"), grace_s=GRACE_S)
 
-    before = [signal.signal(number, first) for number in _SIGNALS]
-    try:
+    with handlers_restored() as may_be_set:
+        for number in _SIGNALS if may_be_set else ():
+            signal.signal(number, first)
         yield
-    finally:
-        for number, handler in zip(_SIGNALS, before, strict=True):
-            signal.signal(number, handler)

@@ -62,10 +62,6 @@ class OtherSide(Struct):
             self.problem = error.first_line
 
 
-def _round_of(trial: Trial) -> int:
-    return 1 if trial.case.category in CRITICAL_CATEGORIES else trial.attempt
-
-
 class Measurement:
     """One side being measured, round by round: converse → evaluate → score."""
 
@@ -97,7 +93,7 @@ class Measurement:
         # A case is scored and written while others are awaited, if nothing of it will be redacted at the end.
         unchanged = settings.redaction.redact == "full" and not settings.redaction.redact_patterns
         self._scores_early = unchanged and not world.target.identity().deterministic
-        self._rounds = 0
+        self.rounds_made = 0  # by `next_round`
         self.other: OtherSide | None = None  # is measured in the same rounds
 
     @property
@@ -113,8 +109,7 @@ class Measurement:
     @property
     def subject(self) -> str:
         """The suites and the target, by name."""
-        names = (suite_names(self.plan.suites), target_name(self._world.target.identity()))
-        return " · ".join(filter(None, names))
+        return " · ".join(filter(None, (suite_names(self.plan.suites), target_name(self.target))))
 
     def redact(self, text: str) -> str:
         """`text` as it may be shown."""
@@ -137,16 +132,15 @@ class Measurement:
         """One attempt at every case, the one with this number."""
         yield from self._with_other(self.plan.round(number), number)
 
-    @property
-    def rounds_made(self) -> int:
-        """The number of rounds made by `next_round`."""
-        return self._rounds
-
     def next_round(self) -> Iterator[Evaluation]:
         """The first round not yet made. The first one has every attempt at the cases of which each must pass."""
-        self._rounds += 1
-        trials = (trial for trial in self.plan.trials if _round_of(trial) == self._rounds)
-        yield from self._with_other(trials, self._rounds)
+        self.rounds_made += 1
+        trials = (
+            trial
+            for trial in self.plan.trials
+            if (1 if trial.case.category in CRITICAL_CATEGORIES else trial.attempt) == self.rounds_made
+        )
+        yield from self._with_other(trials, self.rounds_made)
 
     def _with_other(self, trials: Iterable[Trial], number: int) -> Iterator[Evaluation]:
         yield from self.evaluations(trials)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, plural, short_list
-from runevals.records import AttemptReport, Comparison, Conclusion, Finding, RunReport, State
+from runevals.records import AttemptReport, Conclusion, Finding, RunReport, State
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.unmeasured import own_error, require_measured
 from runevals.run.measurement import Measurement, side_by_side
@@ -240,14 +240,6 @@ def _other_runs(earlier: RunReport, report: RunReport) -> RunReport:
 
 def _unnumbered(attempt: AttemptReport) -> AttemptReport:
     return replace(attempt, attempt=0)
-
-
-def with_own_error(
-    runner: TargetRunner, report: RunReport, comparison: Comparison
-) -> tuple[RunReport, Comparison]:
-    """The comparison, which says why fresh runs could not be made."""
-    error = runner.base_error or runner.trouble
-    return report, replace(comparison, caveats=(*comparison.caveats, *filter(None, [error])))
 
 
 def _on(side: RunSide, pair: Pair) -> Key:

@@ -27,7 +27,7 @@ from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
 from runevals.run.provenance import unchanged_commit
-from runevals.run.redaction.redactors import base_without_patterns
+from runevals.run.redaction.redactors import without_patterns
 from runevals.run.request import RunRequest
 from runevals.run.sides import measure_base
 from runevals.settings.resolve import RawSettings, Settings
@@ -120,8 +120,9 @@ def find_stored(settings: Settings, of_job: StoredBase | None, own_commit: str |
 
 
 def _without_patterns(stored: StoredBase, settings: Settings) -> StoredBase:
-    """Redacted again: the result may be older than the patterns."""
-    return replace(stored, baseline=base_without_patterns(stored.baseline, settings))
+    """Redacted again: the result may be older than the patterns, and its answers are shown beside the head's."""
+    base = stored.baseline
+    return replace(stored, baseline=base and replace(base, report=without_patterns(base.report, settings)))
 
 
 def _is_to_be_run(settings: Settings) -> bool:

@@ -62,7 +62,9 @@ class ChangeHunks(Struct, frozen=True, kw_only=True):
         for file, parts in self.files:
             name = file.path or file.old_path or ""
             if parts:
-                contents[name] = b"".join(line for part in parts for line in _side(part, put_back))
+                contents[name] = b"".join(
+                    line for part in parts for line in (part.before if part.hunk in put_back else part.now)
+                )
             elif whole[name] in put_back:
                 contents |= {file.path or "": None, file.old_path or "": file.before}
             else:
@@ -78,17 +80,12 @@ def hunks_of(files: Iterable[ChangedFile]) -> ChangeHunks:
     for file in files:
         parts: list[_Part] = []
         for part, hunk in _compared(file):
-            number = len(hunks) if hunk is not None else None
-            hunks += [] if hunk is None else [hunk]
-            parts.append(replace(part, hunk=number))
+            parts.append(part if hunk is None else replace(part, hunk=len(hunks)))
+            hunks += filter(None, [hunk])
         if not parts:
             hunks.append(Hunk(path=file.path or file.old_path or "", kind="file"))
         parts_of.append((file, tuple(parts)))
     return ChangeHunks(hunks=tuple(hunks), files=tuple(parts_of))
-
-
-def _side(part: _Part, put_back: HunkSet) -> Sequence[bytes]:
-    return part.before if part.hunk is not None and part.hunk in put_back else part.now
 
 
 def _compared(file: ChangedFile) -> Iterator[tuple[_Part, Hunk | None]]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import socket
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from runevals.records.errors import ExternalError, InvalidSettings
+from runevals.run.interrupts import handlers_restored
 
 REACH_S = 5.0
-_HANDLED = (signal.SIGINT, signal.SIGTERM)
 HOW = (
     "start one with `ray start --head`, add machines with `ray start --address HOST:6379`, and name it with "
     "--ray-address HOST:6379 or RAY_ADDRESS"
@@ -38,7 +36,7 @@ def connected(ray_address: str | None, environment: Mapping[str, str]) -> Iterat
     address = ray_address or environment.get("RAY_ADDRESS") or "auto"
     _require_reachable(address)
     os.environ.setdefault("RAY_COLOR_PREFIX", "0")  # else what Ray prints of a lost node is coloured in files too
-    with _signals_kept():
+    with handlers_restored():  # Ray replaces that of SIGTERM
         try:
             ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
         except ConnectionError as error:
@@ -68,17 +66,3 @@ def _require_reachable(address: str) -> None:
 
 def _line(error: Exception) -> str:
     return " ".join(str(error).split())[:500]
-
-
-@contextmanager
-def _signals_kept() -> Iterator[None]:
-    """Restores the handler of SIGTERM, which Ray replaces."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = [signal.getsignal(number) for number in _HANDLED]
-    try:
-        yield
-    finally:
-        for number, handler in zip(_HANDLED, before, strict=True):
-            signal.signal(number, handler)

@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from msgspec.structs import replace
-
 from runevals.lib.text.secrets import redacted, redactor
 from runevals.records import RunReport
 from runevals.records.script import ScriptRunner
 from runevals.settings.resolve import Settings
 from runevals.settings.stages import RedactionSettings
-from runevals.verdict.outcome import Baseline
 
 if TYPE_CHECKING:
     from runevals.run.redaction.patterns import PatternRedactor
@@ -52,11 +49,6 @@ def without_patterns(report: RunReport, settings: Settings) -> RunReport:
         return report
     with _patterns(settings.redaction) as patterns:
         return patterns.within_report(report)
-
-
-def base_without_patterns(baseline: Baseline | None, settings: Settings) -> Baseline | None:
-    """Redacts a base: its answers are shown beside the head's."""
-    return baseline and replace(baseline, report=without_patterns(baseline.report, settings))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from runevals.records import CaseReport, RunReport, Suite
+from runevals.records import RunReport, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.run.baseline.from_files import is_remote, read_baseline
 from runevals.run.load import plan_of
@@ -83,15 +83,11 @@ def _has_document(compare: CompareSettings) -> bool:
 
 
 def _durations_ms(base: RunReport) -> dict[CaseName, int]:
-    durations = {(case.suite, case.key): _duration_ms(case) for case in base.cases}
-    return {case: duration for case, duration in durations.items() if duration is not None}
-
-
-def _duration_ms(case: CaseReport) -> int | None:
-    """How long the target took for one attempt, on average; None if that is unknown."""
-    attempts = [
-        sum(turn.latency_s for turn in attempt.turns if turn.latency_s is not None)
-        for attempt in case.attempts
-        if any(turn.latency_s is not None for turn in attempt.turns)
-    ]
-    return round(1000 * sum(attempts) / len(attempts)) if attempts else None
+    """How long the target took for one attempt at each case, on average, if that is known."""
+    durations_ms = {}
+    for case in base.cases:
+        turns = ([turn.latency_s for turn in attempt.turns] for attempt in case.attempts)
+        attempts = [sum(known) for some in turns if (known := [one for one in some if one is not None])]
+        if attempts:
+            durations_ms[case.suite, case.key] = round(1000 * sum(attempts) / len(attempts))
+    return durations_ms

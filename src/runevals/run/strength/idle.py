@@ -30,7 +30,8 @@ class NeverFails:
         if isinstance(evaluator, Composite):
             return self._group_reason(evaluator, expected)
         if evaluator.name in PATTERNS and isinstance(evaluator, Scripted):
-            return "the pattern is found in every text" if self._finds_all(evaluator, expected) else None
+            is_everywhere = all(self._finds(evaluator, expected, probe) for probe in PROBES)
+            return "the pattern is found in every text" if is_everywhere else None
         return evaluator.never_fails(expected)
 
     def _group_reason(self, evaluator: Composite, expected: str | None) -> str | None:
@@ -53,9 +54,6 @@ class NeverFails:
             for member, reason_ in zip(evaluator.members, reasons, strict=True)
             if reason_
         )
-
-    def _finds_all(self, evaluator: Scripted, expected: str | None) -> bool:
-        return all(self._finds(evaluator, expected, probe) for probe in PROBES)
 
     def _finds(self, evaluator: Scripted, expected: str | None, probe: str) -> bool:
         call = evaluator.call(Subject(prompt="", response=Response(text=probe, value=probe), expected=expected))
