@@ -7,10 +7,11 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Literal, Protocol, TypeVar
 
 from msgspec import to_builtins
-from msgspec.structs import replace
+from msgspec.structs import asdict
 
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
@@ -19,13 +20,17 @@ from runevals.lib.parsing.shapes import is_number
 from runevals.lib.parsing.source import read_line, unique_keys
 from runevals.lib.text.escape import one_line, revealed
 from runevals.lib.text.secrets import beginning
-from runevals.models.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
+from runevals.models.chat.chat import Chat, ChatFailed, ParameterRefused
 from runevals.models.chat.prices import Prices
 from runevals.models.chat.reply import ChatReply
 from runevals.records import FileProblem, Location, ModelIdentity, Problem
 from runevals.records.errors import InvalidSuite, JudgeRefused
 from runevals.records.judgement import Judgement, Question
 
+T = TypeVar("T")
+
+MOST_REPLIES = 2  # to one question
+_WHO = {"judge": "judge", "user": "model of the simulated user"}
 PROMPT_VERSION = 2
 _MOST_REASON = 2000  # characters
 MOST_ENUMERATED = 20  # scores that a schema lists one by one
@@ -100,46 +105,50 @@ class ModelJudge:
     ) -> Judgement:
         """Asks; if the reply cannot be parsed, asks a second time and says why."""
         nonce = secrets.token_hex(16)
-        messages = _messages(question, nonce)
-        replies: list[ChatReply] = []
-        complaint = ""
-        for _ in range(2):
-            try:
-                reply = self.reply(messages, lambda form: _response_format(form, question, nonce), question.model)
-            except ChatFailed as error:
-                if error.refused:
-                    raise JudgeRefused(f"the judge refuses every call: {error}") from error
-                return self._judgement(replies, problem=Problem(code=f"judge_{error.kind}", message=str(error)))
-            replies.append(reply)
-            outcome = read_reply(reply, question, nonce)
-            if isinstance(outcome, tuple):
-                judgement = self._judgement(replies, score=outcome[0], reason=outcome[1])
-                return replace(judgement, dimensions=_dimensions(reply, question, nonce))
-            complaint = outcome
-            repair = f"That cannot be used: {complaint}. Reply again, with the JSON object only."
-            messages = [*messages, {"role": "assistant", "content": reply.text or ""}]
-            messages.append({"role": "user", "content": repair})
-        return self._judgement(replies, problem=Problem(code="judge_unparseable", message=complaint))
 
-    def _judgement(
+        def read(reply: ChatReply) -> tuple[float, str, Mapping[str, float]] | str:
+            outcome = read_reply(reply, question, nonce)
+            return outcome if isinstance(outcome, str) else (*outcome, _dimensions(reply, question, nonce))
+
+        form_of = partial(_response_format, question=question, nonce=nonce)
+        outcome, spent = self.outcome_of(_messages(question, nonce), form_of, read, model=question.model)
+        if isinstance(outcome, Problem):
+            return Judgement(score=None, problem=outcome, **spent)
+        score, reason, dimensions = outcome
+        return Judgement(score=score, reason=reason, dimensions=dimensions, **spent)
+
+    def outcome_of(
         self,
-        replies: Sequence[ChatReply],
+        messages: Sequence[Mapping[str, object]],
+        response_format: Callable[[str], Mapping[str, object]],
+        read: Callable[[ChatReply], T | str],
         *,
-        score: float | None = None,
-        reason: str = "",
-        problem: Problem | None = None,
-    ) -> Judgement:
-        """The judgement, with the cost of all replies: those that could not be parsed were paid for too."""
-        spent = self.spent(replies)
-        return Judgement(
-            score=score,
-            reason=reason,
-            problem=problem,
-            model=(replies[-1].model or self._chat.endpoint.model) if replies else None,
-            cost_usd=spent.cost_usd,
-            input_tokens=spent.input_tokens,
-            output_tokens=spent.output_tokens,
-        )
+        who: Literal["judge", "user"] = "judge",
+        model: str | None = None,
+    ) -> tuple[T | Problem, dict[str, Any]]:
+        """(what `read` makes of the reply, or the problem; the model, and the cost of all replies).
+
+        If `read` returns a text, which says why the reply cannot be used, it is asked for a second time: both were
+        paid for. Raises JudgeRefused.
+        """
+        replies: list[ChatReply] = []
+        outcome: T | str | Problem = ""
+        try:
+            while isinstance(outcome, str) and len(replies) < MOST_REPLIES:
+                reply = self.reply(messages, response_format, model)
+                replies.append(reply)
+                outcome = read(reply)
+                repair = f"That cannot be used: {outcome}. Reply again, with the JSON object only."
+                messages = [*messages, {"role": "assistant", "content": reply.text or ""}]
+                messages.append({"role": "user", "content": repair})
+        except ChatFailed as error:
+            if error.refused:
+                raise JudgeRefused(f"the {_WHO[who]} refuses every call: {error}") from error
+            outcome = Problem(code=f"{who}_{error.kind}", message=str(error))
+        if isinstance(outcome, str):
+            outcome = Problem(code=f"{who}_unparseable", message=outcome)
+        spent = asdict(self._chat.spent(replies, self._prices))
+        return outcome, {**spent, "model": (replies[-1].model or self._chat.endpoint.model) if replies else None}
 
     def identity(self) -> ModelIdentity:
         """Model, prompt and parameters, with the parameters that the endpoint refused."""
@@ -150,10 +159,6 @@ class ModelJudge:
             prompt_hash=fingerprint([PROMPT_VERSION, SYSTEM_PROMPT, _rubrics()]),
             detail={"parameters": self._current_parameters(), "dropped_parameters": sorted(self._dropped)},
         )
-
-    def spent(self, replies: Sequence[ChatReply]) -> ChatUsage:
-        """The tokens and the cost of these replies."""
-        return self._chat.spent(replies, self._prices)
 
     def reply(
         self,

@@ -45,7 +45,7 @@ class Panel:
             problem = next(judgement.problem for judgement in judgements if judgement.problem is not None)
             return replace(spent, problem=problem)
         middle = float(median(scores))
-        nearest = min(scored, key=lambda judgement: abs((judgement.score or 0.0) - middle))
+        _, nearest = min(zip(scores, scored, strict=True), key=lambda pair: abs(pair[0] - middle))
         return replace(
             spent,
             score=middle,

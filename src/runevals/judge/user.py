@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from msgspec import Struct
 
 from runevals.judge.model import ModelJudge, between_markers, objects_with, schema_format
 from runevals.lib.parsing.canonical import fingerprint
-from runevals.models.chat.chat import ChatFailed
 from runevals.models.chat.reply import ChatReply
 from runevals.records import Message, Problem, SimulatedUser
-from runevals.records.errors import JudgeRefused
 
 MOST_CHARACTERS = 20_000  # of a message
 SYSTEM_PROMPT = """You play a user who writes to another system. Stay in this role until the end.
@@ -64,38 +63,16 @@ class ModelUser:
     def next_message(self, user: SimulatedUser, conversation: Sequence[Message]) -> UserMessage:
         """Asks; if the reply cannot be parsed, asks a second time and says why."""
         nonce = secrets.token_hex(16)
-        messages = _messages(user, conversation, nonce)
-        replies: list[ChatReply] = []
-        complaint = ""
-        for _ in range(2):
-            try:
-                reply = self._judge.reply(messages, lambda form: _response_format(form, nonce))
-            except ChatFailed as error:
-                if error.refused:
-                    raise JudgeRefused(f"the model of the simulated user refuses every call: {error}") from error
-                return self._message(replies, problem=Problem(code=f"user_{error.kind}", message=str(error)))
-            replies.append(reply)
-            message = read_message(reply, nonce, may_stop=bool(conversation))
-            if message is None or message[0]:
-                return self._message(replies, text=None if message is None else message[0])
-            complaint = message[1]
-            repair = f"That cannot be used: {complaint}. Reply again, with the JSON object only."
-            messages = [*messages, {"role": "assistant", "content": reply.text or ""}]
-            messages.append({"role": "user", "content": repair})
-        return self._message(replies, problem=Problem(code="user_unparseable", message=complaint))
 
-    def _message(
-        self, replies: Sequence[ChatReply], *, text: str | None = None, problem: Problem | None = None
-    ) -> UserMessage:
-        spent = self._judge.spent(replies)
-        return UserMessage(
-            text=text,
-            problem=problem,
-            model=(replies[-1].model or self._judge.identity().model) if replies else None,
-            cost_usd=spent.cost_usd,
-            input_tokens=spent.input_tokens,
-            output_tokens=spent.output_tokens,
-        )
+        def read(reply: ChatReply) -> tuple[str | None] | str:
+            message = read_message(reply, nonce, may_stop=bool(conversation))
+            return (None,) if message is None else message[1] or (message[0],)
+
+        form_of = partial(_response_format, nonce=nonce)
+        outcome, spent = self._judge.outcome_of(_messages(user, conversation, nonce), form_of, read, who="user")
+        if isinstance(outcome, Problem):
+            return UserMessage(problem=outcome, **spent)
+        return UserMessage(text=outcome[0], **spent)
 
     def identity(self) -> dict[str, object]:
         """The model, and the hash of the instructions."""
