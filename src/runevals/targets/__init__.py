@@ -22,3 +22,18 @@ class Target(Protocol):
 
     def close(self) -> None:
         """Ends what the target started."""
+
+
+class TargetAround:
+    """A target in front of another: it is known as that one, and ended with it."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def identity(self) -> ModelIdentity:
+        """The target's."""
+        return self._target.identity()
+
+    def close(self) -> None:
+        """Ends the target."""
+        self._target.close()

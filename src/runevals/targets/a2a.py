@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from runevals.models.http.throttle import CallFailed, final_failure
@@ -105,16 +106,13 @@ class A2ATarget:
             lambda: self._client.send(prompt, message_id, context_id=context_id, task_id=task_id), final_failure
         )
 
-    def _task(self, task_id: str) -> AgentReply:
-        return self._throttle.call(lambda: self._client.task(task_id), final_failure)
-
     def _await_end(self, reply: AgentReply, deadline: float) -> AgentReply:
         """The final reply: polls while the task is working and there is time."""
         pause = FIRST_PAUSE_S
         while reply.state in _AT_WORK and time.monotonic() + pause < deadline:
             time.sleep(pause)
             pause = min(LONGEST_PAUSE_S, 1.5 * pause)
-            reply = self._task(reply.task_id or "")
+            reply = self._throttle.call(partial(self._client.task, reply.task_id or ""), final_failure)
         return reply
 
 

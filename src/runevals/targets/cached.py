@@ -11,7 +11,7 @@ from runevals.lib.parsing.record_json import from_json, json_text
 from runevals.lib.storage.cache import Cache, SignedCache
 from runevals.lib.text.secrets import redacted
 from runevals.records import Conversation, ModelIdentity, Response
-from runevals.targets import Target
+from runevals.targets import Target, TargetAround
 from runevals.version import __version__
 
 
@@ -26,16 +26,18 @@ class Cacheable(Target, Protocol):
         """Everything an answer depends on, as JSON."""
 
 
-class CachedTarget:
+class CachedTarget(TargetAround):
     """Looks an answer up by everything it depends on, including its case, attempt and turn, before it asks.
 
     Each attempt has its own entry: a cached answer is never reused for another attempt. It is returned with its
     original cost and time, marked as cached.
     """
 
+    _target: Cacheable
+
     def __init__(self, target: Cacheable, cache: Cache, *, redact: Callable[[str], str]) -> None:
         """An answer that `redact` would change is not cached: without its secrets it would be another answer."""
-        self._target = target
+        super().__init__(target)
         self._cache = SignedCache(cache, target.secret)
         self._redact = redact
         self._models: set[str] = set()
@@ -56,10 +58,6 @@ class CachedTarget:
         """The target's identity, with the models of the cached answers."""
         identity = self._target.identity()
         return replace(identity, reported=tuple(sorted({*identity.reported, *self._models})))
-
-    def close(self) -> None:
-        """Ends the target."""
-        self._target.close()
 
     def _read(self, text: str) -> Response:
         response = replace(from_json(text, Response), cached=True)

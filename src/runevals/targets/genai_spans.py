@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from runevals.lib.nullable import total, whole_total
 from runevals.lib.parsing.json_forms import json_in
+from runevals.lib.parsing.shapes import is_whole
 from runevals.models.chat.prices import Prices
 from runevals.programs.otlp_spans import Span
 from runevals.records import ToolCall
@@ -125,7 +126,7 @@ def _tokens(span: Span, *names: str) -> int | None:
     for name in names:
         count = span.attributes.get(f"gen_ai.usage.{name}_tokens")
         if count is not None:
-            if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= LARGEST:
+            if not is_whole(count) or not 0 <= count <= LARGEST:
                 what = f"gen_ai.usage.{name}_tokens must be a whole number up to {LARGEST:g}"
                 raise ValueError(f"{what}, but is {str(count)[:40]}")
             return count

@@ -133,7 +133,7 @@ def _holds(what: str, expected: Any, common: tuple[object, object, object], valu
         case "file_path_endswith":
             return isinstance(path, str) and (path == expected or path.endswith("/" + expected.lstrip("/")))
         case "url":
-            return isinstance(url, str) and url == expected
+            return bool(url == expected)
         case "url_glob":
             return isinstance(url, str) and _glob(expected, url)
         case "command_glob":

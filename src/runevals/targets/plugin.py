@@ -8,10 +8,10 @@ from typing import Any, Protocol, cast
 
 from runevals.lib.plugins import package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import Conversation, ModelIdentity, Problem, Response
+from runevals.records import Conversation, Problem, Response
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.traits import Traits
-from runevals.targets import Target
+from runevals.targets import Target, TargetAround
 from runevals.targets.kind import NOT_SENT, Making, Section, TargetSettings, refusing
 from runevals.targets.reach import Reach, Written, canonical, rules
 
@@ -57,11 +57,8 @@ def _validated(response: Response) -> Response:
     return response
 
 
-class _Guarded:
+class _Guarded(TargetAround):
     """The target of a plugin: what it raises is a failed answer, not the end of the run."""
-
-    def __init__(self, target: Target) -> None:
-        self._target = target
 
     def answer(self, conversation: Conversation) -> Response:
         """The plugin's answer."""
@@ -72,14 +69,6 @@ class _Guarded:
         except Exception as error:  # noqa: BLE001 - whatever a package does
             problem = Problem(code="target_failed", message=f"{type(error).__name__}: {error}")
             return Response(problem=problem)
-
-    def identity(self) -> ModelIdentity:
-        """Who answers."""
-        return self._target.identity()
-
-    def close(self) -> None:
-        """Ends what the target started."""
-        self._target.close()
 
 
 def _plugin(written: Written) -> Iterator[Reach]:

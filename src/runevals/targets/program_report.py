@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.json_forms import json_in
+from runevals.lib.parsing.shapes import is_number
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Citation, Delivery, Problem, Response, ToolCall
 
@@ -164,7 +165,7 @@ def number(report: Mapping[str, object], *names: str) -> float | None:
     value = _either(report, *names)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST:
+    if not is_number(value) or not 0 <= value <= LARGEST:
         raise ValueError(f"'{names[0]}' must be a number from 0 to {LARGEST:g}")
     return float(value)
 
@@ -172,7 +173,7 @@ def number(report: Mapping[str, object], *names: str) -> float | None:
 def count(report: Mapping[str, object], *names: str) -> int | None:
     """The first of these fields that is present, as an integer. Raises ValueError if it is not one."""
     value = number(report, *names)
-    if value is not None and (value < 0 or value != int(value)):
+    if value is not None and value != int(value):
         raise ValueError(f"'{names[0]}' must be a whole number")
     return None if value is None else int(value)
 

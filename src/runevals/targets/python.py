@@ -80,7 +80,7 @@ class PythonTarget:
         try:
             request = request_of(conversation)
             request["messages"] = [*self._opening, *request["messages"]]
-            request["cwd"] = self._folder_of(conversation)
+            request["cwd"] = None if conversation.workspace is None else str(conversation.cwd)
             reply = json.loads(worker.exchange(request, self._timeout_s))
             while (answered := mocks.reply_to(reply)) is not None:
                 reply = json.loads(worker.exchange(answered, start + self._timeout_s - time.monotonic()))
@@ -100,10 +100,6 @@ class PythonTarget:
         else:
             self._idle.put(worker)
         return with_calls(response_of(reply, latency_s), mocks)
-
-    def _folder_of(self, conversation: Conversation) -> str | None:
-        """The folder that the function works in, if it is not the target's own."""
-        return None if conversation.workspace is None else str(conversation.cwd)
 
     def identity(self) -> ModelIdentity:
         """The function."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from runevals.programs.processes import end_those_in, in_attempt
-from runevals.records import WORKSPACE_BROKEN, Conversation, ModelIdentity, Problem, Response
+from runevals.records import WORKSPACE_BROKEN, Conversation, Problem, Response
 from runevals.repository.fresh_copy import OF_CONTENT, CannotCopy
 from runevals.run.workspaces.changes import Attempt
 from runevals.run.workspaces.folders import NotMade, Workspaces
-from runevals.targets import Target
+from runevals.targets import Target, TargetAround
 
 
-class WorkspaceTarget:
+class WorkspaceTarget(TargetAround):
     """A target whose attempts each work in a fresh folder."""
 
     def __init__(self, target: Target, workspaces: Workspaces) -> None:
-        self._target = target
+        super().__init__(target)
         self._workspaces = workspaces
 
     def answer(self, conversation: Conversation) -> Response:
@@ -57,11 +57,7 @@ class WorkspaceTarget:
             problem = Problem(code=code, message=f"it left a workspace that cannot be read: {reason}")
             return replace(response, problem=response.problem or problem)
 
-    def identity(self) -> ModelIdentity:
-        """The target's."""
-        return self._target.identity()
-
     def close(self) -> None:
         """Ends the target, and removes all folders."""
-        self._target.close()
+        super().close()
         self._workspaces.close()

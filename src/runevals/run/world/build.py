@@ -163,13 +163,13 @@ def _cached_target(
         raise InvalidSettings("--cache-target: nothing is cached here; name a folder with --cache")
     if settings.base_side is not None and settings.base_side.on_pull_request:
         raise InvalidSettings("--cache-target: ignored on a pull request, where cached answers cannot be trusted")
-    if isinstance(target, OpenAITarget) and target.has_servers:
-        raise InvalidSettings("--cache-target: answers of the MCP servers under test are not cached; leave it out")
     if not isinstance(target, OpenAITarget):
         raise InvalidSettings(
             f"--cache-target keeps answers of openai targets only: what an answer of a {target.identity().type} "
             "target depends on is not known, so that a kept one might be out of date"
         )
+    if target.has_servers:
+        raise InvalidSettings("--cache-target: answers of the MCP servers under test are not cached; leave it out")
     return CachedTarget(target, cache, redact=redact)
 
 

@@ -24,7 +24,7 @@ from runevals.records import (
 from runevals.records.errors import JudgeRefused, TargetRefused
 from runevals.records.judgement import Judgement, Question
 from runevals.run.world.budget import Budget
-from runevals.targets import Target
+from runevals.targets import Target, TargetAround
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ class _Bounds:
             return unanswered(self.budget.stop.refused(str(refusal)))
 
 
-class BoundedTarget:
+class BoundedTarget(TargetAround):
     """A target within a budget."""
 
     def __init__(
@@ -67,7 +67,7 @@ class BoundedTarget:
         reported: bool = False,
     ) -> None:
         """`template`: what its prompts are filled into before it is asked, a part of its identity."""
-        self._target = target
+        super().__init__(target)
         self._template = template
         self._bounds = _Bounds(budget, at_once, reported=reported)
         self._is_free = target.identity().type == "recorded"
@@ -90,10 +90,6 @@ class BoundedTarget:
             return identity
         messages = [[message.role, message.content] for message in template.messages]
         return replace(identity, prompt_hash=fingerprint([identity.prompt_hash, messages]))
-
-    def close(self) -> None:
-        """Ends the target."""
-        self._target.close()
 
 
 class BoundedJudge:

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 from runevals.judge.user import User, UserMessage
 from runevals.lib.nullable import total, whole_total
 from runevals.records import Conversation, Message, ModelIdentity, Response, SimulatedConversation, ToolCall
-from runevals.targets import Target
+from runevals.targets import Target, TargetAround
 
 
-class UserTarget:
+class UserTarget(TargetAround):
     """The target; turns of a simulated user are played until the user stops, or after `max_turns` prompts."""
 
     def __init__(self, target: Target, user: User) -> None:
-        self._target = target
+        super().__init__(target)
         self._user = user
 
     def answer(self, conversation: Conversation) -> Response:
@@ -53,10 +53,6 @@ class UserTarget:
         """The target's, with the model that plays users."""
         identity = self._target.identity()
         return replace(identity, detail={**identity.detail, "simulated_user": self._user.identity()})
-
-    def close(self) -> None:
-        """Ends the target."""
-        self._target.close()
 
 
 def _talk(messages: Sequence[Message], written: Sequence[UserMessage], *, ended: bool) -> SimulatedConversation:

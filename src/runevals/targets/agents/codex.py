@@ -97,7 +97,7 @@ class Codex(Agent):
         *("-a", "--ask-for-approval", "--full-auto", "--dangerously-bypass-approvals-and-sandbox", "-c features"),
         *("-c sandbox_mode", "-c sandbox_workspace_write", "-c approval_policy", "-c web_search"),
         *("-c mcp_servers", "-c model", "-c model_provider", "-c model_providers", "-c openai_base_url"),
-        "-c notify",
+        *("-c notify", "--yolo"),
     )
     harmless_options = ("-c model_reasoning_effort", "-c model_reasoning_summary", "-c model_verbosity")
 

@@ -65,14 +65,6 @@ def _with_key(rule: Rule) -> Rule:
     return lambda written: rule(written) if _has_key(written) else iter(())
 
 
-def _itself(written: Written) -> Iterator[Reach]:
-    yield Reach("agent", written.kind)
-
-
-def _variables(written: Written) -> Iterator[Reach]:
-    return written.variables(written.kind)
-
-
 def _tools(written: Written) -> Iterator[Reach]:
     yield from (Reach("tool", str(tool), written.kind) for tool in written.values["tools"])
 
@@ -103,11 +95,11 @@ class AgentTargetSettings(ProgramSettings, frozen=True, kw_only=True):
     refuses = dict.fromkeys(_OF_OTHERS, NOT_TAKEN)
     reaches = rules(
         "type",
-        of=_with_key(_itself),
+        of=_with_key(lambda written: iter([Reach("agent", written.kind)])),
         tools=_with_key(_tools),
         args=_with_key(_options),
         mcp=_with_key(_servers),
-        env=_variables,
+        env=lambda written: written.variables(written.kind),
     )
 
     @classmethod

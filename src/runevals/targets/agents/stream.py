@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.parsing.shapes import is_whole
 from runevals.lib.parsing.strict_json import finite, refuse_constant
 from runevals.lib.text.secrets import beginning
 from runevals.records import Delivery, Problem, Response, ToolCall
@@ -186,7 +187,7 @@ def read_whole(reader: Reader, output: bytes, latency_s: float, *, exit_code: in
 
 def count(value: object) -> int | None:
     """A number of tokens, None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST else None
+    return value if is_whole(value) and 0 <= value <= LARGEST else None
 
 
 def usage_of(counts: Mapping[str, object], *, cached: str, reasoning: str) -> Usage:
