@@ -47,7 +47,6 @@ WITHOUT: frozenset[str] = frozenset(
         "judge/calibration",
         "models/chat/chat",
         "repository/git",
-        "models/http/rate_window",
         "programs/line_process",
         "lib/parsing/json_path",
         "lib/parsing/json_template",

@@ -16,15 +16,15 @@ def without_tokens(environment: MutableMapping[str, str]) -> dict[str, str]:
     They are still taken out of all that is printed.
     """
     whole = dict(environment)
-    tokens = {name: value for name, value in whole.items() if _is_token(name)}
+    tokens = {
+        name: value
+        for name, value in whole.items()
+        if name in _OF_THE_JOB or (name.startswith(_FOR_ACTIONS) and name.endswith("_TOKEN"))
+    }
     remember(tokens)
     for name in tokens:
         del environment[name]
     return whole
-
-
-def _is_token(name: str) -> bool:
-    return name in _OF_THE_JOB or (name.startswith(_FOR_ACTIONS) and name.endswith("_TOKEN"))
 
 
 def mask_commands(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> Iterator[str]:

@@ -241,20 +241,18 @@ def require_of_run(api: Api, github: str, repository: Path, commit: str | None, 
 
 def tip_of(api: Api, repository: str, branch: str) -> str | None:
     """The newest commit of a branch, never of a tag; None if GitHub does not return it."""
-    try:
-        with github_shape_errors():
-            answer = api.get(f"/repos/{repository}/branches/{quote(branch, safe='')}", READ_COMMITS)
-            return str(answer["commit"]["sha"])
-    except GitHubRefused:
-        return None
+    return _sha_of("commit", api, f"/repos/{repository}/branches/{quote(branch, safe='')}")
 
 
 def merge_base(api: Api, repository: str, base: str, head: str) -> str | None:
     """The commit at which `head` left `base`, a commit or a branch; None if GitHub does not return it."""
+    return _sha_of("merge_base_commit", api, f"/repos/{repository}/compare/{quote(base, safe='')}...{head}")
+
+
+def _sha_of(name: str, api: Api, path: str) -> str | None:
     try:
         with github_shape_errors():
-            answer = api.get(f"/repos/{repository}/compare/{quote(base, safe='')}...{head}", READ_COMMITS)
-            return str(answer["merge_base_commit"]["sha"])
+            return str(api.get(path, READ_COMMITS)[name]["sha"])
     except GitHubRefused:
         return None
 

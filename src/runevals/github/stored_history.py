@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from runevals.github.api import PUBLIC_API, Api, github_shape_errors
+from runevals.github.api import Api, github_shape_errors
 from runevals.github.job import ARTIFACTS
 from runevals.github.stored import MOST_LISTED, READ_RUNS, NotStored, among_many, is_trusted, results_texts
+from runevals.github.this_job import api_of
 from runevals.records import Conclusion
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.reports.results_document import parse
@@ -19,13 +20,12 @@ MOST_UNREADABLE = 20
 
 def api_here(environment: Mapping[str, str]) -> tuple[Api, str]:
     """GitHub's API and the repository, by the variables of a job. Raises InvalidSettings."""
-    repository = environment.get("GITHUB_REPOSITORY", "")
-    token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN", "")
-    if not repository or not token:
+    api = api_of(environment, environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN", ""))
+    if api is None:
         raise InvalidSettings(
             "--from artifacts needs GITHUB_REPOSITORY (OWNER/NAME) and GITHUB_TOKEN, which may read actions"
         )
-    return Api(environment.get("GITHUB_API_URL") or PUBLIC_API, token), repository
+    return api, environment["GITHUB_REPOSITORY"]
 
 
 def stored_history(

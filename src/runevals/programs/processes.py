@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -110,14 +110,12 @@ def hide() -> None:
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
-@contextmanager
-def as_owner() -> Iterator[None]:
+def as_owner() -> AbstractContextManager[None]:
     """This thread and its children run as the workspace's owner meanwhile.
 
     Programs under test may write to the repository and its configuration: git has no more rights than they have.
     """
-    with _acting_as(_state.owner):
-        yield
+    return _acting_as(_state.owner)
 
 
 @contextmanager
@@ -388,11 +386,6 @@ class _Process(Struct, frozen=True):
     began: int
     is_dead: bool
 
-    @property
-    def was_adopted(self) -> bool:
-        """Whether it was not started by this process: such a child leads its session, or is in this one."""
-        return self.session not in (self.pid, os.getsid(0))
-
 
 def _processes() -> Iterator[_Process]:
     for pid in _numbers_in(Path("/proc")):
@@ -430,8 +423,8 @@ def _kill(process: _Process) -> None:
 
 
 def _bury_adopted() -> None:
-    if _state.adopts:
-        _bury(orphan for orphan in _children() if orphan.is_dead and orphan.was_adopted)
+    if _state.adopts:  # a child that we started leads its session, or is in ours
+        _bury(one for one in _children() if one.is_dead and one.session not in (one.pid, os.getsid(0)))
 
 
 def _bury(processes: Iterable[_Process]) -> None:

@@ -334,30 +334,29 @@ def kind_of(mode: int) -> Kind:
 
 def kind_at(root: Path, path: str) -> Kind | None:
     """The content of a path below `root`; None if there is none, or a link is on the way to it."""
-    try:
-        with _Place(root, path, make=False) as place:
-            return kind_of(os.stat(place.name, dir_fd=place.folder, follow_symlinks=False).st_mode)
-    except (OSError, CannotCopy):
-        return None
+    with suppress(OSError, CannotCopy), _Place(root, path, make=False) as place:
+        return kind_of(os.stat(place.name, dir_fd=place.folder, follow_symlinks=False).st_mode)
+    return None
 
 
 def read_file(root: Path, path: str, most: int) -> bytes | None:
     """The content of a plain file below `root`; None if it is another thing, or larger than `most` bytes."""
-    try:
-        with _Place(root, path, make=False) as place, _plain_file(place.folder, place.name, path) as file:
-            content = file.read(most + 1)
-            return content if len(content) <= most else None
-    except (OSError, CannotCopy):
-        return None
+    with suppress(OSError, CannotCopy), _file_at(root, path) as file:
+        content = file.read(most + 1)
+        return content if len(content) <= most else None
+    return None
 
 
 def hash_file(root: Path, path: str) -> str | None:
     """sha256 of a plain file below `root`, None if it cannot be read."""
-    try:
-        with _Place(root, path, make=False) as place, _plain_file(place.folder, place.name, path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, CannotCopy):
-        return None
+    with suppress(OSError, CannotCopy), _file_at(root, path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+    return None
+
+
+def _file_at(root: Path, path: str) -> io.BufferedReader:
+    with _Place(root, path, make=False) as place:
+        return _plain_file(place.folder, place.name, path)
 
 
 def content_hash(source: Path, *, without: Container[str] = ()) -> str:
@@ -419,8 +418,10 @@ class _Place:
         self.folder = os.open(root, _FOLDER)
         try:
             for step in steps[:-1]:
-                if clear:
-                    _clear(self.folder, step)
+                if clear:  # of what is not a folder; a folder is made usable
+                    with suppress(FileNotFoundError):
+                        if not _is_folder(self.folder, step):
+                            os.unlink(step, dir_fd=self.folder)
                 if make:
                     with suppress(FileExistsError):
                         os.mkdir(step, dir_fd=self.folder)
@@ -438,13 +439,6 @@ class _Place:
 
     def __exit__(self, *_: object) -> None:
         os.close(self.folder)
-
-
-def _clear(folder: int, name: str) -> None:
-    """Removes what is not a folder, and makes a folder usable."""
-    with suppress(FileNotFoundError):
-        if not _is_folder(folder, name):
-            os.unlink(name, dir_fd=folder)
 
 
 def _copy_content(file: int, folder: int, name: str, mode: int) -> None:

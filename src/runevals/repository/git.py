@@ -211,11 +211,6 @@ def why_unreadable(repository: Path) -> str | None:
     return str(trouble) if isinstance(trouble, UnreadableRepository) else None
 
 
-def archive(repository: Path, commit: str) -> bytes | None:
-    """The files of a commit as a tar archive, None if git cannot make it."""
-    return git_output(repository, ("archive", "--format=tar", commit))
-
-
 def new_repository(folder: Path) -> bool:
     """Makes a repository of what is in a folder of ours, with one commit; whether that succeeded."""
     author = {"user.name": "runevals", "user.email": "runevals@localhost", "commit.gpgsign": "false"}

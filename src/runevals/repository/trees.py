@@ -159,7 +159,8 @@ def _next(tree: Tree, at: str, real: str, step: _Step, index: int) -> Iterator[t
         here = joined(at, name)
         if not step.fits(name) or (led := _led(tree, real, name)) is None:
             continue
-        if step.is_deep and _is_above(led, real):
+        leads_up = not led or f"{real}/".startswith(f"{led}/")
+        if step.is_deep and leads_up:
             tree.in_circle(here)
         else:
             yield here, led, index if step.is_deep else index + 1
@@ -170,10 +171,6 @@ def _led(tree: Tree, real: str, name: str) -> str | None:
     path = joined(real, name)
     kind = None if name == ".." else tree.kind(path)
     return path if kind in ("file", "folder") else tree.resolve_links(path)
-
-
-def _is_above(folder: str, path: str) -> bool:
-    return not folder or path == folder or path.startswith(f"{folder}/")
 
 
 def files_below(tree: Tree, path: str) -> Iterator[tuple[str, str]]:

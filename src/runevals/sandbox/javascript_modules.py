@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _REGEX = re.compile(r"/(?![*/])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[A-Za-z]*")
+_BEFORE_REGEX = "(,=:[!&|?{};+-*%^~<>"  # one of these characters, or nothing
 _BEFORE_REGEX_WORDS = frozenset(
     {"return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "await", "yield"}
 )
@@ -124,7 +125,8 @@ def _keywords(code: str) -> Iterator[tuple[int, str, bool]]:
             new_line = new_line or "\n" in text
             at = match.end()
             continue
-        if text == "/" and _regex_may_begin(previous) and (pattern := _REGEX.match(code, at)) is not None:
+        may_begin = previous in _BEFORE_REGEX or previous in _BEFORE_REGEX_WORDS
+        if text == "/" and may_begin and (pattern := _REGEX.match(code, at)) is not None:
             at, previous, new_line = pattern.end(), "/", False
             continue
         if text in ("import", "export") and previous != ".":
@@ -147,10 +149,6 @@ def _over_template(code: str, at: int) -> tuple[int, bool]:
         else:
             at += 1
     return at, False
-
-
-def _regex_may_begin(previous: str) -> bool:
-    return previous == "" or previous in "(,=:[!&|?{};+-*%^~<>" or previous in _BEFORE_REGEX_WORDS
 
 
 def _lines(text: str) -> str:

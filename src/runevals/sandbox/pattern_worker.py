@@ -128,19 +128,6 @@ def _ask(what: str, call: Mapping[str, object], pattern: str) -> Any:
         raise _Refused("evaluator_crashed", message) from None
 
 
-def _regex(code: str, arguments: dict[str, str]) -> object:
-    return javascript_test(code, arguments["flags"], arguments["text"])
-
-
-def _regex_many(_code: str, arguments: dict[str, Any]) -> object:
-    return json.loads(_ask("test_many", {"calls": arguments["calls"]}, "many patterns"))
-
-
-def _regex_groups(code: str, arguments: dict[str, str]) -> object:
-    """The whole match and its groups, None for one that took no part; None if nothing matches."""
-    return json.loads(_run_javascript("exec", code, "", arguments["text"]))
-
-
 def _redact(code: str, arguments: dict[str, Any]) -> object:
     """Each text without the matches of the patterns; None if there is no match."""
     patterns = json.loads(code)
@@ -235,9 +222,10 @@ def _load(kind: str) -> None:
 
 
 _KINDS: dict[str, Callable[[str, dict[str, Any]], object]] = {
-    "regex": _regex,
-    "regex_many": _regex_many,
-    "regex_groups": _regex_groups,
+    "regex": lambda code, sent: javascript_test(code, sent["flags"], sent["text"]),
+    "regex_many": lambda _, sent: json.loads(_ask("test_many", {"calls": sent["calls"]}, "many patterns")),
+    # The whole match and its groups, None for one that took no part; None if nothing matches.
+    "regex_groups": lambda code, sent: json.loads(_run_javascript("exec", code, "", sent["text"])),
     "redact": _redact,
     "json_schema": _json_schema,
 }

@@ -132,7 +132,8 @@ class Sandbox:
         if self._closed:
             workers.put(worker)
             raise SandboxUnavailable("the sandbox is closed")
-        if self._timed_out_too_often(call):  # maybe while this call waited for the worker
+        # Maybe while this call waited for the worker.
+        if call.kind in _GRADERS and self._timeouts.get(_grader_of(call), 0) >= MOST_TIMEOUTS:
             workers.put(worker)
             reason = f"not run: this grader timed out {MOST_TIMEOUTS} times in a row"
             return Answer(error="evaluator_timeout", reason=reason)
@@ -169,9 +170,6 @@ class Sandbox:
                 _end_worker(worker)
                 worker = None
             workers.put(worker)
-
-    def _timed_out_too_often(self, call: Call) -> bool:
-        return call.kind in _GRADERS and self._timeouts.get(_grader_of(call), 0) >= MOST_TIMEOUTS
 
     def _count_timeout(self, call: Call, answer: Answer) -> None:
         grader = _grader_of(call)

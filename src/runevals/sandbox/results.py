@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -138,11 +138,11 @@ def _assertion(value: object) -> Answer | str:
     return Answer(passed=passed, score=float(passed), reason=_shortened(message))
 
 
-def _skill(value: object) -> Answer | str:
-    return Answer(value=value)
-
-
-_CONTRACTS = {"evaluator": _grade, "assertion": _assertion, "skill": _skill}
+_CONTRACTS: Mapping[str, Callable[[object], Answer | str]] = {
+    "evaluator": _grade,
+    "assertion": _assertion,
+    "skill": lambda value: Answer(value=value),
+}
 
 
 def _kind(value: object) -> str:

@@ -27,13 +27,11 @@ import lock
 
 MAX_ANSWER_BYTES = 1024 * 1024
 READY_MARK = b"\n"  # a child writes it when its grader is loaded, if the time limit of the call starts then
-_CLOCKS = struct.Struct(
-    "dd"
-)  # the first output of a child, before it is isolated: seconds to run, seconds to load
+# The first output of a child, before it is isolated: seconds to run, seconds to load.
+_CLOCKS = struct.Struct("dd")
 
-Run = Callable[
-    [dict[str, Any], Callable[[], object]], str
-]  # (request, callback after loading) → the answer's text
+# (request, callback after loading) → the answer's text.
+Run = Callable[[dict[str, Any], Callable[[], object]], str]
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from runevals.lib.parsing.strict_json import finite, refuse_constant
 T = TypeVar("T")
 
 _MISSING = re.compile(r"Object missing required field `([^`]*)`")
+_decoder = cache(msgspec.json.Decoder)
 _STEP = re.compile(r"\.|\[(\d+)\]|\[\.\.\.\]")
 
 
@@ -54,11 +55,6 @@ def from_plain(value: object, kind: type[T]) -> T:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise WrongRecord(_complaint(error)) from None
-
-
-@cache
-def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind)
 
 
 def _complaint(error: msgspec.ValidationError) -> str:

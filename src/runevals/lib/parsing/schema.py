@@ -168,10 +168,6 @@ def _words(json_path: JsonPath, error: Any, rules: Any, top: Mapping[str, Any]) 
         yield Complaint(json_path=json_path, message=rules.get("errorMessage") or error.message[:300])
 
 
-def _not_of_type(value: object, types: str | Sequence[str]) -> str:
-    return f"must be {_types(types)}, but is {_kind(value, types)}"
-
-
 def _not_allowed(value: object, allowed: Sequence[object]) -> str:
     options = ", ".join(json.dumps(each) for each in allowed)
     either = options if len(allowed) == 1 else f"one of {options}"
@@ -201,7 +197,7 @@ def _above(number: float, limit: float) -> str:
 
 # By keyword: of the value in the document, and what the schema says there.
 _MESSAGES: Mapping[str, Callable[[Any, Any], str]] = {
-    "type": _not_of_type,
+    "type": lambda value, types: f"must be {_types(types)}, but is {_kind(value, types)}",
     "enum": _not_allowed,
     "const": lambda value, allowed: _not_allowed(value, [allowed]),
     "minItems": _too_few,

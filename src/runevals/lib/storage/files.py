@@ -46,12 +46,19 @@ def require_no_link(*paths: Path) -> None:
     Outside the repository, only the file itself must be none.
     """
     for path in paths:
-        try:
+        with _usage_errors():
             refuse_links(path.parent, [path.name])
-        except ForeignFile as error:
-            raise InvalidSettings(str(error)) from None
-        except OSError:  # absent or inaccessible: the writer will report it
-            continue
+
+
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    """Raises InvalidSettings for a foreign file; what is absent or inaccessible, its writer will report."""
+    try:
+        yield
+    except ForeignFile as error:
+        raise InvalidSettings(str(error)) from None
+    except OSError:
+        return
 
 
 def refuse_links(path: Path, names: Iterable[str]) -> None:
@@ -66,17 +73,10 @@ def require_only(path: Path, names: Collection[str]) -> None:
 
     Unfinished files of these names are allowed.
     """
-    try:
-        with open_folder(path) as inside:
-            for name in _names(inside):
-                if _UNFINISHED.sub(r"\1", name) not in names or not _is_file(name, inside):
-                    raise ForeignFile(
-                        path / name, "was not created by runevals; remove it, or name another folder"
-                    )
-    except ForeignFile as error:
-        raise InvalidSettings(str(error)) from None
-    except OSError:  # absent or inaccessible: the writer will report it
-        return
+    with _usage_errors(), open_folder(path) as inside:
+        for name in _names(inside):
+            if _UNFINISHED.sub(r"\1", name) not in names or not _is_file(name, inside):
+                raise ForeignFile(path / name, "was not created by runevals; remove it, or name another folder")
 
 
 @contextmanager
@@ -225,16 +225,11 @@ def folders_with_mark(path: Path, mark: str) -> list[str]:
     Raises InvalidSettings if this one is behind a link.
     """
     folders = []
-    try:
-        with open_folder(path) as folder:
-            for name in _names(folder):
-                with suppress(OSError), open_folder(path / name) as inside:
-                    if _is_file(mark, inside):
-                        folders.append(name)
-    except ForeignFile as error:
-        raise InvalidSettings(str(error)) from None
-    except OSError:
-        return []
+    with _usage_errors(), open_folder(path) as folder:
+        for name in _names(folder):
+            with suppress(OSError), open_folder(path / name) as inside:
+                if _is_file(mark, inside):
+                    folders.append(name)
     return folders
 
 

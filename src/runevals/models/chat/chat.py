@@ -220,7 +220,8 @@ def _error_of(error: Any, parameters: Mapping[str, object], endpoint: Endpoint, 
         return ChatFailed("rate_limited", f"429: {message} ({place})", refused=True)
     if status in (401, 403):
         return ChatFailed("auth", f"{status}: {message} ({place})", refused=True)
-    if status == 404 and endpoint.model and "model" not in parameters and _knows_no(endpoint.model, body, message):
+    is_of_model = body.get("code") == "model_not_found" or endpoint.model in message  # else of the address
+    if status == 404 and endpoint.model and "model" not in parameters and is_of_model:
         origin = f"; the model comes from {endpoint.model_source}" if endpoint.model_source else ""
         return ChatFailed(
             "failed", f"{endpoint.display_url} has no model {endpoint.model} ({message}){origin}", refused=True
@@ -235,11 +236,6 @@ def _error_of(error: Any, parameters: Mapping[str, object], endpoint: Endpoint, 
             ):
                 return ParameterRefused(parameter, message)
     return failure_of_status(status, message, error.response.headers)
-
-
-def _knows_no(model: str, body: Mapping[str, object], message: str) -> bool:
-    """Whether a 404 is about the model, not about the address."""
-    return body.get("code") == "model_not_found" or model in message
 
 
 def _is_about(parameter: str, message: str) -> bool:

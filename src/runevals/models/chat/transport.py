@@ -101,7 +101,9 @@ class ChatClient:
                 content = self._read_body(reply, slot)
                 latency_s = slot.lasts_s
                 slot.release()
-                return content, latency_s, is_from_cache(reply.headers)
+                # A gateway says so in a header: `X-Cache: HIT`, `cf-aig-cache-status: HIT`.
+                values = [value for name, value in reply.headers.items() if "cache" in name.lower()]
+                return content, latency_s, any(value.lower().startswith("hit") for value in values)
         except self._http.TimeoutException as error:
             raise self.sdk.APITimeoutError(request=error.request) from error
         except (self._http.RequestError, self.sdk.APIConnectionError) as error:
@@ -172,11 +174,6 @@ class ChatClient:
             if slot.lasts_s > self._timeout_s:
                 raise self.sdk.APITimeoutError(request=reply.request)
         return bytes(content)
-
-
-def is_from_cache(headers: Mapping[str, str]) -> bool:
-    """Whether a header of a gateway reports a cache hit: `X-Cache: HIT`, `cf-aig-cache-status: HIT`."""
-    return any("cache" in name.lower() and value.lower().startswith("hit") for name, value in headers.items())
 
 
 def _status_error(sdk: Any, reply: Any) -> Exception:

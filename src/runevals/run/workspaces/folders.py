@@ -50,7 +50,7 @@ from runevals.repository.fresh_copy import (
     stamps,
     write_file,
 )
-from runevals.repository.git import archive, commit_of, new_repository
+from runevals.repository.git import commit_of, git_output, new_repository
 from runevals.run.workspaces.changes import (
     MOST_TEXT_BYTES,
     Attempt,
@@ -205,7 +205,7 @@ class Workspaces:
         if known is not None:
             return known
         commit = commit_of(repository, ref)
-        content = None if commit is None else archive(repository, commit)
+        content = None if commit is None else git_output(repository, ("archive", "--format=tar", commit))
         if content is None:
             raise NotMade(f"git has no commit {ref}")
         with self._lock:
