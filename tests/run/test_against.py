@@ -6,6 +6,10 @@ import json
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runevals.run.against import placebo
 
 AGENT = """
 import json, sys
@@ -21,7 +25,8 @@ if side == "without" and Path("broken").exists():
 says = "yes" if side == "with" or asked["prompt"] == "0?" else "no"
 print(json.dumps({"output": says, "cost_usd": 0.03 if side == "with" else 0.02}))
 """
-SKILL = "---\nname: yes\ndescription: Says yes.\n---\nSay yes.\n"
+FRONT = "---\nname: yes\ndescription: Says yes.\n---\n"
+SKILL = f"{FRONT}Say yes.\n"
 CHECKS = [{"id": "yes", "type": "contains", "value": "yes"}]
 EVALS = [{"id": f"k{number}", "prompt": f"{number}?", "assertions": CHECKS} for number in range(6)]
 TRIGGER = {"id": "loads", "prompt": "Load it?", "should_trigger": True}
@@ -209,3 +214,13 @@ def test_an_agent_has_a_placebo_in_the_place_of_the_skill(tmp_path, project):
     assert (helper.name, placebo) == ("helper", tmp_path / "yes")
     assert [path.name for path in placebo.iterdir()] == ["SKILL.md"]
     assert "Say yes." not in (placebo / "SKILL.md").read_text(encoding="utf-8")
+
+
+@given(st.text(max_size=3000))
+def test_a_placebo_has_the_length_and_the_front_matter_of_its_skill(body):
+    assert placebo(FRONT + body).startswith(FRONT)
+    assert len(placebo(FRONT + body)) == len(FRONT + body)
+
+
+def test_of_a_skill_without_front_matter_all_is_replaced():
+    assert placebo("Say yes.\n") == "The plove"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,11 +10,11 @@ from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
+from runevals.lib.storage.files import write_whole
 from runevals.records import AgainstComparison, Case, RunReport
 from runevals.records.errors import InvalidSettings
 from runevals.run.live import live_target
 from runevals.run.measurement import OtherSide
-from runevals.run.placebo import placebo, placebo_of
 from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
 from runevals.settings.target_names import PLACEBO_SKILL
@@ -24,6 +25,12 @@ from runevals.targets.agents.skills import SKILL_FILE
 from runevals.targets.kind import TargetSettings
 from runevals.verdict.against import against_other
 
+_FRONT = re.compile(r"\A\s*---[ \t\r]*\n.*?^---[ \t\r]*\n", re.MULTILINE | re.DOTALL)
+NEUTRAL = """The plover is a bird of open country. It is found on shores, on moors and on wet meadows in most
+parts of the world. It runs a short way, stops, looks and runs again. It eats worms, insects and small shellfish.
+The nest is a hollow in the ground, and both parents sit on the eggs for about four weeks. The young leave the nest
+on the first day. In autumn many plovers fly south, some of them for several thousand kilometres.
+"""
 LEAVE_OUT = "leave out --against, or write --against none"
 
 
@@ -101,3 +108,18 @@ def _without_triggers(loaded: LoadedSuites) -> LoadedSuites:
 
 def _asks_for_skill(case: Case) -> bool:
     return any(check.name == "skill_triggered" for turn in case.turns for check in turn.checks)
+
+
+def placebo(text: str) -> str:
+    """The text of a SKILL.md with another body of the same length."""
+    front = _FRONT.match(text)
+    head = "" if front is None else front[0]
+    length = len(text) - len(head)
+    return head + (NEUTRAL * (length // len(NEUTRAL) + 1))[:length]
+
+
+def placebo_of(skill: Path, folder: Path) -> Path:
+    """A folder of the skill's name with its placebo alone: no script, no other file."""
+    text = (skill / SKILL_FILE).read_text(encoding="utf-8", errors="replace")
+    write_whole(folder / skill.name / SKILL_FILE, placebo(text))
+    return folder / skill.name

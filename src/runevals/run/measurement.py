@@ -56,7 +56,7 @@ class OtherSide(Struct):
     def round(self, number: int) -> Iterator[Evaluation]:
         """One attempt at every case; nothing more after a failure."""
         try:
-            if not self.problem and number <= self.side.plan.repeat:
+            if not self.problem:
                 yield from self.side.round(number)
         except RunevalsError as error:
             self.problem = error.first_line
@@ -129,8 +129,9 @@ class Measurement:
             yield from self.round(number)
 
     def round(self, number: int) -> Iterator[Evaluation]:
-        """One attempt at every case, the one with this number."""
-        yield from self._with_other(self.plan.round(number), number)
+        """One attempt at every case, the one with this number; nothing after the last."""
+        if number <= self.plan.repeat:
+            yield from self._with_other(self.plan.round(number), number)
 
     def next_round(self) -> Iterator[Evaluation]:
         """The first round not yet made. The first one has every attempt at the cases of which each must pass."""
@@ -238,8 +239,7 @@ def side_by_side(sides: Sequence[Measurement], *, after: int = 0) -> Iterator[Ev
     """The rounds `after` this one of all sides in turn, so that an outage affects all sides alike."""
     for number in range(after + 1, max(side.plan.repeat for side in sides) + 1):
         for side in sides:
-            if number <= side.plan.repeat:
-                yield from side.round(number)
+            yield from side.round(number)
 
 
 def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckResult, ...]) -> TurnReport:

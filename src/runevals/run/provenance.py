@@ -86,10 +86,11 @@ def _uncommitted(settings: Settings, suites: LoadedSuites | None) -> str | None:
     on every commit.
     """
     state = _changed_state(settings)
-    commit = None if state is None else state["commit"]
-    if suites is not None and isinstance(commit, str) and not may_differ(settings, suites, commit):
+    if state is None:
         return None
-    return None if state is None else fingerprint(state)[:12]
+    commit = state["commit"]
+    differs = suites is None or not isinstance(commit, str) or may_differ(settings, suites, commit)
+    return fingerprint(state)[:12] if differs else None
 
 
 def _changed_state(settings: Settings) -> State | None:

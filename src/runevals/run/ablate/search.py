@@ -17,10 +17,10 @@ from runevals.lib.statistics.non_inferiority import non_inferiority_p_value
 from runevals.lib.terminal import terminal_text
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, p_value, plural, points, short_list
-from runevals.records import AttemptReport, Hunk, Outcome
+from runevals.records import AttemptReport, Hunk
 from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.run.blame.hunks import ChangedFile, ChangeHunks, hunks_of
-from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner
+from runevals.run.blame.put_back import Key, PutBackRunner, outcomes, put_back_runner
 from runevals.run.blame.search import require_runnable
 from runevals.run.call_limit import calls_of_attempt
 from runevals.run.cost_estimate import CHARACTERS_OF_A_TOKEN
@@ -130,10 +130,7 @@ def _values(runner: PutBackRunner, request: Without, spent: dict[HunkSet, list[A
     if runs is None:
         return None
     spent.setdefault(request.hunks, []).extend(run for some in runs.values() for run in some)
-    return {
-        key: [float(one.status is Outcome.PASSED) for one in some if one.status.measured]
-        for key, some in runs.items()
-    }
+    return outcomes(runs)
 
 
 def _report(
@@ -209,7 +206,7 @@ def _of_smallest(report: AblationReport) -> Iterator[str]:
     change = f"{points(-report.loss)} in {plural(runs, 'fresh run')}"
     margin = f"at most {100 * report.margin:g} points worse"
     if report.p_value is not None and report.p_value <= LEVEL:
-        yield f"Its pass rate: {change}; it is {margin} ({p_value(report.p_value or 0.0)})"
+        yield f"Its pass rate: {change}; it is {margin} ({p_value(report.p_value)})"
     else:
         yield f"Its pass rate: {change}; that it is {margin} is not shown by so few runs"
     yield "That no case notices a line says as much of the suite as of the line."

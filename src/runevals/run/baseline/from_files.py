@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
-from runevals.lib.text.numbers import first_of
+from runevals.lib.text.numbers import first_of, phrase
 from runevals.models.http.origin import without_credentials
 from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.records import RunReport
@@ -69,7 +69,10 @@ def narrowed(baseline: Baseline, selection: Selection) -> Baseline:
 def _read(source: str, settings: Settings, own_commit: str | None) -> tuple[Baseline, tuple[str, ...]]:
     reading, side = settings.compare.reading, settings.base_side
     if is_remote(source):
-        name = _display_address(source)
+        try:
+            name = without_credentials(source)
+        except ValueError:
+            raise InvalidSettings("the baseline is not an address that can be read") from None
         if is_in_bucket(source):
             return _alone(_in_bucket(source, settings), name)
         return _alone(parse_report(_fetched(source, name).encode(), name, reading), name)
@@ -165,7 +168,7 @@ def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[B
     others = {name: run for name, run in list(runs.items())[:MOST_LOOKED_AT] if run is not newest}
     reasons = {name: why_not_alike(run, newest, settings) for name, run in others.items()}
     alike = [run for name, run in others.items() if reasons[name] is None][: MOST_RUNS - 1]
-    source = _source(folder.name, newest) + (f" and {len(alike)} like it" if alike else "")
+    source = _source(folder.name, newest) + phrase(len(alike), " and {} like it")
     return Baseline(report=pooled(newest, alike), source=source), (*notices, *_left_out(reasons))
 
 
@@ -275,13 +278,6 @@ def _left_out(reasons: Mapping[str, str | None]) -> tuple[str, ...]:
 def _source(name: str, report: RunReport) -> str:
     commit = "" if report.run.commit is None else f" of {report.run.commit[:7]}"
     return f"{name}{commit}, run {report.run.started_at:%Y-%m-%d %H:%M} UTC"
-
-
-def _display_address(address: str) -> str:
-    try:
-        return without_credentials(address)
-    except ValueError:
-        raise InvalidSettings("the baseline is not an address that can be read") from None
 
 
 def _fetched(address: str, name: str) -> str:

@@ -62,10 +62,7 @@ class PutBackRunner(Struct, kw_only=True):
         attempts = self.runs(put_back, needed)
         if attempts is None:
             return None
-        return {
-            key: [float(one.status is Outcome.PASSED) for one in runs if one.status.measured]
-            for key, runs in attempts.items()
-        }
+        return outcomes(attempts)
 
     def runs(self, put_back: HunkSet, needed: Mapping[Key, int]) -> Mapping[Key, Sequence[AttemptReport]] | None:
         """As `measure`, with all that is known of each run."""
@@ -184,3 +181,11 @@ def _require_other_target(restored: TargetSettings | None, head: TargetSettings)
 def _cost(attempt: AttemptReport) -> float | None:
     costs = [turn.cost_usd for turn in attempt.turns]
     return total([0.0, *costs, *(result.cost_usd or 0.0 for turn in attempt.turns for result in turn.results)])
+
+
+def outcomes(attempts: Mapping[Key, Sequence[AttemptReport]]) -> dict[Key, list[float]]:
+    """Whether each run of the cases passed, without those that errored."""
+    return {
+        key: [float(one.status is Outcome.PASSED) for one in runs if one.status.measured]
+        for key, runs in attempts.items()
+    }

@@ -16,6 +16,7 @@ from runevals.evaluators.workspace.evidence import PathsCheck
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.statistics.proportion import share_of_groups
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import short_list
 from runevals.records import Case, Location, Outcome, Problem, Response, WorkspaceChanges
 from runevals.records.script import ScriptRunner
 from runevals.run.check_result import outcome_of
@@ -339,12 +340,10 @@ def unnoticed_hints(unnoticed: Sequence[Unnoticed]) -> Iterator[Hint]:
     for of_turn in turns.values():
         of = of_turn[0].of
         kinds = Counter(each.what or each.kind for each in of_turn)
-        examples = ", ".join(one_line(what, 60) for what in list(kinds)[:3])
-        more = f" and {len(kinds) - 3} more" if len(kinds) > 3 else ""
         edit = next((each.what for each in of_turn if each.what), "")
         looked_for, _, wrong = edit.removeprefix("without ").strip("'").partition("' → '")
         advice = f"a check that looks for '{one_line(looked_for, 40)}' would" if edit else "say what must be there"
         if looked_for in wrong:  # the wrong answer has it, too
             advice = f"a check that '{one_line(wrong, 40)}' is not there would"
-        message = f"{case_label(of.case)}: no check notices {examples}{more}; {advice}"
+        message = f"{case_label(of.case)}: no check notices {short_list(list(kinds))}; {advice}"
         yield Hint(kind="not noticed", location=of.turn.location or of.case.location, message=message)
