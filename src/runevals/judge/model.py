@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
 from runevals.lib.parsing.canonical import fingerprint
-from runevals.lib.parsing.shapes import is_number
+from runevals.lib.parsing.shapes import is_number, is_whole
 from runevals.lib.parsing.source import read_line, unique_keys
 from runevals.lib.text.escape import one_line, revealed
 from runevals.lib.text.secrets import beginning
@@ -110,7 +110,7 @@ class ModelJudge:
             outcome = read_reply(reply, question, nonce)
             return outcome if isinstance(outcome, str) else (*outcome, _dimensions(reply, question, nonce))
 
-        form_of = partial(_response_format, question=question, nonce=nonce)
+        form_of = partial(reply_format, name="verdict", properties=_properties(question), nonce=nonce)
         outcome, spent = self.outcome_of(_messages(question, nonce), form_of, read, model=question.model)
         if isinstance(outcome, Problem):
             return Judgement(score=None, problem=outcome, **spent)
@@ -301,20 +301,20 @@ def between_markers(parts: Sequence[tuple[str, str]], nonce: str) -> str:
     )
 
 
-def schema_format(name: str, properties: Mapping[str, object], nonce: str) -> dict[str, object]:
-    """The strict format of a reply with these properties and the nonce."""
+def reply_format(form: str, name: str, properties: Mapping[str, object], nonce: str) -> dict[str, object]:
+    """The parameters of a format: none, any JSON object, or strictly one with these properties and the nonce."""
+    if form == "none":
+        return {}
+    if form == "json_object":
+        return {"response_format": {"type": "json_object"}}
     schema = {
         "type": "object",
         "additionalProperties": False,
         "required": [*properties, "nonce"],
         "properties": {**properties, "nonce": {"type": "string", "const": nonce}},
     }
-    return {
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": name, "strict": True, "schema": schema},
-        }
-    }
+    of_schema = {"name": name, "strict": True, "schema": schema}
+    return {"response_format": {"type": "json_schema", "json_schema": of_schema}}
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
@@ -350,16 +350,12 @@ def _messages(question: Question, nonce: str) -> list[dict[str, str]]:
     ]
 
 
-def _response_format(output_format: str, question: Question, nonce: str) -> dict[str, object]:
-    if output_format == "none":
-        return {}
-    if output_format == "json_object":
-        return {"response_format": {"type": "json_object"}}
+def _properties(question: Question) -> Mapping[str, object]:
+    """What the reply to a question consists of, as JSON Schema has it."""
     low, high = int(question.scale.minimum), int(question.scale.maximum or 10)
     few = _is_integer_range(question) and high - low <= MOST_ENUMERATED
     number = {"type": "integer", "enum": list(range(low, high + 1))} if few else {"type": "number"}
-    scores = dict.fromkeys((*question.dimensions, question.score_key), number)
-    return schema_format("verdict", {"reasoning": {"type": "string"}, **scores}, nonce)
+    return {"reasoning": {"type": "string"}, **dict.fromkeys((*question.dimensions, question.score_key), number)}
 
 
 def _is_integer_range(question: Question) -> bool:
@@ -381,7 +377,7 @@ def _recorded(line: str) -> tuple[tuple[str, str, int], Judgement]:
     score, turn = row["score"], row.get("turn", 1)
     if not is_number(score):
         raise ValueError("'score' must be a number")
-    if isinstance(turn, bool) or not isinstance(turn, int):
+    if not is_whole(turn):
         raise ValueError("'turn' must be a whole number")
     key = (str(row["case"]), str(row["evaluator"]), turn)
     try:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from runevals.judge.model import ModelJudge, between_markers, objects_with, schema_format
+from runevals.judge.model import ModelJudge, between_markers, objects_with, reply_format
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.models.chat.reply import ChatReply
 from runevals.records import Message, Problem, SimulatedUser
@@ -30,6 +30,7 @@ Write as this user, not as an assistant: you ask, you do not help. Tell a fact w
 Reply with one JSON object and nothing else:
 {{"done": <true if you stop now, else false>, "message": "<your next message; empty if you stop>", \
 "nonce": "{nonce}"}}"""
+_PROPERTIES = {"done": {"type": "boolean"}, "message": {"type": "string"}}
 PROMPT_HASH = fingerprint(SYSTEM_PROMPT)[:16]
 
 
@@ -68,7 +69,7 @@ class ModelUser:
             message = read_message(reply, nonce, may_stop=bool(conversation))
             return (None,) if message is None else message[1] or (message[0],)
 
-        form_of = partial(_response_format, nonce=nonce)
+        form_of = partial(reply_format, name="message", properties=_PROPERTIES, nonce=nonce)
         outcome, spent = self._judge.outcome_of(_messages(user, conversation, nonce), form_of, read, who="user")
         if isinstance(outcome, Problem):
             return UserMessage(problem=outcome, **spent)
@@ -125,11 +126,3 @@ def _messages(user: SimulatedUser, conversation: Sequence[Message], nonce: str) 
     parts = [(names[one.role], one.content) for one in conversation if one.role in names]
     data = between_markers(parts, nonce) if parts else "The conversation has not begun. Write the first message."
     return [{"role": "system", "content": system}, {"role": "user", "content": data}]
-
-
-def _response_format(form: str, nonce: str) -> dict[str, object]:
-    if form == "none":
-        return {}
-    if form == "json_object":
-        return {"response_format": {"type": "json_object"}}
-    return schema_format("message", {"done": {"type": "boolean"}, "message": {"type": "string"}}, nonce)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
@@ -120,9 +121,7 @@ def tools_by_name(tools: Sequence[ServerTool]) -> dict[str, ServerTool]:
         name = _NOT_IN_A_NAME.sub("_", whole)[:64]
         if name in by_name:
             raise TargetRefused(f"the MCP servers have two tools of the name {name}")
-        by_name[name] = ServerTool(
-            name=name, own_name=tool.own_name, server=tool.server, description=tool.description, schema=tool.schema
-        )
+        by_name[name] = replace(tool, name=name)
     return by_name
 
 

@@ -83,17 +83,7 @@ class Codex(Agent):
     keys = ("CODEX_API_KEY", "OPENAI_API_KEY")
     places = ("OPENAI_BASE_URL",)
     our_options = (
-        *(
-            "--json",
-            "--skip-git-repo-check",
-            "--enable",
-            "--disable",
-            "-m",
-            "--model",
-            "-s",
-            "--sandbox",
-            "--yolo",
-        ),
+        *("--json", "--skip-git-repo-check", "--enable", "--disable", "-m", "--model", "-s", "--sandbox"),
         *("-a", "--ask-for-approval", "--full-auto", "--dangerously-bypass-approvals-and-sandbox", "-c features"),
         *("-c sandbox_mode", "-c sandbox_workspace_write", "-c approval_policy", "-c web_search"),
         *("-c mcp_servers", "-c model", "-c model_provider", "-c model_providers", "-c openai_base_url"),
