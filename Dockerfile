@@ -19,11 +19,13 @@ RUN apt-get update -q \
 COPY requirements-build.lock /build/
 RUN python3 -m venv /opt/backend \
  && /opt/backend/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r /build/requirements-build.lock
+# Later no lists of files, which only pip reads.
 COPY pyproject.toml README.md LICENSE /build/
 COPY src /build/src
 RUN /opt/backend/bin/pip wheel --no-cache-dir --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir /wheel /build \
  && /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --no-deps /wheel/*.whl \
  && /opt/runevals/bin/pip uninstall -q -y pip setuptools \
+ && find /opt/runevals/lib -path '*.dist-info/RECORD' -delete \
  && /opt/runevals/bin/python3 -m compileall -q -j 0 /opt/runevals
 
 # A release publishes the very wheel that its image has: docker build --target wheel --output dist .

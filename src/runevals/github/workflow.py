@@ -26,7 +26,7 @@ from runevals.run.projects import settings_of
 from runevals.run.provenance import endpoints
 from runevals.settings.places import PLACES
 from runevals.settings.resolve import RawSettings, Settings, resolve
-from runevals.targets.agents.agent import install
+from runevals.targets.agents.agent import Agent, install
 from runevals.targets.agents.settings import AgentTargetSettings
 from runevals.version import ACTION_REF
 
@@ -113,9 +113,13 @@ def _run(projects: Mapping[str, Settings], variables: Iterable[str]) -> str:
 def _installs(settings: Settings) -> str:
     """The steps that install the agent, or the packages of the program under test."""
     target = settings.target
-    if isinstance(target, AgentTargetSettings):
-        return _commands((install(target.command_line),), ".")
+    if agent := _agent_of(target):
+        return _commands((install(agent),), ".")
     return "" if target is None else _commands(installs(settings.cwd, target.type), folder_of(settings))
+
+
+def _agent_of(endpoint: object) -> Agent | None:
+    return endpoint.command_line if isinstance(endpoint, AgentTargetSettings) else None
 
 
 def installs(folder: Path, target_type: str) -> tuple[str, ...]:
@@ -150,8 +154,7 @@ def variables_of(settings: Settings) -> list[str]:
     """The variables that a workflow passes on for a project."""
     names, has = list[str](), settings.environment.get
     for endpoint in endpoints(settings):
-        if isinstance(endpoint, AgentTargetSettings):
-            agent = endpoint.command_line
+        if agent := _agent_of(endpoint):
             names += (next(filter(has, agent.keys), agent.keys[0]), *filter(has, agent.places))
         elif endpoint.is_model:
             provider = PROVIDERS[endpoint.type]

@@ -45,7 +45,7 @@ def test_a_change_moves_the_pass_rates(change, rates):
 
 
 def test_a_steady_suite_raises_no_false_alarm_and_sees_a_lost_case():
-    steady = suite(*["pppppp"] * 10, number=100)
+    steady = suite(*["pppppp"] * 10, number=200)
     assert steady.shares(of_all, 0.0).worse == 0.0
     assert steady.shares(of_case, 1.0).worse >= 0.9
     detectable = steady.smallest("every case", of_all)

@@ -87,6 +87,7 @@ class ChatClient:
     def post(self, path: str, body: Mapping[str, object], slot: Slot) -> tuple[bytes, float, bool]:
         """The answer's body, the seconds from the call's turn to its end, and whether a cache gave it.
 
+        A gateway says so in a header: `X-Cache: HIT`, `cf-aig-cache-status: HIT`.
         The turn begins when all is prepared and ends when the answer is there: what is done before and after
         keeps no place. Raises what the SDK raises, ResponseTooLarge, and RunStopped.
         """
@@ -101,7 +102,6 @@ class ChatClient:
                 content = self._read_body(reply, slot)
                 latency_s = slot.lasts_s
                 slot.release()
-                # A gateway says so in a header: `X-Cache: HIT`, `cf-aig-cache-status: HIT`.
                 values = [value for name, value in reply.headers.items() if "cache" in name.lower()]
                 return content, latency_s, any(value.lower().startswith("hit") for value in values)
         except self._http.TimeoutException as error:
