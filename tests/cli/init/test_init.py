@@ -309,6 +309,23 @@ def test_a_workflow_of_others_is_left_and_the_line_that_adds_a_project_is_told(
     assert told is None or told in steps
 
 
+def test_a_folder_below_a_project_with_a_target_or_a_skill_of_its_own_becomes_a_project(
+    project, runevals, monkeypatch
+):
+    project.write("bot.py", "def answer(prompt):\n    return prompt\n")
+    assert runevals("init", "--yes", "--github", "--target", "python:bot.py:answer")[0] == 0
+    project.write("triage/answer.py", "def answer(prompt):\n    return prompt\n")
+    project.write("skills/refunds/SKILL.md", "---\nname: refunds\ndescription: Refunds\n---\nRefund it.\n")
+    for folder, words in (("triage", ("--target", "python:answer.py:answer")), ("skills/refunds", ())):
+        monkeypatch.chdir(project.path / folder)
+        code, out, err = runevals("init", "--yes", "--github", *words)
+        assert code == 0, err
+        assert "runevals.yaml: written, as the settings above are those of another project" in out
+        assert (project.path / folder / "evals/evals.json").is_file()
+    assert 'target: "python:answer.py:answer"' in (project.path / "triage/runevals.yaml").read_text("utf-8")
+    assert "all_projects: true" in (project.path / ".github/workflows/evals.yml").read_text("utf-8")
+
+
 def test_a_second_skill_whose_text_is_not_sent_becomes_a_project(project, runevals):
     """The settings send the first one's text: with a suite alone, its cases would test that."""
     for name in ("a", "b"):

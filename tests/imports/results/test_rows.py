@@ -98,11 +98,12 @@ def test_a_table_that_may_be_cut_short_is_named(tmp_path):
     assert read(tmp_path, "id,score\na,1\nb,0.9\n", name="r.csv").notices == ()
 
 
-def test_a_folder_is_not_searched_for_plain_rows_unless_their_columns_are_named(tmp_path):
+def test_plain_rows_beside_results_of_a_tool_are_read_if_their_columns_are_named(tmp_path):
     (tmp_path / "data.csv").write_text("id,score\na,1\n")
-    with pytest.raises(InvalidDocument, match="there are no results in"):
-        read_results([tmp_path])
-    assert [case.key for case in read_results([tmp_path], Reading(columns=("id=id",))).cases] == ["a"]
+    assert [case.key for case in read_results([tmp_path]).cases] == ["a"]  # as `rerun` writes them
+    (tmp_path / "junit.xml").write_text('<testsuite><testcase classname="t" name="b"/></testsuite>')
+    assert [case.key for case in read_results([tmp_path]).cases] == ["t.b"]
+    assert [case.key for case in read_results([tmp_path], Reading(columns=("id=id",))).cases] == ["a", "t.b"]
 
 
 def test_columns_are_of_plain_rows_only(tmp_path):

@@ -59,8 +59,18 @@ class Scaffold(Struct, frozen=True, kw_only=True):
 
 
 def own_project(options: Mapping[str, Any], prompt_name: str | None) -> Path | None:
-    """Writes settings beside a prompt if those here send another one and none are there → that prompt."""
-    settings = resolved_settings(options)
+    """Writes settings beside a prompt if those here send another one and none are there → that prompt.
+
+    In a folder below a project, a target that is named, or a skill, is a project of its own.
+    """
+    settings, here = resolved_settings(options), Path.cwd()
+    above = settings.file_path is not None and not here.samefile(settings.file_path.parent)
+    runs_skills = settings.target is not None and settings.target.traits.brings_skills
+    if above and (options.get("target") or ((here / SKILL).is_file() and not runs_skills)):
+        values = {"target": options.get("target"), "judge": options.get("judge")}
+        written = _write(here / starter.SETTINGS, starter.starter_settings(values, repeats=False, is_starter=False))
+        say(f"{_line(written, here)}, as the settings above are those of another project")
+        return None
     prompt = prompt_file(settings, prompt_name, asks=False)
     folder, target = (settings.cwd / prompt.name).parent, target_beside(settings, prompt)
     if target is None or settings_file_in((folder,), PLACES, contents_here) is not None:

@@ -125,14 +125,14 @@ def _unknown(file: OpenedResults) -> InvalidDocument:
 def _results_in(folder: Path, reading: Reading) -> list[Path]:
     """The results in a folder; files of other kinds are left out, and so is what another file sums up.
 
-    Plain rows are only looked for if `columns` say what they are: many a table has an id and a score.
+    Beside results of a tool, plain rows are only read if `columns` say what they are: many a table has an id and
+    a score.
 
     agentv and skill-creator write a `grading.json` for each run in a folder below the file of all runs, and a
     `benchmark.json` that may have none of them.
     """
-    left_out = (None,) if reading.columns else (None, rows)
-    formats = {path: _results_format(path, reading) for path in _files(folder)}
-    files = {path: one for path, one in formats.items() if one not in left_out}
+    known = {path: one for path in _files(folder) if (one := _results_format(path, reading)) is not None}
+    files = known if reading.columns else {path: one for path, one in known.items() if one is not rows} or known
     if not files:
         raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
     sums = {path.parent for path, one in files.items() if one in (AGENTV, BENCHMARK)}
