@@ -43,7 +43,7 @@ _STEPS = json.loads(files(__package__).joinpath("steps.json").read_text(encoding
 GATED: Mapping[str, tuple[str, str]] = _STEPS["gated"]
 # The files that say what a program needs, and how a job installs it; of each language, the first that is there.
 _PACKAGES: Sequence[Mapping[str, str]] = _STEPS["packages"]
-_RUNS_CODE: Mapping[str, int] = {"python": 1, "command": 2}  # a target → of how many of these it may need packages
+_RUNS_CODE: Mapping[str, int] = {"python": 1, "command": 2, "": 3}  # a target, or a tool → how many it needs
 
 
 def write_workflow(settings: Settings, tool: str = "") -> tuple[str, str]:
@@ -89,7 +89,7 @@ def _projects(settings: Settings) -> Iterator[tuple[str, Settings]]:
 def _gate(settings: Settings, tool: str) -> str:
     """Steps that run another tool, and gate what it writes."""
     folder, (command, results) = folder_of(settings), GATED[tool]
-    before = _commands((*installs(settings.cwd, "command"), command), folder)
+    before = _commands((*installs(settings.cwd, ""), command), folder)
     keys = f"        # env:\n        # {_A_KEY}\n"
     config = "" if folder == "." else f", config: {json.dumps(settings_path(settings))}"
     inputs = f"mode: gate, results: {json.dumps(posixpath.normpath(f'{folder}/{results}'))}{config}"
@@ -123,7 +123,7 @@ def _agent_of(endpoint: object) -> Agent | None:
 
 
 def installs(folder: Path, target_type: str) -> tuple[str, ...]:
-    """The commands by which a job installs the packages of a program under test."""
+    """The commands by which a job installs the packages of a program under test; without one, of a tool."""
     kinds = _PACKAGES[: _RUNS_CODE.get(target_type, 0)]
     lines = [[line for name, line in kind.items() if (folder / name).is_file()] for kind in kinds]
     return tuple(line for of_kind in lines for line in of_kind[:1])
@@ -175,7 +175,7 @@ def not_gated(repository: Path) -> Iterator[str]:
 
     None if that cannot be read from the workflows: a matrix, a command line.
     """
-    steps, missing = list(_steps(repository)), list[Project]()
+    steps, missing = list(steps_in(repository)), list[Project]()
     gated = {inputs.get("config", ".").removeprefix("./") for _, inputs in steps}
     if any("${{" in config for config in gated) or any({"run", "all_projects"} & one.keys() for _, one in steps):
         return
@@ -226,13 +226,13 @@ def to_run(projects: Iterable[tuple[Project, RawSettings]]) -> Sequence[tuple[Pr
 def _gated_results(settings: Settings) -> Iterator[str]:
     """The results of another tool that workflows gate for this project, as seen from here."""
     own = (folder_of(settings), settings_path(settings))
-    for _, inputs in _steps(settings.repository):
+    for _, inputs in steps_in(settings.repository):
         if "results" in inputs and inputs.get("config", ".") in own:
             paths = (settings.repository / name for name in inputs["results"].split(","))
             yield " ".join(os.path.relpath(path, settings.cwd) for path in paths)
 
 
-def _steps(repository: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+def steps_in(repository: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The workflow and the inputs of each step that runs the action or, with `run`, a command of ours."""
     for path in sorted((repository / ".github/workflows").glob("*.y*ml")):
         with suppress(RunevalsError):

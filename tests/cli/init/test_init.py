@@ -259,10 +259,12 @@ def test_the_workflow_of_a_folder_installs_there_and_other_projects_join_it(repo
     assert ours["with"] == {"all_projects": True}
     for tool in ("pytest", "promptfoo"):
         repository.write("tests/test_a.py", "")
+        repository.write("tests/requirements-dev.txt", "pytest")
         monkeypatch.chdir(repository.path / "tests")
         _, out, _ = runevals("init", "--gate", tool)
         ended(code, 0, out, "✓ ../.github/workflows/evals.yml: gates all projects now")
-        run, gate = _workflow(repository)["jobs"]["evals"]["steps"][-2:]
+        packages, run, gate = _workflow(repository)["jobs"]["evals"]["steps"][-3:]
+        assert packages == {**of_pip, "run": "pip install -r requirements-dev.txt", "working-directory": "tests"}
         assert run == {"run": GATED[tool][0], "working-directory": "tests"}
         results = f"tests/{GATED[tool][1]}"
         assert gate["with"] == {"mode": "gate", "results": results, "config": "tests/runevals.yaml"}

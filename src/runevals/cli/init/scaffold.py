@@ -68,7 +68,9 @@ def own_project(options: Mapping[str, Any], prompt_name: str | None) -> Path | N
     runs_skills = settings.target is not None and settings.target.traits.brings_skills
     if above and (options.get("target") or ((here / SKILL).is_file() and not runs_skills)):
         values = {"target": options.get("target"), "judge": options.get("judge")}
-        written = _write(here / starter.SETTINGS, starter.starter_settings(values, repeats=False, is_starter=False))
+        written = _write(
+            here / starter.SETTINGS, starter.starter_settings(values, repeats=False, is_starter=False)
+        )
         say(f"{_line(written, here)}, as the settings above are those of another project")
         return None
     prompt = prompt_file(settings, prompt_name, asks=False)
@@ -155,7 +157,7 @@ def _workflow(settings: Settings, here: Path, tool: str = "") -> Iterator[str]:
     """Writes the workflow; what became of it, and what to do if it is another's."""
     path, (state, steps) = settings.repository / workflow.WORKFLOW, workflow.write_workflow(settings, tool)
     yield _line((path, state or workflow.EXISTS), here)
-    if not state and (tool or not list(workflow.not_gated(settings.repository))):
+    if not state and (tool or not list(workflow.steps_in(settings.repository))):  # it gates the others, or says so
         yield f"  add these steps to a job of {_from(path, here)}:"
         yield from steps.splitlines()
 

@@ -143,7 +143,7 @@ def _of_entries(
     """Content in cases under names of other formats; the rest are variables, which checks and prompts may use."""
     unread: dict[str, list[JsonPath]] = {}
     for index, entry in enumerate(list_in(entries)):
-        for key in object_in(entry).keys() - used:
+        for key in sorted(object_in(entry).keys() - used):
             at = (key,) if root is None else (*root, index, key)
             content = content_in_case(key, entry[key])
             if content and not isinstance(entry[key], str):
