@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -202,6 +203,18 @@ def test_the_base_of_each_is_run(change, runevals):
     assert documents["more"]["comparison"] is None
     [notice] = documents["more"]["run"]["notices"]
     assert "there is no target 'more'" in notice
+
+
+def test_results_are_kept_beside_a_page_so_that_what_to_do_next_finds_them(change, runevals):
+    change.write("agent.py", AGENT.replace("nano(prompt):\n return 'yes'", "nano(prompt):\n return 'no'"))
+    change.git("commit", "-qam", "worse")
+    code, out, err = runevals("run", "-q", "--base", "main", "-o", "out.html")
+    assert code == 1, out + err
+    kept = sorted(path.name.partition(".")[2] for path in (change.path / ".evals/results").iterdir())
+    assert kept == ["mini.json", "nano.json"]
+    [accept] = [line.split(None, 2)[2] for line in out.splitlines() if " runevals accept " in line]
+    done = runevals(*shlex.split(accept))
+    assert done[0] == 0, (accept, done)
 
 
 def test_the_results_of_the_base_are_reused_for_all_targets_or_for_none(change, runevals):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from runevals.cli.answers import show_answers
-from runevals.cli.output import OutputResult, RunFiles, document_of, free_names, unused, written
+from runevals.cli.output import OutputResult, RunFiles, document_of, free_names, keep_beside, unused, written
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import STANDARD_STREAM, write_whole
 from runevals.lib.terminal import say, terminal_text
@@ -39,24 +40,31 @@ def require_possible(files: RunFiles, options: Mapping[str, Any]) -> None:
 
 
 def reported(
-    conclusions: Mapping[str, Conclusion], files: RunFiles, options: Mapping[str, Any], where: Where | None
+    conclusions: Mapping[str, Conclusion],
+    files: RunFiles,
+    options: Mapping[str, Any],
+    where: Where | None,
+    kept: Sequence[Path],
 ) -> OutputResult:
-    """Shows each and the table, and writes the files; without a verdict if all that was asked for are answers."""
+    """Shows each and the table, writes and keeps the results; without a verdict if only answers are asked for."""
     checked: dict[str, Conclusion] = {}
-    outputs = files.outputs or unused(files.default)
-    document = document_of(outputs)
+    outputs, kept = files.outputs or unused(files.default), unused(kept)
+    document = document_of([*outputs, *kept])
+    places = {}
+    if where is not None and document is not None:
+        places = {name: replace(where, document=str(of_target(Path(document), name))) for name in conclusions}
     for name, conclusion in conclusions.items():
         say(f"\n== {terminal_text(name)}")
         if not (options["prompts"] and show_answers(conclusion)):
             checked[name] = conclusion
-            own = None if document is None else str(of_target(Path(document), name))
-            of_each = None if where is None or own is None else replace(where, document=own)
-            tell(replace(conclusion, against=None), of_each)  # the comparison stands below the table
+            tell(replace(conclusion, against=None), places.get(name))  # the comparison stands below the table
     if not checked and not files.outputs:
         return OutputResult(files=(), failure=None, exit_code=0)
     say("\n" + terminal_text("\n".join(side_by_side.lines(conclusions))))
 
     def write() -> Sequence[Path]:
+        for path, (name, conclusion) in product(kept, conclusions.items()):
+            keep_beside(conclusion, [of_target(path, name)], outputs)
         with nullcontext(outputs) if files.outputs else free_names(outputs) as paths:
             return _write(conclusions, paths, options["form"])
 

@@ -23,12 +23,9 @@ def _how_bad(change: Change) -> tuple[bool, float, float]:
     """Critical ones, then those that lost most runs, then those that lost most score."""
     if change.base is None or change.head is None:
         return False, 0.0, 0.0
-    (runs, score), (runs_now, score_now) = map(_rates, (change.base, change.head))
+    sides = ((side.pass_rate or 0.0, side.share or 0.0) for side in (change.base, change.head))
+    (runs, score), (runs_now, score_now) = sides
     return change.head.critical, runs - runs_now, score - score_now
-
-
-def _rates(case: CaseReport) -> tuple[float, float]:
-    return case.pass_rate or 0.0, case.share or 0.0
 
 
 def _regressed(change: Change, head: CaseReport) -> Mark:

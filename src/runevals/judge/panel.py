@@ -24,7 +24,7 @@ class Panel:
     def __init__(self, voters: Sequence[Judge]) -> None:
         """`voters` are different judges, or one model with different seeds."""
         self._voters = voters
-        self._names = [_name(voter.identity()) for voter in voters]
+        self._names = [one.model or one.type for one in (voter.identity() for voter in voters)]
 
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The median judgement. Raises JudgeRefused when no further call can succeed."""
@@ -77,7 +77,3 @@ class Panel:
 def _is_settled(scores: Sequence[float], failed: int) -> bool:
     """Whether the median is the same, whatever the failed votes would have been."""
     return median([*scores, *[-inf] * failed]) == median([*scores, *[inf] * failed])
-
-
-def _name(judge: ModelIdentity) -> str:
-    return judge.model or judge.type

@@ -138,7 +138,8 @@ def _parts(conclusion: Conclusion, block: Block, links: Links, where: Where | No
 
         pairs, table = _marked(PLAIN, [*skill_matrix.lines(matrix)]), skill_matrix.table(matrix)
         yield Part(title=skill_matrix.TITLE, lines=pairs, table=table, name="the skills", rank=3)
-    gates = tuple(_of_gate(gate) for gate in sorted(conclusion.gates, key=_has_not_failed))
+    by_state = sorted(conclusion.gates, key=lambda gate: gate.state is not GateState.FAILED)
+    gates = tuple(map(_of_gate, by_state))
     if comparison is not None and conclusion.verdict.outcome != "unmeasured":
         yield from _certainty(comparison, links)
     yield Part(title="Gates", lines=gates, name="the gates", rank=4, folded=True, on_screen=False)
@@ -239,10 +240,6 @@ def _failed_gates(conclusion: Conclusion) -> Iterator[Part]:
 
 def _of_gate(gate: GateResult) -> Line:
     return GATE_MARKS[gate.state], f"{one_line(gate.name, 80)}: {one_line(gate.reason, 200)}"
-
-
-def _has_not_failed(gate: GateResult) -> bool:
-    return gate.state is not GateState.FAILED
 
 
 def _of_causes(block: Block, one: Causes) -> Part:

@@ -311,6 +311,14 @@ def test_a_workflow_of_others_is_left_and_the_line_that_adds_a_project_is_told(
     assert told is None or told in steps
 
 
+def test_a_first_run_that_fails_says_what_to_do_next_too(project, runevals):
+    project.write("runevals.yaml", "version: 1\n")
+    project.write("bot.py", "def answer(prompt):\n    raise ValueError('no')\n")
+    code, out, _ = runevals("init", "--yes", "--target", "python:bot.py:answer")
+    assert code == 3
+    assert "  put into the settings file: target: python:bot.py:answer\n" in out
+
+
 def test_a_folder_below_a_project_with_a_target_or_a_skill_of_its_own_becomes_a_project(
     project, runevals, monkeypatch
 ):

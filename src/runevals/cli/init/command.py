@@ -64,12 +64,14 @@ def command(
         context.with_resource(chdir(own.parent))
         prompt_file = own.name
     begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes, here=here)
-    if begun.why_not is None:
-        _run(context, begun.options)
-    else:
-        _plan(context, begun.options, begun.why_not)
-    for line in begun.next_steps:
-        say(line)
+    try:
+        if begun.why_not is None:
+            _run(context, begun.options)
+        else:
+            _plan(context, begun.options, begun.why_not)
+    finally:  # a first run that fails needs the next step most
+        for line in begun.next_steps:
+            say(line)
 
 
 def _run(context: click.Context, options: Mapping[str, str | None]) -> None:

@@ -54,7 +54,8 @@ def _plain(value: object) -> object:
 def _alike(descriptions: Mapping[str, str], location: Location) -> Iterator[Hint]:
     from rapidfuzz import fuzz  # loaded when first used
 
-    texts = [(tool, _normalised(text)) for tool, text in descriptions.items() if text.strip()]
+    words = {tool: text.casefold().split() for tool, text in descriptions.items() if text.strip()}
+    texts = [(tool, " ".join(some)[:MOST_CHARACTERS]) for tool, some in words.items()]
     for number, (one, other) in enumerate(combinations(texts, 2)):
         if number >= MOST_PAIRS:
             return
@@ -62,7 +63,3 @@ def _alike(descriptions: Mapping[str, str], location: Location) -> Iterator[Hint
             names = f"{one_line(one[0])} and {one_line(other[0])}"
             message = f"{names}: their descriptions are nearly equal; say in each when to use it"
             yield Hint(kind="alike tools", location=location, message=message)
-
-
-def _normalised(text: str) -> str:
-    return " ".join(text.casefold().split())[:MOST_CHARACTERS]
