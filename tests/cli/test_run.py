@@ -699,7 +699,7 @@ def test_an_address_without_a_scheme_is_told_before_the_run(project, runevals, m
     assert not (project.path / ".evals").exists()
 
 
-@pytest.mark.parametrize("flag", ["--judge-model"])
+@pytest.mark.parametrize("flag", ["--judge-model", "--baseline"])
 def test_a_flag_that_names_one_thing_is_given_once(project, runevals, flag):
     project.write("evals.json", SUITE)
     code, out, err = runevals(flag, "a", flag, "b")

@@ -164,7 +164,7 @@ def _joined(_context: click.Context, _parameter: click.Parameter, values: tuple[
     return ",".join(values) or None
 
 
-_REPEATED = {"judge_model": _only, "model": _one_or_several}
+_REPEATED = {"baseline": _only, "judge_model": _only, "model": _one_or_several}
 
 
 def kept_folder() -> Path:

@@ -44,12 +44,12 @@ def reported(
     files: RunFiles,
     options: Mapping[str, Any],
     where: Where | None,
-    kept: Sequence[Path],
+    store: Sequence[Path],
 ) -> OutputResult:
     """Shows each and the table, writes and keeps the results; without a verdict if only answers are asked for."""
     checked: dict[str, Conclusion] = {}
-    outputs, kept = files.outputs or unused(files.default), unused(kept)
-    document = document_of([*outputs, *kept])
+    outputs, store = files.outputs or unused(files.default), unused(store)
+    document = document_of([*outputs, *store])
     places = {}
     if where is not None and document is not None:
         places = {name: replace(where, document=str(of_target(Path(document), name))) for name in conclusions}
@@ -63,7 +63,7 @@ def reported(
     say("\n" + terminal_text("\n".join(side_by_side.lines(conclusions))))
 
     def write() -> Sequence[Path]:
-        for path, (name, conclusion) in product(kept, conclusions.items()):
+        for path, (name, conclusion) in product(store, conclusions.items()):
             keep_beside(conclusion, [of_target(path, name)], outputs)
         with nullcontext(outputs) if files.outputs else free_names(outputs) as paths:
             return _write(conclusions, paths, options["form"])

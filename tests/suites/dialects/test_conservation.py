@@ -66,9 +66,12 @@ def test_a_column_that_nothing_reads_is_named_and_one_that_decides_takes_the_mar
     assert "no check or prompt reads difficulty, format; kept as variables" in err
     reading = "def evaluate(input, output, expected, metadata):\n    return {'passed': metadata['must_contain']}"
     own = {"id": "own", "type": "code", "language": "python", "code": reading}
-    settings = {"evaluators": [own], "suites": [{"path": "d.jsonl", "evaluators": ["own"]}]}
+    columns = {"category": "difficulty"}
+    settings = {"evaluators": [own], "suites": [{"path": "d.jsonl", "evaluators": ["own"], "columns": columns}]}
     project.write("runevals.yaml", json.dumps(settings))
-    assert runevals("validate")[1] == "✓ d.jsonl: 40 cases, 40 checks (rows)\n"
+    code, out, err = runevals("validate")
+    assert (code, out) == (0, "✓ d.jsonl: 40 cases, 40 checks (rows)\n")
+    assert "no check or prompt reads format; kept" in err
 
 
 def test_evaluators_that_a_run_names_make_rows_of_a_list_of_prompts_and_are_said_where_they_are_not_used(

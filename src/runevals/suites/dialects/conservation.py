@@ -89,11 +89,8 @@ def conserved(suite: Suite, source: Source, options: LoadOptions) -> Suite:
     """The suite, with a problem for each key of its file that holds something and is not read."""
     reported = {problem.pointer: problem.level for problem in suite.problems}
     of_settings = [str(value) for spec in options.definitions.values() for value in spec.options.values()]
-    used = {
-        *options.variables,
-        *variables_in(source.text),
-        *_WORD.findall(" ".join(of_settings)),
-    }  # code has names
+    used = {*options.variables, *options.columns.values(), *variables_in(source.text)}
+    used.update(_WORD.findall(" ".join(of_settings)))
     problems = _unread(source, suite.dialect, used, reported)
     unread = [problem for problem in problems if reported.get(problem.pointer) != "error"]
     if not unread:
