@@ -170,6 +170,7 @@ def test_prose_and_the_words_of_other_tools_are_not_misspelt(entry):
         ),  # an empty answer has no B
         ({"expected_output": "A", "must_have": ["B"], "forbidden": ["C"]}, ["B", "C"]),
         ({"expected_output": "A"}, ["expected_output"]),
+        ({"expected_output": "A", "must_contain_any": ["B", "C"]}, ["expected_output"]),  # not each of them
     ],
 )
 def test_what_is_expected_is_asked_unless_something_else_must_hold(case, ids):

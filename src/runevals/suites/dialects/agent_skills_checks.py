@@ -35,8 +35,8 @@ NEGATED = (
     *("forbidden", "forbidden_outputs", "forbidden_behaviors", "must_not", "should_not"),
     *("flags_to_avoid", "avoid_behaviors", "behaviors_to_avoid"),
 )
-_CONTAINED = ("have", "include", "contain", "mention")
-_REQUIRED = tuple(f"{must}_{have}" for must in ("must", "should") for have in _CONTAINED)
+_CONTAINED = ("_have", "_include", "_contain", "_mention")
+_REQUIRED = tuple(f"{must}{have}" for must in ("must", "should") for have in _CONTAINED)  # all of them, not any
 _TEXTS = ("text", "description", "statement", "assertion", "expectation", "criterion", "check", "pass_if")
 _OPERANDS = ("value", "values", "substring", "pattern", "regex", "phrases", "expected", "count", "prompt")
 _READ = ("value", "values", "substring", "pattern", "regex", "phrases", "min", "max", "length")  # by `_options`
@@ -56,7 +56,7 @@ def is_negated(key: str) -> bool:
 
 def has_checks(key: str) -> bool:
     """Whether the entries of this key must hold, or must not."""
-    return key in CHECKS or is_negated(key) or key.startswith(_REQUIRED)
+    return key in CHECKS or is_negated(key) or key in _REQUIRED
 
 
 class AgentSkillChecks(Struct, frozen=True, kw_only=True):
@@ -71,9 +71,8 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         checks = [spec for key in keys for spec in self._of_key(case[key], (*place, key), key)]
         expected = case.get("expected_output")
         if all(spec.negated for spec in checks) and isinstance(expected, str) and expected.strip():
-            statement = (
-                f"The result is as described here: {expected}"  # an empty answer has none of what must not be
-            )
+            # An empty answer has none of what must not be.
+            statement = f"The result is as described here: {expected}"
             spec = EvaluatorSpec(name="statement", id="expected_output", options={"statement": statement})
             checks.append(self._at(spec, (*place, "expected_output")))
         return list(numbered(checks))
