@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from msgspec import Struct
 
+from runevals.lib.storage.store import Store
 from runevals.lib.text.escape import xml_text
 from runevals.lib.text.numbers import percent, phrase, plural, score
 from runevals.records import (
@@ -34,31 +34,29 @@ GATES = "runevals.gates"
 
 
 def stream(conclusion: Conclusion) -> Iterator[str]:
-    """Yields the XML in pieces: failed checks are failures, unmeasured ones errors, gates the last test suite.
-
-    Tests are made twice: totals come first, and all may not fit in memory.
-    """
+    """Yields the XML in pieces: failed checks are failures, unmeasured ones errors, gates the last test suite."""
     causes = _causes(conclusion)
-    suites = [
-        *_suites(conclusion),
-        _Suite(name=GATES, tests=partial(_gates, conclusion, causes), properties=lambda: causes),
-    ]
-    counts = [_counts(suite.tests()) for suite in suites]
+    gates = _Suite(name=GATES, tests=_gates(conclusion, causes), properties=causes)
+    store, every = Store(str), Counter[str]()  # totals come first, and all may not fit in memory
+    suites: list[tuple[str, Sequence[Sequence[str]]]] = []
+    for suite in (*_suites(conclusion), gates):
+        counts = Counter[str]()
+        texts = [store.offload((text,)) for text in _content(suite, counts)]
+        suites.append((_opening("testsuite", counts, suite.name), texts))
+        every.update(counts)
     yield '<?xml version="1.0" encoding="utf-8"?>\n'
-    yield _opening("testsuites", sum(counts, Counter()))
-    for suite, count in zip(suites, counts, strict=True):
-        yield _opening("testsuite", count, suite.name)
-        yield from _content(suite)
-        yield "</testsuite>"
+    yield _opening("testsuites", every)
+    for opening, pieces in suites:
+        yield from chain([opening], chain.from_iterable(pieces), ["</testsuite>"])
     yield "</testsuites>\n"
 
 
 class _Suite(Struct, frozen=True, kw_only=True):
-    """One test suite; its tests and properties are created on demand."""
+    """One test suite; its tests are created on demand."""
 
     name: str
-    tests: Callable[[], Iterator[Any]]
-    properties: Callable[[], dict[str, str]]
+    tests: Iterator[Any]
+    properties: dict[str, str]
 
 
 def _suites(conclusion: Conclusion) -> Iterator[_Suite]:
@@ -69,32 +67,26 @@ def _suites(conclusion: Conclusion) -> Iterator[_Suite]:
     for name, cases in groups.items():
         yield _Suite(
             name=xml_text(name),
-            tests=partial(_tests, cases, name, also_on_base),
-            properties=partial(_properties, cases, any_cached=conclusion.report.totals.cached > 0),
+            tests=_tests(cases, name, also_on_base),
+            properties=_properties(cases, any_cached=conclusion.report.totals.cached > 0),
         )
 
 
-def _counts(tests: Iterator[Any]) -> Counter[str]:
-    """How many tests there are of which kind, and the seconds they took."""
-    counts: Counter[str] = Counter()
-    for test in tests:
-        counts["tests"] += 1
-        counts["errors"] += test.is_error()
-        counts["failures"] += test.is_failure()
-        counts["skipped"] += test.is_skipped()
-        counts["time"] += test.elapsed_sec
-    return counts
-
-
-def _content(suite: _Suite) -> Iterator[str]:
-    """The text of properties and tests; times have three decimals, which readers of the format expect."""
+def _content(suite: _Suite, counts: Counter[str]) -> Iterator[str]:
+    """The text of properties and tests, which are counted; times have three decimals, as readers expect."""
     from junit_xml import TestSuite  # only a run that writes it loads it
 
-    tests, properties = suite.tests(), suite.properties()
-    while (some := list(islice(tests, AT_ONCE))) or properties:
+    properties = suite.properties
+    while (some := list(islice(suite.tests, AT_ONCE))) or properties:
         element = TestSuite("", some, properties=properties).build_xml_doc()
         for test in element.iter("testcase"):
             test.set("time", f"{float(test.get('time', 0)):.3f}")  # the library leaves out 0
+        for test in some:
+            counts["tests"] += 1
+            counts["errors"] += test.is_error()
+            counts["failures"] += test.is_failure()
+            counts["skipped"] += test.is_skipped()
+            counts["time"] += test.elapsed_sec
         text = _text(element)
         yield text[text.index(">") + 1 : text.rindex("<")]
         properties = {}
