@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Generic, TypeVar
@@ -46,8 +45,7 @@ class Journal(Struct, frozen=True, kw_only=True):
 
     def key(self, request: object) -> str:
         """The key of the answer to this request."""
-        text = json.dumps([self.side, request], sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(json_text([self.side, request]).encode()).hexdigest()
 
     def read(self, key: str, kind: type[T]) -> T | None:
         """The stored answer; None if there is none, or it cannot be read."""
