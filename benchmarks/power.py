@@ -1,12 +1,12 @@
 """`runevals doctor --aa` on suites of known truth: `python benchmarks/power.py [SIMULATED] [MEASURED] [KIND]`.
 
 A suite of each kind has fixed pass rates. The truth is what 2,000 simulated changes at these rates end in. The
-suite is measured several times as the command does, by twice three runs of every case; each time it is predicted
+suite is measured several times as the command does, by twice five runs of every case; each time it is predicted
 what the changes end in, with a 90 % interval, from random numbers of its own: a prediction has luck, too. Exits
 with 1 if the mean prediction of a row is more than three points off and more than chance explains, if false alarms
 are, or if fewer than eight of ten intervals contain the truth.
 
-Six runs of a case do not determine its pass rate, and the power of a change depends on it. *Least* is the width of
+Ten runs of a case do not determine its pass rate, and the power of a change depends on it. *Least* is the width of
 the interval if it were known that all cases have one pass rate: the power at the two ends of the 90 % interval of
 that rate. No prediction from these runs alone can have a shorter interval.
 """
@@ -23,12 +23,14 @@ from msgspec.structs import replace
 
 from runevals.lib.statistics.proportion import share_of_a_group
 from runevals.records import RegressionRule
+from runevals.run.power.measure import TWICE, rounds_of
 from runevals.run.power.predict import SAME_RATES, Change, Suite, gain_of_all, of_all, of_case, of_some, suite_of
 from runevals.run.power.simulate import CaseOdds, Plan, Rates
 from runevals.verdict.score import over_attempts, run_report
 from verdict_sim import FAILED, INFO, PASSED, case
 
-SIMULATED, MEASURED, CASES, RUNS, MOST_OFF, LEAST_INSIDE = 2000, 30, 20, 6, 0.03, 0.8
+SIMULATED, MEASURED, CASES, MOST_OFF, LEAST_INSIDE = 2000, 30, 20, 0.03, 0.8
+RUNS = TWICE * rounds_of(CASES)
 GUESSED = 150  # changes that a prediction simulates
 PLAN = Plan(info=INFO, rule=RegressionRule(), repeat=3, base_looks=6)
 KINDS: dict[str, Callable[[random.Random], float]] = {
@@ -50,7 +52,7 @@ QUESTIONS: dict[str, tuple[Change | None, float, tuple[str, ...]]] = {
 
 
 def measured(rates: Rates, rng: random.Random) -> Suite:
-    """A suite whose cases ran six times."""
+    """A suite whose cases ran as often as the command runs them."""
     cases = [
         over_attempts(
             case(place, [], category=f"c{place % 3}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from runevals.run.power.measure import rounds_of
 from tests.ending import ended
 from tests.sample_suites import AGENT, SUITE
 
@@ -23,9 +24,9 @@ def doctor(project, runevals, monkeypatch):
 def test_the_suite_is_run_twice_and_the_calls_are_said_before(doctor):
     code, out, err = doctor()
     assert code == 0, err
-    assert "Measuring the suite twice, 6 runs of each case in all: 12 calls of target and judge" in err
+    assert "Measuring the suite twice, 10 runs of each case in all: 20 calls of target and judge" in err
     assert "– a/a " in out
-    assert "from 12 measured runs" in " ".join(out.split())
+    assert "from 20 measured runs" in " ".join(out.split())
     assert "never passed" in out
 
 
@@ -41,7 +42,7 @@ def test_runs_that_were_made_already_are_taken(doctor, runevals):
     [
         (SETTINGS.replace("'}", "', deterministic: true}"), [], 2, "there is no noise to measure"),
         (SETTINGS.replace("agent.py", "none.py"), [], 3, ""),
-        (SETTINGS, ["--max-calls", "3"], 2, "12 calls of target and judge are planned"),
+        (SETTINGS, ["--max-calls", "3"], 2, "20 calls of target and judge are planned"),
     ],
 )
 def test_what_cannot_be_measured_is_said(project, doctor, settings, words, code, told):
@@ -55,6 +56,11 @@ def test_results_of_other_cases_are_refused(project, doctor, runevals):
     project.write("evals.json", {**SUITE, "items": [{"testId": "z", "prompt": "?", "expected_response": "x"}]})
     code, _, err = doctor("--results", "out.json")
     ended(code, 2, err, "the results have no run of these cases as they are now")
+
+
+@pytest.mark.parametrize(("cases", "rounds"), [(1, 5), (20, 5), (30, 4), (34, 3), (10_000, 3)])
+def test_few_cases_are_run_more_often(cases, rounds):
+    assert rounds_of(cases) == rounds
 
 
 def test_results_are_for_aa(doctor, runevals):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from msgspec.structs import replace
 
@@ -22,7 +23,8 @@ from runevals.settings.resolve import Settings
 from runevals.verdict.score import over_attempts, run_report
 
 MOST_USD = 1.0  # without a limit of the settings, if prices are known
-TWICE, FEWEST_ROUNDS = 2, 3
+TWICE, FEWEST_ROUNDS, MOST_ROUNDS = 2, 3, 5  # runs of each case a side, unless the settings ask for more
+FEWEST_RUNS = 100  # of all cases together, a side: how their pass rates are spread shows in few cases by many runs
 DETERMINISTIC = "the target is called deterministic: every difference is a loss, and there is no noise to measure"
 
 
@@ -57,18 +59,24 @@ def limited(settings: Settings) -> Settings:
     return replace(settings, measure=replace(settings.measure, limits=replace(limits, cost_usd=MOST_USD)))
 
 
+def rounds_of(cases: int) -> int:
+    """How often a side runs each of so many cases, at least: a few cases more often."""
+    return max(FEWEST_ROUNDS, min(MOST_ROUNDS, ceil(FEWEST_RUNS / max(1, cases))))
+
+
 def _measured(request: RunRequest) -> RunReport:
-    rounds = TWICE * max(FEWEST_ROUNDS, request.settings.measure.repeat)
-    settings = replace(request.settings.repeated(rounds), compare=replace(request.settings.compare, against=None))
+    rounds = max(rounds_of(len(plan_of(request.suites, request.settings).cases)), request.settings.measure.repeat)
+    settings = request.settings.repeated(TWICE * rounds)
+    settings = replace(settings, compare=replace(settings.compare, against=None))
     request = replace(request, settings=settings)
     require_few_calls(request)
     calls = calls_of_attempt(settings, request.suites) * settings.attempts
     plan = plan_of(request.suites, settings)
     cost, most = estimated_cost(plan, settings, calls, 0), settings.measure.limits.cost_usd
-    end = "no limit of dollars (--max-cost)" if most is None else money(most)
+    end = "no limit (--max-cost)" if most is None else f"it ends at {money(most)}"
     request.tell(
         f"Measuring the suite twice, {plural(settings.attempts, 'run')} of each case in all: "
-        f"{plural(calls, 'call')} of target and judge, {cost}; it ends at {end}"
+        f"{plural(calls, 'call')} of target and judge, cost {cost}; {end}"
     )
     with request.budget.timed(), open_side(request) as side:
         return measure(side, request.progress(side))
