@@ -125,8 +125,8 @@ def test_all_of_them_are_written_into_a_folder(project, runevals):
 
 
 def test_the_documented_settings_of_an_editor_find_each_file(project, runevals):
-    """docs/suites.md: every association leads to a schema that `--write` writes, and fits the files it is for."""
-    page = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
+    """docs/writing.md: every association leads to a schema that `--write` writes, and fits the files it is for."""
+    page = (ROOT / "docs" / "writing.md").read_text(encoding="utf-8")
     told = json.loads(re.search(r"`\.vscode/settings\.json`.*?```json\n(.*?)```", page, re.S)[1])
     pairs = [(one["url"], name) for one in told["json.schemas"] for name in one["fileMatch"] if name[0] != "!"]
     left_out = {

@@ -229,7 +229,7 @@ def test_names_that_move_the_cursor_are_shown_as_escapes(project, runevals):
 
 def test_the_documented_limits_are_those_of_the_code():
     rules = (
-        (Path(__file__).parents[3] / "docs" / "suites.md").read_text(encoding="utf-8").partition("## Health")[2]
+        (Path(__file__).parents[3] / "docs" / "writing.md").read_text(encoding="utf-8").partition("## Health")[2]
     )
     for told in (
         f"fewer than {rubrics.FEWEST_WORDS} words",
