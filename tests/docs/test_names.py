@@ -31,6 +31,7 @@ OTHERS = {
     "TextDecoder",
     "check_suite",
     "cmark-gfm",
+    "copilot-requests",
     "id-token",
     "issue_comment",
     "max-parallel",
