@@ -68,13 +68,14 @@ def settings_page() -> str:
 def inputs_page() -> str:
     """`docs/inputs.md`: the inputs and outputs of the action."""
     defaults = {one.name: _default(one) for one in (*SETTINGS, *INPUTS)}
-    inputs = ((f"`{name}`", defaults.get(name, ""), _text(one)) for name, one in ACTION["inputs"].items())
+    ends = {name: f" Default: {default}." for name, default in defaults.items() if default}
+    inputs = ((f"`{name}`", _text(one) + ends.get(name, "")) for name, one in ACTION["inputs"].items())
     outputs = ((f"`{name}`", _text(one)) for name, one in ACTION["outputs"].items())
     return _page(
         "Inputs and outputs of the action",
         "All inputs are optional; an empty one counts as missing. [The action](action.md) says what a step does.",
         "## Inputs",
-        _table("input", "default", "meaning", rows=inputs),
+        _table("input", "meaning", rows=inputs),
         "## Outputs\n\nA step always sets them. A path is empty if the file could not be written. "
         "`output_dir` must hold nothing else.",
         _table("output", "meaning", rows=outputs),
