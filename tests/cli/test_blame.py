@@ -99,7 +99,7 @@ def test_what_code_lost_is_found_if_it_is_put_back_too_also_if_it_is_not_committ
         pytest.param(
             ("24 months", "two years"),
             ("", ""),
-            "agent.py:5 and prompts/help.md (the whole file) lost warranty (both put back: 0 of 1 → 1 of 1; ",
+            "prompts/help.md:3 lost warranty (put back: 0 of 1 → 1 of 1; ",
             id="its words changed",
         ),
         pytest.param(

@@ -8,8 +8,10 @@ from msgspec import Struct
 
 from runevals.records.numbers import Count, Number
 
-# removed: the head has nothing of it, and its lines are those of the base; file: the whole file is one hunk
-HunkKind = Literal["changed", "removed", "file"]
+# removed: the head has nothing of it, and its lines are those of the base; renamed: the file has another path;
+# file: the whole file is one hunk
+HunkKind = Literal["changed", "removed", "renamed", "file"]
+_WHOLE = {"file": "the whole file", "renamed": "its new name"}
 
 
 class Hunk(Struct, frozen=True, kw_only=True, gc=False):
@@ -23,8 +25,8 @@ class Hunk(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def place(self) -> str:
         """The file with its lines: `prompts/support.md:14–15`."""
-        if self.kind == "file":
-            return f"{self.path} (the whole file)"
+        if self.kind in _WHOLE:
+            return f"{self.path} ({_WHOLE[self.kind]})"
         lines = f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
         return f"{self.path}:{lines}" + (" of the base, removed" if self.kind == "removed" else "")
 

@@ -54,7 +54,7 @@ def test_neighbouring_lines_of_code_are_one_hunk():
 @pytest.mark.parametrize(
     ("before", "now", "old_path", "path"),
     [
-        pytest.param("one\n", "one\ntwo\n", "old.md", "a.md", id="renamed"),
+        pytest.param(b"\0one", b"\0two", "old.png", "a.md", id="renamed, and not text"),
         pytest.param(None, "new\n", None, "a.md", id="added"),
         pytest.param("old\n", None, "a.md", None, id="removed"),
         pytest.param(b"\0one", b"\0two", "a.md", "a.md", id="binary"),
@@ -70,6 +70,15 @@ def test_what_cannot_be_put_back_by_lines_is_one_hunk(before, now, old_path, pat
     absent = dict.fromkeys(names)
     assert hunks.contents(frozenset()) == absent | ({} if path is None else {path: both[1]})
     assert hunks.contents(frozenset({0})) == absent | ({} if old_path is None else {old_path: both[0]})
+
+
+def test_the_new_name_of_a_file_is_a_hunk_beside_its_lines():
+    hunks = change("one\ntwo\n", "one\nthree\n", "a.md", "old.md")
+    assert [hunk.place for hunk in hunks.hunks] == ["a.md:2", "a.md (its new name)"]
+    contents = [hunks.contents(frozenset(put_back)) for put_back in ({}, {0}, {1}, {0, 1})]
+    head, base = b"one\nthree\n", b"one\ntwo\n"
+    assert [one["a.md"] for one in contents] == [head, base, None, None]
+    assert [one["old.md"] for one in contents] == [None, None, head, base]
 
 
 def test_hunks_are_numbered_over_all_files():

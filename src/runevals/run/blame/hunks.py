@@ -57,24 +57,24 @@ class ChangeHunks(Struct, frozen=True, kw_only=True):
 
     def contents(self, put_back: HunkSet) -> dict[str, bytes | None]:
         """Every changed file with these hunks put back: path → content; None: it is not there."""
-        contents: dict[str, bytes | None] = {}
-        whole = {hunk.path: number for number, hunk in enumerate(self.hunks) if hunk.kind == "file"}
+        contents: dict[str | None, bytes | None] = {}
+        of_file = {hunk.path: number for number, hunk in enumerate(self.hunks) if hunk.kind in ("file", "renamed")}
         for file, parts in self.files:
-            name = file.path or file.old_path or ""
-            if parts:
-                contents[name] = b"".join(
-                    line for part in parts for line in (part.before if part.hunk in put_back else part.now)
-                )
-            elif whole[name] in put_back:
-                contents |= {file.path or "": None, file.old_path or "": file.before}
-            else:
-                contents |= {file.old_path or "": None, file.path or "": file.now}
-        contents.pop("", None)
-        return contents
+            is_back = of_file.get(file.path or file.old_path or "") in put_back
+            lines = b"".join(
+                line for part in parts for line in (part.before if part.hunk in put_back else part.now)
+            )
+            whole = file.before if is_back else file.now
+            contents |= {file.old_path: None, file.path: None}
+            contents[file.old_path if is_back else file.path] = lines if parts else whole
+        return {path: content for path, content in contents.items() if path is not None}
 
 
 def hunks_of(files: Iterable[ChangedFile]) -> ChangeHunks:
-    """The hunks of these files. A file that was renamed, added or removed, or is not text, is one hunk."""
+    """The hunks of these files. A file that was added or removed, or is not text, is one hunk.
+
+    That a file has another name is a hunk of its own.
+    """
     hunks: list[Hunk] = []
     parts_of = []
     for file in files:
@@ -82,8 +82,8 @@ def hunks_of(files: Iterable[ChangedFile]) -> ChangeHunks:
         for part, hunk in _compared(file):
             parts.append(part if hunk is None else replace(part, hunk=len(hunks)))
             hunks += filter(None, [hunk])
-        if not parts:
-            hunks.append(Hunk(path=file.path or file.old_path or "", kind="file"))
+        if not parts or file.path != file.old_path:
+            hunks.append(Hunk(path=file.path or file.old_path or "", kind="renamed" if parts else "file"))
         parts_of.append((file, tuple(parts)))
     return ChangeHunks(hunks=tuple(hunks), files=tuple(parts_of))
 
@@ -91,9 +91,7 @@ def hunks_of(files: Iterable[ChangedFile]) -> ChangeHunks:
 def _compared(file: ChangedFile) -> Iterator[tuple[_Part, Hunk | None]]:
     """The parts of a file in order, those that differ with their hunk; nothing for a file that is one hunk."""
     before, now, path = file.before, file.now, file.path
-    if path is None or path != file.old_path or before is None or now is None:
-        return
-    if not (_is_text(before) and _is_text(now)):
+    if path is None or before is None or now is None or not (_is_text(before) and _is_text(now)):
         return
     old, new = before.splitlines(keepends=True), now.splitlines(keepends=True)
     if max(len(old), len(new)) > MOST_LINES:
