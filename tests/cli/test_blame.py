@@ -107,7 +107,7 @@ def test_what_code_lost_is_found_if_it_is_put_back_too_also_if_it_is_not_committ
         ),
     ],
 )
-def test_of_a_text_that_moved_with_its_code_and_in_the_settings_all_is_put_back(
+def test_of_a_text_that_moved_with_its_code_and_in_the_settings_its_lines_are_compared(
     change, runevals, prompt, code, found
 ):
     """Also where all cases run without each hunk."""
@@ -124,6 +124,28 @@ def test_of_a_text_that_moved_with_its_code_and_in_the_settings_all_is_put_back(
     assert (ended_with, "; --code also puts back 1 other file\n" in err) == (3, True), err
     ended_with, out, _ = runevals("blame", "-q", "--code", "--coverage")
     ended(ended_with, 0, out, found, ": noticed by warranty\n")
+
+
+def test_of_several_projects_the_texts_of_the_one_that_lost_the_case_are_looked_at(change, runevals, monkeypatch):
+    """What its code reads elsewhere, only `--code` puts back."""
+    (change.path / "runevals.yaml").unlink()
+    for name, text in (("search/runevals.yaml", SETTINGS), ("search/evals.json", change.document("evals.json"))):
+        change.write(name, text)
+    change.write("search/agent.py", AGENT.replace("prompts/support.md", "rules.md"))
+    change.write("search/rules.md", PROMPT)
+    change.write("support/runevals.yaml", SETTINGS)
+    change.write(".gitignore", ".evals/\n")
+    on_main(change, "support/prompts/support.md", PROMPT)
+    change.write("support/prompts/support.md", CHANGED)
+    change.write("search/agent.py", (change.path / "search/agent.py").read_text().replace("24 months", "one year"))
+    change.git("commit", "-qam", "change")
+    monkeypatch.chdir(change.path / "search")
+    code, out, _ = runevals("--base", "main", "-q")
+    ended(code, 1, out, "  which line  runevals blame --code\n", without=["What changed in the prompt"])
+    code, _, err = runevals("blame", "-q")
+    assert (code, "; --code also puts back 2 other files" in err) == (2, True), err
+    code, out, _ = runevals("blame", "-q", "--code")
+    ended(code, 0, out, "search/agent.py:3 lost warranty")
 
 
 def test_noise_takes_more_runs_and_a_limit_ends_the_search(change, runevals):

@@ -18,6 +18,7 @@ from runevals.repository.git_changes import changed_files
 from runevals.repository.trees import CannotFollow, CommitTree, files_below, matching
 from runevals.run.redaction.redactors import text_redactor
 from runevals.sandbox import Sandbox
+from runevals.settings.places import PLACES, content_here, has_settings
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
 from runevals.suites.skill_suites import SKILL
@@ -134,10 +135,20 @@ def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str, changed:
             if name.endswith(PROSE)
             and not _NO_PROMPT.search(name)
             and of_suites.isdisjoint((root / name).parents)
+            and not of_other_project(name, settings)
             and any(tree.kind(name) is not None for tree in trees)
         }
     own = {name for name in texts if (root / name).resolve() == root / name}  # no link leads to another file
     return sorted(name for name in own & matches if root / name not in suites)[:MOST_READ]
+
+
+def of_other_project(name: str, settings: Settings) -> bool:
+    """Whether the nearest settings file above a path of the repository is that of another project."""
+    root, own = settings.repository.resolve(), settings.file_base.resolve()
+    folders = (root / name).parents[: len(Path(name).parts)]
+    places = ((folder, folder / place) for folder in folders for place in PLACES)
+    nearest = next((folder for folder, path in places if has_settings(path, content_here(path))), own)
+    return not own.is_relative_to(nearest)
 
 
 def _dependencies(settings: Settings, tree: CommitTree) -> Iterator[str]:

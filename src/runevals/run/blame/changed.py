@@ -14,7 +14,7 @@ from runevals.repository.git import file_at
 from runevals.repository.git_changes import changed_files
 from runevals.run.blame.hunks import ChangedFile
 from runevals.run.load import accepted_file
-from runevals.run.prompt_changes import PROMPTS, TEXTS, prompt_files
+from runevals.run.prompt_changes import PROMPTS, TEXTS, of_other_project, prompt_files
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
 
@@ -52,8 +52,8 @@ def files_since(commit: str, settings: Settings, loaded: LoadedSuites, *, code: 
         is_of_a_run = (old, new) in since_head and _is_of_a_run(old, new, settings.repository)
         if not names & prompts and (names & suites or is_of_a_run):
             continue
-        is_text = any(name.endswith(TEXTS) for name in names) and (by_name or new is None)
-        if not (code or is_text or names & prompts):
+        texts = (name for name in names if name.endswith(TEXTS) and (by_name or new is None))
+        if not (code or names & prompts or any(not of_other_project(name, settings) for name in texts)):
             left_out.append(new or old or "")
             continue
         file = _read(old, new, commit, settings.repository)
