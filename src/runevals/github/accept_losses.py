@@ -116,7 +116,7 @@ def with_approved_losses(conclusion: Conclusion, settings: Settings, proposed: P
             raise NotApproved("no entry has the fingerprints of a case that was lost")
         by = approver(proposed.change, settings.github.accept_label, proposed.event)
     except NotApproved as error:
-        return with_caveat(conclusion, f"{FILENAME} is not accepted: {one_line(str(error), 300)}")
+        return with_caveat(conclusion, f"{FILENAME} is not accepted: {one_line(str(error), 300)}", losses)
     return with_acceptance(conclusion, Acceptance(by=by, losses=losses), settings.rules)
 
 

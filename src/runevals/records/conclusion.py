@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from runevals.records.acceptance import Acceptance
+from runevals.records.acceptance import Acceptance, AcceptedLoss
 from runevals.records.blame import Blame
 from runevals.records.comparison import AgainstComparison, Comparison, Finding, MarkComparison
 from runevals.records.numbers import Number, Whole
@@ -76,6 +76,7 @@ class Conclusion(Struct, frozen=True, kw_only=True, gc=False):
     against: AgainstComparison | None = None
     prompt_changes: tuple[TextChange, ...] = ()  # since the base's commit
     acceptance: Acceptance | None = None  # of losses that the comparison found
+    waiting: tuple[AcceptedLoss, ...] = ()  # losses that the change accepts, and no reviewer yet
     findings: tuple[Finding, ...] = ()  # about the run itself: its base, targets that it removes
     skill_matrix: SkillMatrix | None = None  # of the trigger queries of several skills
     strength: str = ""  # how many wrong answers its suites notice, if that was measured

@@ -52,14 +52,19 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
             yield "see one", f"{words[0]}{against}{words[1]}"
     if comparison is None or conclusion.verdict.outcome == "passed" or not (proven := proven_losses(comparison)):
         return
+    proven -= {(loss.suite, loss.case) for loss in conclusion.waiting}
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
     if comparison.of_kind("regressed") and base is not None and not lines_known and not run.of_tool:
         code = "" if {text.by_code for text in conclusion.prompt_changes} == {False} else " --code"
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
-    options = _options(run.settings, ("config",), where.folder)
-    yield "wanted?", f'accept {_accepted(lost, proven)}{phrase(document, " --results{}")}{options} --reason "…"'
+    if proven:
+        options = _options(run.settings, ("config",), where.folder)
+        yield (
+            "wanted?",
+            f'accept {_accepted(lost, proven)}{phrase(document, " --results{}")}{options} --reason "…"',
+        )
 
 
 def _names(one: Causes) -> list[tuple[str, str]]:

@@ -26,6 +26,7 @@ from runevals.lib.storage.store import Store
 from runevals.lib.text.escape import one_line
 from runevals.records import (
     Acceptance,
+    AcceptedLoss,
     AgainstComparison,
     Blame,
     CaseReport,
@@ -126,6 +127,7 @@ class Document(Head, frozen=True, kw_only=True, omit_defaults=True):
     against: AgainstComparison | None = None
     prompt_changes: tuple[TextChange, ...] = ()  # what changed in the texts that the target reads
     acceptance: Acceptance | None = None
+    waiting: tuple[AcceptedLoss, ...] = ()
     skill_matrix: SkillMatrix | None = None
     strength: str = ""
     blame: Blame | None = None

@@ -65,7 +65,7 @@ def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
         return with_caveat(conclusion, error.first_line)
     cases = f"{plural(len(losses), 'case')} will be accepted once a reviewer approves this commit"
     names = short_list([loss.case for loss in losses])
-    return with_caveat(conclusion, f"{cases}: {names}") if losses else conclusion
+    return with_caveat(conclusion, f"{cases}: {names}", losses) if losses else conclusion
 
 
 def matching(conclusion: Conclusion, entries: Sequence[AcceptedLoss]) -> tuple[AcceptedLoss, ...]:
@@ -91,18 +91,20 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
     again = accepted(conclusion, rest, gates, rules, acceptance_headline(acceptance))
     if again.verdict.exit_code == GATE_FAILED:
         cases = short_list([loss.case for loss in acceptance.losses])
-        return with_caveat(conclusion, f"@{acceptance.by} accepted {cases}; what else is lost still blocks")
+        return with_caveat(
+            conclusion, f"@{acceptance.by} accepted {cases}; what else is lost still blocks", acceptance.losses
+        )
     if again.verdict.exit_code:
         return again
     results = tuple(_accepted_gate(*both, acceptance) for both in zip(conclusion.gates, gates, strict=True))
     return replace(again, gates=results, acceptance=acceptance)
 
 
-def with_caveat(conclusion: Conclusion, caveat: str) -> Conclusion:
-    """Adds to a conclusion why a loss is not accepted."""
+def with_caveat(conclusion: Conclusion, caveat: str, waiting: Sequence[AcceptedLoss] = ()) -> Conclusion:
+    """Adds to a conclusion why a loss is not accepted, and which entries wait for a reviewer."""
     assert conclusion.comparison is not None  # noqa: S101 - it found the losses
     caveats = (*conclusion.comparison.caveats, caveat)
-    return replace(conclusion, comparison=replace(conclusion.comparison, caveats=caveats))
+    return replace(conclusion, comparison=replace(conclusion.comparison, caveats=caveats), waiting=tuple(waiting))
 
 
 def _left_gate(gate: GateResult, left: Mapping[str, GateResult], rules: GateRules) -> GateResult:
