@@ -922,6 +922,10 @@ def test_a_case_without_a_check_is_not_measured(project, runevals):
     assert [case["status"] for case in project.document()["cases"]] == ["passed", "skipped"]
     project.write("runevals.yaml", "errors: {limit: 0.5}")
     assert runevals(*words)[0] == 0
+    needs_turns = {**samples[1], "assertions": [{"type": "turns_max", "value": 5}]}
+    project.write("eval-samples.json", [samples[0], needs_turns])
+    code, out, _ = runevals(*words)
+    ended(code, 0, out, "the target does not report its turns", without=["--resume"])
 
 
 def test_a_mark_in_the_settings_is_found_among_kept_results_and_its_gate_blocks(project, runevals):

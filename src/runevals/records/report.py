@@ -233,11 +233,6 @@ class CaseReport(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True
         )
 
     @property
-    def unchecked(self) -> bool:
-        """Whether it has no check, so that another run would measure nothing."""
-        return any(attempt.unchecked for attempt in self.attempts)
-
-    @property
     def runs(self) -> tuple[AttemptReport, ...]:
         """The attempts that count as runs: answers repeated by a cache do not count."""
         return tuple([attempt for attempt in self.attempts if attempt.attempt not in self.copies])

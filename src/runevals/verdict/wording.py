@@ -489,7 +489,6 @@ _NEXT_STEPS = {
     "auth": "Check the key that the job passes, and what it may use.",
     "rate_limited": "The provider limits the rate: lower `concurrency`, or run the job again later.",
     "timeout": "Run the job again; if it stays slow, raise `timeout_s`.",
-    "no_checks": "Give every case a check.",
     "evidence_missing": "A second run changes nothing: see below what the first check lacks.",
 }
 

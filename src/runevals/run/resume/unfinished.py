@@ -22,6 +22,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
+from runevals.records.report import NO_CHECKS
 from runevals.repository.git import tracked_in, why_unavailable
 from runevals.run.live import live_judges, live_target
 from runevals.run.redaction.redactors import text_redactor
@@ -100,7 +101,8 @@ def _is_measured(conclusion: Conclusion) -> bool:
     report = conclusion.report
     if report.run.stopped is not None or (conclusion.verdict.outcome == "unmeasured" and not report.cases):
         return False
-    return not any(case.unmeasured and not case.unchecked for case in report.cases)
+    lacks_evidence = {*report.errors} == {NO_CHECKS.code}  # which it would lack again
+    return lacks_evidence or not any(case.unmeasured for case in report.cases)
 
 
 def _alone(folder: Path) -> AbstractContextManager[object]:
