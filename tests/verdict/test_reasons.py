@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from runevals.records import Finding, Reason, State
+from runevals.records.report import OF_TOOL
 from runevals.verdict.headlines import not_known, warning
 from runevals.verdict.outcome import decide
 from runevals.verdict.reasons import MEANINGS, table
@@ -46,9 +47,18 @@ def test_sentences_differ_and_what_is_worse_or_not_known_can_be_settled():
 @pytest.mark.parametrize("reason", of_state(State.NOT_KNOWN))
 def test_what_is_not_known_is_named_with_its_reason_and_the_way_out(reason):
     meaning = MEANINGS[reason]
-    line = not_known([finding(reason)])
+    line = not_known([finding(reason)], BASE.run)
     assert line == f"Not known – k7 may be lost: {meaning.sentence}; {meaning.settles}"
-    assert "; 1 more for other reasons" in not_known([finding(reason)] * 2 + [finding(_another(reason))])
+    assert "; 1 more for other reasons" in not_known([finding(reason)] * 2 + [finding(_another(reason))], BASE.run)
+
+
+def test_results_of_another_tool_are_not_repeated_by_settings_that_it_does_not_read():
+    suites = [replace(suite, dialect=f"{OF_TOOL}junit") for suite in BASE.run.suites]
+    of_tool = replace(BASE, run=replace(BASE.run, suites=suites))
+    line = not_known([finding(Reason.CHANCE)], of_tool.run)
+    assert ("`rerun`" in line, "`repeat`" in line) == (True, False), line
+    line = warning(replace(comparison_with(finding(Reason.BY_CHANCE, dead=True)), base=of_tool))
+    assert ("`rerun`" in line, "`repeat`" in line) == (True, False), line
 
 
 def _another(reason):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, joined, p_value, phrase, plural, points, short_list
-from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, RunReport, State
+from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, RunInfo, RunReport, State
 from runevals.verdict.causes import FEWEST, causes, labels
 from runevals.verdict.lost_together import lost_keys
 from runevals.verdict.reasons import MEANINGS
@@ -94,7 +94,7 @@ def dropped(finding: Finding) -> str:
     return f"the {NAMES[finding.metric].lower()} of {where} fell by {100 * finding.drop:.1f} points"
 
 
-def not_known(findings: Sequence[Finding]) -> str:
+def not_known(findings: Sequence[Finding], run: RunInfo) -> str:
     """What is not known, by name, with the reason and what settles it: of the most frequent reason."""
     by_reason: dict[Reason, list[Finding]] = {}
     for finding in findings:
@@ -107,7 +107,7 @@ def not_known(findings: Sequence[Finding]) -> str:
     rest = len(findings) - len(some)
     also = phrase(rest, "; {} more for other reasons")
     subject = phrase(short_list(names), "{} may be lost: ")
-    settles = phrase(meaning.settles, "; {}")
+    settles = phrase(meaning.way_out(run), "; {}")
     return f"Not known – {subject}{sentence}{settles}{also}"
 
 
@@ -133,7 +133,7 @@ def warning(comparison: Comparison) -> str:
         pass_ = "passes only in its" if len(some) == 1 else "pass only in their"
         return f"{plural(len(some), 'case')} {pass_} edited form: {names}"
     detail = next((each.detail for each in some if each.detail), meaning.sentence)
-    settles = phrase(meaning.settles, "; {} would settle it")
+    settles = phrase(meaning.way_out(comparison.base.run), "; {} would settle it")
     return f"No loss proven – {names} failed that passed on the base: {detail}{settles}"
 
 

@@ -199,7 +199,7 @@ def _verdict(
     unknown = [each for each in (*findings, *_gating(comparison, rules)) if each.state is State.NOT_KNOWN]
     remarks = _remarks(comparison)
     if unknown:
-        headline = not_known(unknown) + remarks
+        headline = not_known(unknown, report.run) + remarks
         return passed(headline, warns=True) if rules.on_unknown == "pass" else _not_known(headline)
     if comparison is None:
         return _alone(report, gates)

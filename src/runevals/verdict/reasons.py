@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from runevals.records import Reason, State
+from runevals.lib.text.numbers import phrase
+from runevals.records import Reason, RunInfo, State
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, PASSED
 
 EXIT_CODES: Mapping[State, int] = {
@@ -15,6 +16,8 @@ EXIT_CODES: Mapping[State, int] = {
     State.NOT_WORSE: PASSED,
 }
 _ACCEPT = "fix it, or accept it: `runevals accept`"
+_MORE_RUNS = "more runs on both sides (`repeat`), or a run with `--base REF`"
+_RERUN = "more runs by your tool on both sides, or `rerun` with `--base REF`"
 
 
 class Meaning(Struct, frozen=True):
@@ -24,6 +27,11 @@ class Meaning(Struct, frozen=True):
     sentence: str
     settles: str = ""  # the command or setting that settles it; empty: nothing is open
     warns: bool = False  # nothing blocks, but line one names the case
+    of_tool: str = ""  # what settles it instead where another tool made the results
+
+    def way_out(self, run: RunInfo) -> str:
+        """What settles it for the results of such a run."""
+        return (run.of_tool and self.of_tool) or self.settles
 
 
 MEANINGS: Mapping[Reason, Meaning] = {
@@ -35,7 +43,10 @@ MEANINGS: Mapping[Reason, Meaning] = {
     ),
     Reason.ERRORS: Meaning(State.NOT_KNOWN, "runs that could not be measured would decide it", "run it again"),
     Reason.UNMEASURED: Meaning(
-        State.NOT_KNOWN, "it was not measured on the base", "measure the base again: `--base REF`"
+        State.NOT_KNOWN,
+        "it was not measured on the base",
+        "measure the base again: `--base REF`",
+        of_tool="make the base's results again",
     ),
     Reason.OLD_FORM: Meaning(
         State.NOT_KNOWN,
@@ -63,7 +74,8 @@ MEANINGS: Mapping[Reason, Meaning] = {
     Reason.CHANCE: Meaning(
         State.NOT_KNOWN,
         "an unchanged suite hardly ever shows it, and nothing can be run again",
-        "more runs on both sides (`repeat`), or `rerun` with `--base REF`",
+        _MORE_RUNS,
+        of_tool=_RERUN,
     ),
     Reason.CACHE: Meaning(State.NOT_KNOWN, "a cache on the way answers the fresh runs", "switch the cache off"),
     Reason.PASSED_AGAIN: Meaning(State.NOT_WORSE, "it passes on fresh runs"),
@@ -77,7 +89,8 @@ MEANINGS: Mapping[Reason, Meaning] = {
     Reason.BY_CHANCE: Meaning(
         State.NOT_WORSE,
         "an unchanged suite shows as much by chance",
-        "more runs on both sides (`repeat`), or `rerun` with `--base REF`",
+        _MORE_RUNS,
+        of_tool=_RERUN,
         warns=True,
     ),
     Reason.NEW_FORM: Meaning(
@@ -99,4 +112,5 @@ def table() -> Iterator[str]:
     yield "|---|---|---|"
     for meaning in MEANINGS.values():
         code = f"{EXIT_CODES[meaning.state]}{' ⚠' if meaning.warns else ''}"
-        yield f"| {code} | {meaning.sentence} | {meaning.settles} |"
+        of_tool = phrase(meaning.of_tool, "; of another tool: {}")
+        yield f"| {code} | {meaning.sentence} | {meaning.settles}{of_tool} |"
