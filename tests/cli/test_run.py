@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from tests.against_base import on_main
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
 from tests.sample_suites import AGENT, ANSWERS, SUITE, WORSE
@@ -895,6 +896,20 @@ def test_a_case_that_every_check_skips_is_not_measured(project, runevals):
     assert [case["status"] for case in project.document()["cases"]] == ["passed", "errored"]
     code, out, _ = runevals(*words[:2], "--no-judge", "-o", "out.json")
     ended(code, 0, out, "1 of 1 case passes, 1 skipped", "run without a judge (--no-judge): 1 check skipped")
+
+
+def test_a_change_that_leaves_a_case_to_a_judge_says_which_checks_it_removes(repository, runevals):
+    check = {"type": "contains", "value": "Paris"}
+    case = {"id": "a", "prompt": "Capital of France?", "expected_output": "It says Paris.", "assertions": [check]}
+    repository.write("SKILL.md", "---\nname: s\ndescription: Says capitals.\n---\nSay it.\n")
+    repository.write("evals/evals.json", {"skill_name": "s", "evals": [case]})
+    settings = "suites: [evals/evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+    on_main(repository, "runevals.yaml", settings)
+    repository.write("evals/evals.json", {"skill_name": "s", "evals": [{**case, "assertions": []}]})
+    code, _, err = runevals("--base", "main", "-q")
+    ended(
+        code, 2, err, "1 of 1 cases ask for a judge", "The change removes checks that the base has: a (contains)"
+    )
 
 
 def test_rows_without_an_expected_text_are_skipped_and_counted(project, runevals):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.records.errors import InvalidSettings, InvalidSuite
+from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.resolve import RawSettings, each_target, resolve
 from tests.sample_suites import SUITE
 
@@ -94,6 +95,18 @@ def test_what_cannot_be_meant_is_refused(settle, file, flags, reason):
     with pytest.raises(InvalidSettings) as caught:
         settle(flags, **file)
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("left", ["mini", "nano"])
+def test_against_beside_one_target_that_the_change_leaves_says_which_it_removes(project, left):
+    project.write("runevals.yaml", {"targets": {left: TARGETS[left]}, "against": "mini"})
+    values = {"targets": {name: TARGETS[name] for name in ("mini", "nano")}}
+    before = SettingsFile(exists=True, display_name="runevals.yaml", base=project.path, values=values)
+    side = BaseSide(commit="c" * 40, file=before)
+    with pytest.raises(InvalidSettings) as caught:
+        resolve(RawSettings(cwd=project.path, environment={}, base_side=side))
+    [gone] = {"mini", "nano"} - {left}
+    assert str(caught.value).endswith(f"; the change removes {gone} from `targets`: remove `against`, too")
 
 
 @pytest.mark.parametrize(

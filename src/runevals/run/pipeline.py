@@ -102,7 +102,8 @@ def _open(stack: ExitStack, job: Job) -> None:
     else:
         request = request.noting(*why)
     job.request = request
-    job.head = head = stack.enter_context(open_side(request, request.name or HEAD))
+    base = None if job.base.baseline is None else job.base.baseline.report
+    job.head = head = stack.enter_context(open_side(request, request.name or HEAD, base))
     head.other = job.other
 
 

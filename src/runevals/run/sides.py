@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from runevals.lib.parsing.source import lies_inside
 from runevals.lib.text.numbers import plural
-from runevals.records import Case
+from runevals.records import Case, RunReport
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.repository import git
 from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, require_in_base
@@ -38,7 +38,7 @@ HEAD = "head"
 
 
 @contextmanager
-def open_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
+def open_side(request: RunRequest, side: str = HEAD, base: RunReport | None = None) -> Iterator[Measurement]:
     """One side, planned and with its world; its name separates its answers in the journal."""
     settings, suites, notices = request.settings, request.suites.suites, request.suites.notices + request.notices
     if settings.target is not None and not settings.target.traits.runs_skills:
@@ -46,7 +46,7 @@ def open_side(request: RunRequest, side: str = HEAD) -> Iterator[Measurement]:
         notices = (*notices, *of_addresses)
     suites = loading.prompted_suites(suites, load_request(settings))
     plan = plan_of(replace(request.suites, suites=suites), settings)
-    require_judge(plan, settings)
+    require_judge(plan, settings, base=base)
     require_for_suites(request.suites.suites, settings)
     judged = judged_checks(plan)
     if settings.no_judge and judged:

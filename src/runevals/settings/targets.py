@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
 from runevals.settings.file import BaseSide, SettingsFile
@@ -99,17 +100,21 @@ def _of_models(
 def check_against(against: object, source: str, targets: TargetChoice) -> None:
     """Raises InvalidSettings if there is nothing of this name to compare with, or only the target itself."""
     known = (*OF_SKILL, NONE, *targets.known)
+    removed = phrase(
+        short_list(targets.removed, 5), "; the change removes {} from `targets`: remove `against`, too"
+    )
     if against is None or against == NONE:
         return
     if against not in known:
         hint = did_you_mean(str(against), known)
-        raise InvalidSettings(f"{source} is '{against}'; it must be one of {', '.join(known)}{hint}")
+        raise InvalidSettings(f"{source} is '{against}'; it must be one of {', '.join(known)}{removed or hint}")
     if against in OF_SKILL and targets.several:
         raise InvalidSettings(f"{source}: {against} is of one target; {choose_one(targets.several)}")
     alone = against in targets.known and not targets.several
     if alone and (source.startswith("--") or len(targets.known) == 1):
         why = "the target would be compared with itself" if against == targets.name else "it does not run"
-        raise InvalidSettings(f"{source} is {against}: {why}; name another, or choose no target")
+        way = removed or "; name another, or choose no target"
+        raise InvalidSettings(f"{source} is {against}: {why}{way}")
 
 
 def choose_one(names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from runevals.judge.panel import Panel
 from runevals.judge.user import ModelUser, User
 from runevals.lib.parsing.source import read_text
 from runevals.lib.storage.cache import Cache
-from runevals.lib.text.numbers import first_of, plural
+from runevals.lib.text.numbers import first_of, phrase, plural, short_list
 from runevals.models.facts import with_models
 from runevals.models.http.throttle import Throttles
 from runevals.programs.processes import in_use
@@ -38,7 +38,7 @@ from runevals.sandbox import Sandbox
 from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import Settings
 from runevals.settings.targets import choose_one
-from runevals.suites.plan import RunPlan
+from runevals.suites.plan import RunPlan, checks_of
 from runevals.suites.selection import will_run
 from runevals.targets import Target
 from runevals.targets.cached import CachedTarget
@@ -47,6 +47,7 @@ from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.kind import Making
 from runevals.targets.openai import OpenAITarget
 from runevals.targets.recorded import Answers, RecordedTarget
+from runevals.verdict.matching import turns_of
 
 NO_TARGET = """nothing says what to run the suite against. The shortest ways:
   runevals --target openai:{openai}         a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
@@ -179,21 +180,34 @@ def may_be_reduced(settings: Settings) -> bool:
     return settings.measure.sandbox == "reduced" or on_laptop
 
 
-def require_judge(plan: RunPlan, settings: Settings, *, or_without: bool = True) -> None:
+def require_judge(
+    plan: RunPlan, settings: Settings, *, or_without: bool = True, base: RunReport | None = None
+) -> None:
     """Raises InvalidSettings if checks need a judge and none is configured, naming the cases.
 
-    `or_without`: the run can be made without these checks.
+    `or_without`: the run can be made without these checks. `base`: names the checks that the change removes.
     """
     if settings.judges or settings.no_judge:
         return
     needing = {case.key: check.id for case, check in plan.judged}
     if needing:
+        removed = [] if base is None else [*_removed_checks(plan, base)]
         names = first_of([f"{key} ({name})" for key, name in needing.items()], 5)
         raise InvalidSettings(
             f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {names}\n"
             "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml"
             + (", or run without those checks: --no-judge" if or_without else "")
+            + phrase(short_list(removed, 5), "\nThe change removes checks that the base has: {}")
         )
+
+
+def _removed_checks(plan: RunPlan, base: RunReport) -> Iterator[str]:
+    """Each case that asks a judge, with the checks that only the base's report has of it: "KB-1 (contains)"."""
+    before = {case.key: {one.id for turn in turns_of(case) for one in turn.results} for case in base.cases}
+    for case in {case.key: case for case, _ in plan.judged}.values():
+        here = {check.id for turn in case.turns for check in checks_of(turn)}
+        if gone := sorted(before.get(case.key, here) - here):
+            yield f"{case.key} ({', '.join(gone)})"
 
 
 def _target(settings: Settings, suites: Sequence[Suite], throttles: Throttles, sandbox: Sandbox) -> Target:
