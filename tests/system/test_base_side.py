@@ -141,6 +141,14 @@ def test_a_change_cannot_quarantine_the_case_that_it_breaks(ten, runevals):
     code, out, _ = runevals(*AGAINST)
     assert code == 1, out
     assert weakened(ten) == {("runevals.quarantine.yaml", "k1")}
+    assert "quarantine: once it is merged, quarantined: k1 (ana: flips)" in out
+
+
+def test_a_change_hears_what_its_quarantine_list_will_not_do(repository, runevals):
+    on_main(repository, "runevals.yaml", SETTINGS)
+    repository.write("runevals.quarantine.yaml", LIST.replace("k1", "a"))
+    _, out, _ = runevals(*AGAINST)
+    assert "quarantine: once it is merged, 1 of 2 cases of evals.json are listed, more than a tenth" in out, out
 
 
 def test_a_merge_of_shards_counts_what_a_change_adds_to_the_list(ten, runevals, tmp_path_factory, monkeypatch):

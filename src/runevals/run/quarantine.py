@@ -15,7 +15,7 @@ from runevals.repository import git
 from runevals.settings.resolve import Settings
 from runevals.suites import quarantine
 from runevals.suites.load import LoadedSuites
-from runevals.suites.quarantine import QuarantineEntry
+from runevals.suites.quarantine import NOTICES, QuarantineEntry
 
 
 class QuarantineInForce(Struct, frozen=True, kw_only=True):
@@ -47,10 +47,13 @@ def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> Qu
     is_named = settings.origins.get("quarantine", "default") != "default"
     if is_named and not (of_head or of_base or notices or path.is_file()):
         notices = (f"quarantine: there is no file {display_path}, so no case is quarantined",)
-    active = quarantine.active_entries(of_base, cases, datetime.now(UTC).date())
+    active, later = (
+        quarantine.active_entries(each, cases, datetime.now(UTC).date()) for each in (of_base, of_head)
+    )
+    once_merged = [one.removeprefix(NOTICES[0]) for one in later.notices if one not in active.notices]
     return QuarantineInForce(
         cases=active.cases,
-        notices=(*notices, *active.notices),
+        notices=(*notices, *active.notices, *(f"{NOTICES[0]}once it is merged, {one}" for one in once_merged)),
         weakenings=quarantine.weakened_entries(of_base, of_head, display_path),
         problems=active.problems,
     )
