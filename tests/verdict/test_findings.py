@@ -197,3 +197,14 @@ def test_the_worst_state_is_the_state_of_all():
     found = compared([("ppp", "fff"), *STEADY]).findings
     assert state_of(found) is State.NOT_KNOWN
     assert state_of(()) is State.NOT_WORSE
+
+
+@pytest.mark.parametrize("fields", [{"critical": True}, {"category": "redteam"}])
+@pytest.mark.parametrize(("before", "now"), [("ppp", "s"), ("ffp", "sss"), ("sss", "sss"), ("ppp", "ppp")])
+def test_a_critical_case_that_is_skipped_now_is_not_known(fields, before, now):
+    others = [case(f"other{n}", "ppp") for n in range(9)]
+    base, head = (report([case("k", one, **fields), *others]) for one in (before, now))
+    found = decide(base, head)
+    is_open = "p" in before and "p" not in now
+    assert found.verdict.exit_code == (3 if is_open else 0), found.verdict.headline
+    assert ("k may be lost: it is critical" in found.verdict.headline) is is_open

@@ -62,6 +62,11 @@ def findings_of(
         *([Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.INCOMPARABLE, detail=few)] if few else ()),
         *sorted(cases, key=lambda each: (not each.critical, _ORDER.index(each.state))),
         *(
+            of_case(pair, (), Reason.ERRORS, detail="it is critical, was measured on the base, and is skipped now")
+            for pair in sides.matched.both
+            if pair.critical and pair.before.runs and not pair.now.due
+        ),
+        *(
             _finding(case, Reason.REMOVED, {"critical": True})
             for case in sides.matched.removed
             if is_critical(case)
