@@ -8,7 +8,6 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -84,13 +83,13 @@ def load_suites(request: LoadRequest) -> LoadedSuites:
         return require_suites(*read_suites(request))
     except NoSuiteFound as error:
         candidates = () if request.entries else tuple(_candidates(request))
-        paths = [os.path.relpath(path, request.cwd) for path in candidates if is_suite(path)]
+        seen = {name: _seen(path, name) for path in candidates for name in [os.path.relpath(path, request.cwd)]}
+        paths = [name for name, one in seen.items() if one is True]
         lines = [str(error)]
         if paths:
             examples = f"{one_line(', '.join(paths))}. Run one: runevals {one_line(shlex.quote(paths[0]))}"
             lines.append(f"These look like suites: {examples}")
-        others = filter(None, (_other_format(path, request) for path in candidates))
-        lines += map(str, islice(others, _MOST_SHOWN))
+        lines += [str(one) for one in seen.values() if not isinstance(one, bool)][:_MOST_SHOWN]
         raise NoSuiteFound("\n".join(lines)) from None
 
 
@@ -127,23 +126,19 @@ def _candidates(request: LoadRequest) -> Sequence[Path]:
     return [path for path in files if path.stat().st_size <= _MOST_BYTES][:_MOST_CANDIDATES]
 
 
-def _other_format(path: Path, request: LoadRequest) -> OtherFormat | None:
-    """What to do with a file that is another tool's."""
+def _seen(path: Path, name: str) -> OtherFormat | bool:
+    """Whether a file has the shape of a suite; of one that is another tool's, what to do with it."""
     try:
-        load(path, os.path.relpath(path, request.cwd), LoadOptions())
+        return bool(load(path, name, LoadOptions()).cases)
     except OtherFormat as error:
         return error
     except InvalidSuite:
-        pass
-    return None
+        return False
 
 
 def is_suite(path: Path) -> bool:
     """Whether a file has the shape of a suite, whatever it is called."""
-    try:
-        return bool(load(path, path.name, LoadOptions()).cases)
-    except InvalidSuite:
-        return False
+    return _seen(path, path.name) is True
 
 
 def require_suites(suites: LoadedSuites, problems: Sequence[FileProblem]) -> LoadedSuites:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.parsing.source import Source, read_json, read_source, read_text
+from runevals.lib.parsing.source import Source, parse_text, read_json, read_text
 from runevals.lib.parsing.xml import read_xml
 from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import FileProblem, Location, Suite
@@ -67,8 +67,7 @@ def _source(path: Path, display_path: str) -> Source:
     text = read_text(path, display_path)
     source = Source(display_path, text, None, has_marks=True)
     if other_format(None, path.name) is None:  # by its ending alone
-        table = {**TABLES, ".xml": _root_of_xml}.get(path.suffix)
-        source = read(path, display_path) if table is None else table(text, display_path)
+        source = _parsed(text, path.suffix, display_path)
     other = other_format(source.value, path.name)
     if other is not None:
         message = other.advice(source.value, os.path.relpath(path))
@@ -128,13 +127,17 @@ def plugin_dialects() -> tuple[Dialect, ...]:
 
 
 def read(path: Path, display_path: str) -> Source:
-    """A suite file that is one JSON or YAML document, unchanged. Raises InvalidSuite."""
-    return _without_comments(path, display_path) if path.suffix == ".json" else read_source(path, display_path)
+    """A suite file, unchanged. Raises InvalidSuite."""
+    return _parsed(read_text(path, display_path), path.suffix, display_path)
 
 
-def _without_comments(path: Path, display_path: str) -> Source:
+def _parsed(text: str, suffix: str, display_path: str) -> Source:
+    readers = {**TABLES, ".xml": _root_of_xml, ".json": _without_comments}
+    return readers.get(suffix, partial(parse_text, suffix=suffix))(text, display_path=display_path)
+
+
+def _without_comments(text: str, display_path: str) -> Source:
     """JSON; lines beginning with // before it are skipped, because skill cases are documented with one."""
-    text = read_text(path, display_path)
     comments = _COMMENTS.match(text)
     end = 0 if comments is None else comments.end()
     return read_json("\n" * text.count("\n", 0, end) + text[end:], display_path)
