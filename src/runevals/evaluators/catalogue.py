@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from runevals.evaluators.format_names import INVERTED
-from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted
+from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted, leaves
 from runevals.lib.plugins import is_any_installed, package_of, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, Layer
@@ -169,9 +169,7 @@ def options_of(cls: type[Evaluator]) -> tuple[dataclasses.Field[object], ...]:
 
 def layer_of(evaluator: Evaluator) -> Layer:
     """Its layer; for a composite, the layer of its leaves, or behavior if they differ."""
-    if not isinstance(evaluator, Composite):
-        return evaluator.layer
-    layers = {layer_of(member.evaluator) for member in evaluator.members}
+    layers = {leaf.layer for leaf in leaves(evaluator)}
     return layers.pop() if len(layers) == 1 else Layer.BEHAVIOR
 
 

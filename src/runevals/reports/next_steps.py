@@ -46,7 +46,8 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     base = None if comparison is None or run.target.type == "recorded" else comparison.base.run.commit
     if not run.of_tool:
         cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
-        case = next(filter(None, map(cases.get, _names(looked_at))), None)
+        names = (name for group in looked_at.groups for row in group.rows for name in row.examples)
+        case = next(filter(None, (cases.get((name.suite, name.key)) for name in names)), None)
         against = phrase(base if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
         if case is not None and (words := case_words(case, run.settings, where.folder)):
             yield "see one", f"{words[0]}{against}{words[1]}"
@@ -65,10 +66,6 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
             "wanted?",
             f'accept {_accepted(lost, proven)}{phrase(document, " --results{}")}{options} --reason "…"',
         )
-
-
-def _names(one: Causes) -> list[tuple[str, str]]:
-    return [(name.suite, name.key) for group in one.groups for row in group.rows for name in row.examples]
 
 
 def _is_plain(case: CaseReport) -> bool:

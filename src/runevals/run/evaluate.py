@@ -22,6 +22,7 @@ from runevals.evaluators.kinds import (
     Part,
     Scripted,
     Subject,
+    leaves,
 )
 from runevals.records import (
     NO_JSON,
@@ -161,10 +162,10 @@ def _without_silence(
 
 def _is_excused(evaluator: Evaluator, expected: str | None, world: World) -> bool:
     """Whether it may be skipped: the run has no judge, or the case no expected text to compare with."""
-    if isinstance(evaluator, Composite):
-        return all(_is_excused(member.evaluator, expected, world) for member in evaluator.members)
-    without_judge = isinstance(evaluator, Judged) and world.judge is None
-    return without_judge or (expected is None and evaluator.idle_without_expected())
+    return all(
+        (world.judge is None and isinstance(leaf, Judged)) or (expected is None and leaf.idle_without_expected())
+        for leaf in leaves(evaluator)
+    )
 
 
 def _is_quick(plan: RunPlan, trace: Trace, sandbox: ScriptRunner) -> bool:

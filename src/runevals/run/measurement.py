@@ -165,10 +165,7 @@ class Measurement:
             target=target,
             judge=world.judge_identity,
             repeat=plan.repeat,
-            suites=tuple(
-                SuiteInfo(name=suite.name, path=suite.path, dialect=suite.dialect, fingerprint=suite.fingerprint)
-                for suite in plan.suites
-            ),
+            suites=tuple(record_from(SuiteInfo, suite) for suite in plan.suites),
             python=platform.python_version(),
             shard=plan.shard,
             sandbox=world.sandbox.mode,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records import Conclusion
 from runevals.records.errors import (
@@ -55,13 +57,7 @@ def projects_apart(raw: RawSettings, side: BaseSide | None) -> Sequence[Project]
 
 def settings_of(project: Project, raw: RawSettings, side: BaseSide | None = None) -> RawSettings:
     """The raw settings of a run inside the project's folder."""
-    return RawSettings(
-        flags=raw.flags,
-        inputs=raw.inputs,
-        cwd=raw.cwd / project.name,
-        environment=raw.environment,
-        base_side=side,
-    )
+    return replace(raw, cwd=raw.cwd / project.name, base_side=side)
 
 
 def removed(project: Project, settings: Settings) -> Conclusion:

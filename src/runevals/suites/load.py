@@ -83,13 +83,13 @@ def load_suites(request: LoadRequest) -> LoadedSuites:
         return require_suites(*read_suites(request))
     except NoSuiteFound as error:
         candidates = () if request.entries else tuple(_candidates(request))
-        seen = {name: _seen(path, name) for path in candidates for name in [os.path.relpath(path, request.cwd)]}
-        paths = [name for name, one in seen.items() if one is True]
+        shapes = {path: _shape_of(path, os.path.relpath(path, request.cwd)) for path in candidates}
+        paths = [os.path.relpath(path, request.cwd) for path, one in shapes.items() if one is True]
         lines = [str(error)]
         if paths:
             examples = f"{one_line(', '.join(paths))}. Run one: runevals {one_line(shlex.quote(paths[0]))}"
             lines.append(f"These look like suites: {examples}")
-        lines += [str(one) for one in seen.values() if not isinstance(one, bool)][:_MOST_SHOWN]
+        lines += [str(one) for one in shapes.values() if not isinstance(one, bool)][:_MOST_SHOWN]
         raise NoSuiteFound("\n".join(lines)) from None
 
 
@@ -126,7 +126,7 @@ def _candidates(request: LoadRequest) -> Sequence[Path]:
     return [path for path in files if path.stat().st_size <= _MOST_BYTES][:_MOST_CANDIDATES]
 
 
-def _seen(path: Path, name: str) -> OtherFormat | bool:
+def _shape_of(path: Path, name: str) -> OtherFormat | bool:
     """Whether a file has the shape of a suite; of one that is another tool's, what to do with it."""
     try:
         return bool(load(path, name, LoadOptions()).cases)
@@ -138,7 +138,7 @@ def _seen(path: Path, name: str) -> OtherFormat | bool:
 
 def is_suite(path: Path) -> bool:
     """Whether a file has the shape of a suite, whatever it is called."""
-    return _seen(path, path.name) is True
+    return _shape_of(path, path.name) is True
 
 
 def require_suites(suites: LoadedSuites, problems: Sequence[FileProblem]) -> LoadedSuites:

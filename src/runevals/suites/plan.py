@@ -155,9 +155,7 @@ def asks_judge_or_user(plan: RunPlan) -> bool:
 
 def asks_judge(evaluator: Evaluator) -> bool:
     """Whether it, or a part of it, uses a judge."""
-    if isinstance(evaluator, Composite):
-        return any(asks_judge(member.evaluator) for member in evaluator.members)
-    return isinstance(evaluator, Judged)
+    return any(isinstance(leaf, Judged) for leaf in leaves(evaluator))
 
 
 def _no_cases_message(cases: Sequence[Case], selection: Selection) -> str:

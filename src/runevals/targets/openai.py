@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from runevals.lib.nullable import whole_total
 from runevals.lib.parsing.json_forms import json_in
+from runevals.lib.record_from import record_from
 from runevals.models.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
 from runevals.models.chat.prices import Prices
 from runevals.models.chat.providers import PROVIDERS, address
@@ -199,13 +200,7 @@ def _has_no_answer(last: ChatReply) -> bool:
 
 
 def _delivery(last: ChatReply) -> Delivery | None:
-    delivery = Delivery(
-        response_id=last.response_id,
-        made_at=last.made_at,
-        cached_tokens=last.cached_tokens,
-        from_cache=last.from_cache,
-        cut=last.cut,
-    )
+    delivery = record_from(Delivery, last, cut=last.cut)
     return None if delivery == Delivery() else delivery
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from runevals.lib.parsing.record_json import from_plain
 from runevals.lib.parsing.source import read_line, read_lines
+from runevals.lib.record_from import record_from
 from runevals.lib.storage.store import Store
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import (
@@ -116,23 +117,9 @@ def answers_of(report: RunReport) -> Answers:
 
 
 def response_of(turn: TurnReport) -> Response:
-    """The answer of a turn, as it is in a results document."""
-    return Response(
-        text=turn.output or "",
-        tool_calls=turn.tool_calls,
-        citations=turn.citations,
-        cost_usd=turn.cost_usd,
-        input_tokens=turn.input_tokens,
-        output_tokens=turn.output_tokens,
-        latency_s=turn.latency_s,
-        model=turn.model,
-        value=turn.value,
-        raised=turn.raised,
-        refused=turn.refused,
-        workspace=turn.workspace,
-        conversation=turn.conversation,
-        problem=turn.error,
-    )
+    """The answer of a turn, as it is in a results document, without the way it came then."""
+    came = {"cached": False, "delivery": None, "session": None}
+    return record_from(Response, turn, text=turn.output or "", problem=turn.error, **came)
 
 
 def recorded_answer(row: object) -> tuple[Key, Response]:
@@ -146,7 +133,7 @@ def recorded_answer(row: object) -> tuple[Key, Response]:
     if not isinstance(case, str) or not case:
         raise ValueError("'case' must be the key of a case")
     suite = row.get("suite")
-    if suite is not None and not isinstance(suite, str):
+    if not isinstance(suite, str | None):
         raise ValueError("'suite' must be text")
     attempt, turn = count(row, "attempt"), count(row, "turn")
     return (suite, case, 1 if attempt is None else attempt, 1 if turn is None else turn), _response(row)

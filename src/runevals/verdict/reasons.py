@@ -43,10 +43,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
     ),
     Reason.ERRORS: Meaning(State.NOT_KNOWN, "runs that could not be measured would decide it", "run it again"),
     Reason.UNMEASURED: Meaning(
-        State.NOT_KNOWN,
-        "it was not measured on the base",
-        "measure the base again: `--base REF`",
-        of_tool="make the base's results again",
+        State.NOT_KNOWN, "it was not measured on the base", "measure the base again: `--base REF`"
     ),
     Reason.OLD_FORM: Meaning(
         State.NOT_KNOWN,

@@ -41,15 +41,14 @@ def _weaker_parts(pair: Pair) -> Iterator[str]:
     yield from weaker
     if not pair.same_content and (edited := _edited(base, head)) and not (weaker and edited in _OTHER_EDITS):
         yield edited
-    if is_critical(base) and (base.suite, base.key) != (head.suite, head.key):
-        yield f"a critical case, was moved from {base.key} in {base.suite}"
-    if base.category is not None and base.category != head.category:
-        yield f"moved from category {base.category} to {head.category or 'none'}"
-    for tag in base.tags:
-        if tag not in head.tags:
-            yield f"lost the tag {tag}"
-    if base.critical and not head.critical:
-        yield "is no longer marked as critical"
+    category, now, moved = base.category, head.category, pair.base_key != pair.key
+    others = {
+        f"a critical case, was moved from {base.key} in {base.suite}": moved and is_critical(base),
+        f"moved from category {category} to {now or 'none'}": category not in (None, now),
+        **{f"lost the tag {tag}": tag not in head.tags for tag in base.tags},
+        "is no longer marked as critical": base.critical > head.critical,
+    }
+    yield from (message for message, holds in others.items() if holds)
 
 
 _CHECKS, _CHECKS_OR_WORKSPACE = _OTHER_EDITS = "its checks were edited", "its checks or its workspace were edited"

@@ -48,16 +48,12 @@ NOTICEABLE_DROP = 0.05  # that a sentence on no loss must mention
 NOTICEABLE_S, NOTICEABLE_RISE = 0.05, 0.05  # of latency: seconds, and the share of what it was
 
 _ERROR_WORDS = {
-    "target_failed": "target failed",
     "target_timeout": "target timed out",
     "target_auth": "target refused the credentials",
     "target_rate_limited": "target rate-limited",
     "target_unparseable": "target answer unreadable",
     "target_no_json": "result is not JSON",
-    "turn_skipped": "turn skipped",
-    "empty_response": "empty response",
     "answer_cut": "answer cut by the provider",
-    "judge_failed": "judge failed",
     "judge_timeout": "judge timed out",
     "judge_auth": "judge refused the credentials",
     "judge_rate_limited": "judge rate-limited",
@@ -66,9 +62,6 @@ _ERROR_WORDS = {
     "evaluator_crashed": "check crashed",
     "evaluator_memory": "check out of memory",
     "evaluator_syntax": "check has a syntax error",
-    "evidence_missing": "evidence missing",
-    "file_missing": "file missing",
-    "workspace_failed": "workspace failed",
     "workspace_broken": "workspace broken by the attempt",
 }
 
@@ -517,7 +510,8 @@ def is_ungated(report: RunReport, comparison: Comparison | None, gates: Sequence
 def error_kinds(report: RunReport) -> str:
     """ "judge timed out ×31, target failed ×2"; skipped turns are a consequence and left out."""
     counts = {code: count for code, count in report.errors.items() if code != "turn_skipped"}
-    return ", ".join(f"{_ERROR_WORDS.get(code, code)} ×{count}" for code, count in counts.items())
+    words = {code: code.replace("_", " ") for code in counts} | _ERROR_WORDS
+    return ", ".join(f"{words[code]} ×{count}" for code, count in counts.items())
 
 
 def runs_passed(case: CaseReport) -> str:

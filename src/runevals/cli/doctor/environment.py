@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from runevals.cli.compared_results import base_command
 from runevals.cli.doctor.finding import stopped
 from runevals.cli.options import KEPT_RESULTS
-from runevals.evaluators.kinds import Composite, Evaluator
+from runevals.evaluators.kinds import leaves
 from runevals.evaluators.scripted.code import Code
 from runevals.github.permissions import read_only, token_name
 from runevals.github.this_job import change_event
@@ -94,13 +94,8 @@ def _brings_code(settings: Settings, plan: RunPlan | None) -> bool:
     """Whether a run would call a grader or a skill. Patterns are not code."""
     if settings.target is not None and settings.target.traits.brings_skills:
         return True
-    return plan is not None and any(_is_code(check.evaluator) for check in plan.checks)
-
-
-def _is_code(evaluator: Evaluator) -> bool:
-    if isinstance(evaluator, Composite):
-        return any(_is_code(member.evaluator) for member in evaluator.members)
-    return isinstance(evaluator, Code)
+    evaluators = () if plan is None else (leaf for check in plan.checks for leaf in leaves(check.evaluator))
+    return any(isinstance(evaluator, Code) for evaluator in evaluators)
 
 
 def github_of(settings: Settings) -> Diagnosis:

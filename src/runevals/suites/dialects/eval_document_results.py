@@ -13,15 +13,8 @@ ERRORS_SINCE = (1, 9, 0)  # the version that has codes for evaluators that could
 OUTPUT_FIELDS = frozenset(
     {"response", "scores", "status", "error", "citations", "diagnostics", "conversation_id", "summary"}
 )
-_SCORE_KEYS = {
-    "Relevance": "relevance",
-    "Coherence": "coherence",
-    "Groundedness": "groundedness",
-    "Similarity": "similarity",
-    "Citations": "citations",
-    "ExactMatch": "exactMatch",
-    "PartialMatch": "partialMatch",
-}
+_SCORED = ("Relevance", "Coherence", "Groundedness", "Similarity", "Citations", "ExactMatch", "PartialMatch")
+_SCORE_KEYS = {name: name[0].lower() + name[1:] for name in _SCORED}
 _ANSWER_CODES = {
     "target_timeout": "agentTimeout",
     "target_auth": "agentAuthenticationError",

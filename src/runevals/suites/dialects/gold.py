@@ -11,10 +11,10 @@ from msgspec import Struct
 from runevals.evaluators import catalogue
 from runevals.evaluators.kinds import Judged
 from runevals.lib.parsing.shapes import list_in
-from runevals.lib.parsing.source import JsonPath, Source, read_source, read_text
+from runevals.lib.parsing.source import JsonPath, Source
 from runevals.records import Case, FileProblem, Response, Suite, Turn
 from runevals.records.errors import InvalidSuite
-from runevals.suites.dialects import TABLES
+from runevals.suites.dialects import TABLES, read
 from runevals.suites.dialects.checking import (
     Definitions,
     evaluator_problems,
@@ -40,13 +40,8 @@ def read_gold(path: Path, display_path: str, evaluator: str | None, definitions:
 
     Raises InvalidSuite with every problem.
     """
-    table = TABLES.get(path.suffix)
-    source = (
-        table(read_text(path, display_path), display_path)
-        if table is not None
-        else read_source(path, display_path)
-    )
-    if table is read_csv:
+    source = read(path, display_path)
+    if TABLES.get(path.suffix) is read_csv:
         for row in list_in(source.value):
             row.update(_numbers(row))
     file = wrapped_list(source, NAME, "answers")
