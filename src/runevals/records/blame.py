@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from runevals.records.numbers import Count, Number
 
-# removed: the head has nothing of it, and its lines are those of the base; renamed: the file has another path;
-# file: the whole file is one hunk
+# removed: its lines are those of the base; renamed: the file has another path; file: all of it is one hunk
 HunkKind = Literal["changed", "removed", "renamed", "file"]
 _WHOLE = {"file": "the whole file", "renamed": "its new name"}
 

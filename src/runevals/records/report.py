@@ -319,9 +319,14 @@ class RunInfo(Struct, frozen=True, kw_only=True, gc=False):
         return any(suite.dialect.startswith(OF_TOOL) for suite in self.suites)
 
     @property
+    def filters(self) -> list[str]:
+        """The settings that left cases out."""
+        return sorted({"category", "filter", "tag"} & self.settings.keys())
+
+    @property
     def of_some_cases(self) -> bool:
         """Whether filters or a shard left cases out."""
-        return self.shard is not None or not {"filter", "category", "tag"}.isdisjoint(self.settings)
+        return self.shard is not None or bool(self.filters)
 
 
 class Totals(Struct, frozen=True, kw_only=True, gc=False):

@@ -92,8 +92,5 @@ def _of_hunk(one: HunkCoverage) -> str:
         return f"{place}: not known: {one_line(one.reason, 300)}"
     if one.p_value is not None:
         return f"{place}: noticed by the cases together, by none alone ({p_value(one.p_value)}){unmeasured}"
-    return f"{place} is {'new' if one.new else 'changed'}, and {_unnoticed(one)}{unmeasured}"
-
-
-def _unnoticed(one: HunkCoverage) -> str:
-    return "no case notices it" if one.sure else f"no case shows a difference in {plural(one.runs, 'run')}"
+    nothing = "no case notices it" if one.sure else f"no case shows a difference in {plural(one.runs, 'run')}"
+    return f"{place} is {'new' if one.new else 'changed'}, and {nothing}{unmeasured}"

@@ -27,7 +27,6 @@ from runevals.records import (
 from runevals.reports.answer_diff import changed_steps
 from runevals.verdict.causes import MOST_EXAMPLES, causes
 from runevals.verdict.matching import Key
-from runevals.verdict.side_by_side import causes_beside, differences
 from runevals.verdict.wording import answer_pair, failed_checks, first_failure, fresh_runs, runs_passed
 
 MOST_CHECKS = 5  # of a case
@@ -102,6 +101,8 @@ def block_of(conclusion: Conclusion) -> Block:
 
 def block_beside(report: RunReport, other: RunReport, name: str) -> Block:
     """What a target has to show beside another of this name."""
+    from runevals.verdict.side_by_side import causes_beside, differences  # of several targets
+
     changes = differences(report, other)
     every = causes_beside(report, changes)
     titles = {**_ALONE, "lost": f"Lost against {name}", "better": f"Better than {name}"}

@@ -53,7 +53,6 @@ from runevals.records.comparison import ComparisonFigures
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.report import always
 from runevals.records.skill_matrix import SkillMatrix
-from runevals.reports.earlier_comparison import upgraded
 from runevals.reports.results_lines import cases_of
 from runevals.verdict.causes import causes
 from runevals.verdict.score import contradiction
@@ -252,6 +251,8 @@ def _document(text: str) -> Document:
     try:
         return from_json(text, Document)
     except WrongRecord:
+        from runevals.reports.earlier_comparison import upgraded
+
         with suppress(KeyError, TypeError, ValueError):
             document = msgspec.json.decode(text)
             if (now := upgraded(document)) is not document:

@@ -11,7 +11,6 @@ from statistics import fmean
 from msgspec.structs import replace
 
 from runevals.lib.statistics.multiple_testing import holm
-from runevals.lib.statistics.non_inferiority import non_inferiority_p_value
 from runevals.records import AgainstComparison, CaseReport, MetricName, Outcome, RunReport, State
 from runevals.verdict.causes import FEWEST, SHARE
 from runevals.verdict.matching import Pair
@@ -67,6 +66,8 @@ def against_target(
     What could not be measured counts against the target: as failed here, and as passed on the reference. Of two
     deterministic targets every difference is real: nothing is tested, and the bound is the drop itself.
     """
+    from runevals.lib.statistics.non_inferiority import non_inferiority_p_value  # of several targets
+
     report_there = reports[reference]
     sides = {name: Sides.of(report, report_there) for name, report in reports.items() if name != reference}
     comparisons = {

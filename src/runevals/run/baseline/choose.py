@@ -23,7 +23,6 @@ from runevals.repository import git
 from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, is_here
 from runevals.run.baseline.dependencies import changes_since, workspace_commits
 from runevals.run.baseline.from_files import read_baseline
-from runevals.run.baseline.marks import filters_of
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
@@ -246,6 +245,6 @@ def _inexact(stored: StoredBase, head: RunReport, base: RunReport, rule: Regress
         return [remark + stored.baseline.older]
     days = too_old(head, base, rule)
     remarks = [] if days is None else [f"compared with a result of {plural(days, 'day')} ago"]
-    if (filters := filters_of(base)) and not filters_of(head):
+    if (filters := base.run.filters) and not head.run.filters:
         remarks.append(f"compared with a result of a part of the cases ({', '.join(filters)})")
     return [*remarks, *other_answers(head, base)]

@@ -16,18 +16,15 @@ from msgspec.structs import replace
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
 from runevals.lib.text.numbers import first_of, phrase
 from runevals.models.http.origin import without_credentials
-from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.records import RunReport
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, RunevalsError
 from runevals.records.rules import Selection
 from runevals.reports import results_document as document
 from runevals.repository import git
-from runevals.run.baseline.marks import filters_of, may_be_of_change
 from runevals.run.baseline.unmeasured import unmeasured_cases
 from runevals.run.tool_results import parse_report, read_report, report_of_files, require_not_committed
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings
-from runevals.suites.selection import is_selected
 from runevals.verdict.comparability import judges_differ
 from runevals.verdict.outcome import Baseline
 from runevals.verdict.score import pooled, run_report
@@ -62,6 +59,8 @@ def narrowed(baseline: Baseline, selection: Selection) -> Baseline:
     """The base's report over the cases that the run's filters leave in."""
     if not selection.has_filters:
         return baseline
+    from runevals.suites.selection import is_selected
+
     cases = [case for case in baseline.report.cases if is_selected(case, selection)]
     return replace(baseline, report=run_report(baseline.report.run, cases, complete=baseline.report.complete))
 
@@ -158,7 +157,7 @@ def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[B
     if not runs:
         return Baseline(report=_of_tool(folder, settings), source=folder.name), ()
     is_of_base = _is_of_base(settings, own_commit)
-    for is_better in (is_of_base, lambda run: run.run.uncommitted is None, lambda run: not filters_of(run)):
+    for is_better in (is_of_base, lambda run: run.run.uncommitted is None, lambda run: not run.run.filters):
         runs = _preferred(runs, is_better)
     newest = next(iter(_preferred(runs, lambda run: not unmeasured_cases(run)).values()))
     is_own = settings.base_side is None and not is_of_base(newest)
@@ -236,6 +235,11 @@ def _documents(folder: Path, settings: Settings) -> Iterator[tuple[str, Callable
             yield path.name, partial(document.read, path)
 
 
+def may_be_of_change(settings: Settings) -> Callable[[Path], bool]:
+    """Whether a change could have written a file: then only the base's own counts."""
+    return git.commit_check(settings.repository) if settings.base_side is not None else lambda _: False
+
+
 def _names_of_base(folder: Path, side: BaseSide, settings: Settings) -> list[str]:
     """The results that the base has in this folder, links followed there; empty if it has no such folder."""
     inside = _inside(folder, settings)
@@ -284,6 +288,8 @@ def _fetched(address: str, name: str) -> str:
     """The text at an address. Raises ExternalError if there is no response or it is too large."""
     import requests  # only a baseline elsewhere needs it
     import urllib3
+
+    from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
 
     deadline = time.monotonic() + TOTAL_S
     try:

@@ -18,6 +18,7 @@ from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.suite import Case
 from runevals.reports.results_document import MAX_UNPACKED, content_of, documents_in, read
 from runevals.repository import git
+from runevals.run.baseline.from_files import may_be_of_change
 from runevals.settings.file import results_folder
 from runevals.settings.resolve import Settings
 from runevals.suites.selection import is_selected
@@ -25,7 +26,6 @@ from runevals.suites.selection import is_selected
 MOST_READ = 20  # of which the best is taken
 LEAST_MEASURED = 0.8  # of the cases
 HEAD_BYTES, HEAD_LINES = 65536, 100  # of a document, where its time stands
-_FILTERS = ("category", "filter", "tag")
 _STARTED_AT = re.compile(rb'"started_at": ?"([^"]{1,40})"')
 
 Key = tuple[str, str]  # suite and key
@@ -97,12 +97,7 @@ def _is_whole(run: RunReport, planned: Collection[Key]) -> bool:
         return True
     measured, due = _measured(run), [case for case in run.cases if case.status is not Outcome.SKIPPED]
     of_all = len(measured) >= LEAST_MEASURED * len(due) and not measured.isdisjoint(planned)
-    return of_all and not filters_of(run)
-
-
-def filters_of(run: RunReport) -> list[str]:
-    """The settings that left cases out of a run."""
-    return [name for name in _FILTERS if run.run.settings.get(name)]
+    return of_all and not run.run.filters
 
 
 def _covers(run: RunReport, planned: Collection[Key]) -> bool:
@@ -131,11 +126,6 @@ def _stored_runs(settings: Settings, mark: Mark, commit: str | None) -> Iterator
         if commit is not None and run.run.uncommitted is not None:
             continue
         yield f"{path.name}, run {run.run.started_at:%Y-%m-%d %H:%M} UTC", run
-
-
-def may_be_of_change(settings: Settings) -> Callable[[Path], bool]:
-    """Whether a change could have written a file: then only the base's own counts."""
-    return git.commit_check(settings.repository) if settings.base_side is not None else lambda _: False
 
 
 def _dated(settings: Settings) -> Iterator[tuple[datetime, Path]]:
