@@ -31,7 +31,7 @@ MOST = {
     "settings": 177,
     "suites": 168,
     "targets": 127,
-    "verdict": 194,
+    "verdict": 192,
 }
 
 

@@ -213,10 +213,10 @@ def _groups(
     others = [rest[place] for place in sorted(rest)]
     for some, group in (*explained, *([(None, others)] if others else [])):
         tally = tallies.get(some, _Tally())
-        rows, more = _rows(group)
+        (of, name), (rows, more) = some or ("", ""), _rows(group)
         yield CauseGroup(
-            label="" if some is None else some[0],
-            name="" if some is None else some[1],
+            label=of,
+            name=name,
             cases=len(group),
             measured=tally.measured,
             base_passed=tally.base_passed if of_both else None,

@@ -136,9 +136,9 @@ def _with_numbers(
     comparison: Comparison, test: BlockedTest, pairs: Sequence[Pair], rule: RegressionRule
 ) -> Comparison:
     """`comparison` with the numbers of the test, and the cases or runs needed to detect more."""
-    detectable = test.noise.detectable_drop(rule.alpha)
-    blind = not comparison.deterministic and detectable > WORTH_SEEING
-    return replace(
+    noise, alpha = test.noise, rule.alpha
+    detectable = noise.detectable_drop(alpha)
+    comparison = replace(
         comparison,
         p_value=test.p_value,
         gain_p_value=test.gain_p_value,
@@ -147,13 +147,20 @@ def _with_numbers(
         head_mean=test.head_mean,
         interval=test.interval,
         detectable_drop=detectable,
-        rerun_agreement=None if comparison.deterministic else test.noise.agreement(test.drop, rule.alpha),
-        cases_needed=test.noise.cases_for(WORTH_SEEING, rule.alpha) if blind else None,
-        repeats_needed=test.noise.repeats_for(WORTH_SEEING, rule.alpha) if blind else None,
-        repeats_for_half=None if comparison.deterministic else test.noise.repeats_for(detectable / 2, rule.alpha),
         flips=flips(pairs),
-        flaky=() if comparison.deterministic else flaky_cases(pairs),
     )
+    if comparison.deterministic:
+        return comparison
+    comparison = replace(
+        comparison,
+        rerun_agreement=noise.agreement(test.drop, alpha),
+        repeats_for_half=noise.repeats_for(detectable / 2, alpha),
+        flaky=flaky_cases(pairs),
+    )
+    if detectable <= WORTH_SEEING:
+        return comparison
+    cases, repeats = noise.cases_for(WORTH_SEEING, alpha), noise.repeats_for(WORTH_SEEING, alpha)
+    return replace(comparison, cases_needed=cases, repeats_needed=repeats)
 
 
 def _categories(pairs: Sequence[Pair]) -> tuple[CategoryChange, ...]:

@@ -218,9 +218,8 @@ def _remarks(comparison: Comparison | None) -> str:
         return ""
     unmeasured = comparison.of_kind("unmeasured")
     skipped = [one.key for one in unmeasured if one.head is not None and one.head.status is Outcome.SKIPPED]
-    removed = [change.key for change in comparison.of_kind("removed")]
-    gone = [f"{plural(len(removed), 'case')} removed: {short_list(removed)}"] if removed else []
-    gone += [f"{plural(len(skipped), 'case')} skipped: {short_list(skipped)}"] if skipped else []
+    by_word = {"removed": [change.key for change in comparison.of_kind("removed")], "skipped": skipped}
+    gone = [f"{plural(len(keys), 'case')} {word}: {short_list(keys)}" for word, keys in by_word.items() if keys]
     return "".join(f" – {remark}" for remark in (*comparison.remarks, *gone))
 
 

@@ -201,7 +201,7 @@ def _worth(against: AgainstComparison) -> str:
         return f"worth {points(against.gain)}{sure}{cost}"
     margin = f"{100 * against.margin:g} point{'' if against.margin == 0.01 else 's'}"
     if against.state is State.WORSE:
-        every = f", all of {short_list(against.lost_categories, 3)}" if against.lost_categories else ""
+        every = phrase(short_list(against.lost_categories, 3), ", all of {}")
         lost = f"{against.lost_cases} of {plural(against.cases, 'case')} lost{every}"
         return f"{lost} ({points(against.gain)}{sure}; margin {margin}){cost}"
     if against.state is State.NOT_WORSE:
@@ -251,7 +251,7 @@ def same_on_both_sides(against: AgainstComparison) -> str:
     same = [f"always {word}: {short_list(checks, 5)}" for word, checks in groups if checks]
     of_skill = against.state is None and not against.gain
     why = " Does the program read the skill itself? Then both sides have it." if of_skill else ""
-    return f"These checks show no difference on any run: {'; '.join(same)}.{why}" if same else ""
+    return phrase("; ".join(same), f"These checks show no difference on any run: {{}}.{why}")
 
 
 def how_sure(comparison: Comparison) -> list[str]:
@@ -296,15 +296,9 @@ def _flips(comparison: Comparison) -> str:
 
 def _needed(comparison: Comparison) -> str:
     cases, repeats = comparison.cases_needed, comparison.repeats_needed
-    ways = [
-        text
-        for number, text in (
-            (cases, f"{cases} cases like these"),
-            (repeats, f"{repeats} runs of each on both sides"),
-        )
-        if number is not None
-    ]
-    return f"To detect a drop of 5 points, you need up to {', or '.join(ways)}." if ways else ""
+    ways = {f"{cases} cases like these": cases, f"{repeats} runs of each on both sides": repeats}
+    known = (way for way, number in ways.items() if number is not None)
+    return phrase(", or ".join(known), "To detect a drop of 5 points, you need up to {}.")
 
 
 def halved(comparison: Comparison) -> str:
@@ -373,7 +367,7 @@ def lost_checks(comparison: Comparison) -> list[str]:
 
 
 def _of_checks(finding: Finding) -> str:
-    return f" ({short_list(list(finding.checks), 3)})" if finding.checks else ""
+    return phrase(short_list(list(finding.checks), 3), " ({})")
 
 
 def edited_and_failing(comparison: Comparison) -> list[tuple[str, str]]:
@@ -459,14 +453,11 @@ def other_paths(comparison: Comparison) -> str:
 
 def judge_notes(report: RunReport) -> list[str]:
     """Notes on the numbers: cached answers, and how far judges' votes agree."""
-    notes = []
-    if report.totals.cached:
-        notes.append(f"{plural(report.totals.cached, 'answer')} from the cache")
-    if report.totals.judge_cached:
-        notes.append(f"{plural(report.totals.judge_cached, 'judgement')} from the cache")
+    counts = {"answer": report.totals.cached, "judgement": report.totals.judge_cached}
+    notes = [f"{plural(count, what)} from the cache" for what, count in counts.items() if count]
     for agreement in report.agreement:
         alpha = "no two votes differ" if agreement.alpha is None else f"votes agree with α {agreement.alpha:.2f}"
-        contested = f", {agreement.contested} of {agreement.checks} contested" if agreement.contested else ""
+        contested = phrase(agreement.contested, f", {{}} of {agreement.checks} contested")
         notes.append(f"{agreement.evaluator}: {alpha}{contested}")
     return notes
 
