@@ -36,7 +36,7 @@ class FunctionTarget:
         except CallFailed as error:
             return failed("target_failed", str(error))
         except Exception as error:  # noqa: BLE001 - whatever a function raises is its failure
-            return response_of(failure_of(error, self._folder), time.monotonic() - start)
+            return response_of(failure_of(error, str(self._folder)), time.monotonic() - start)
         return response_of({"value": value}, time.monotonic() - start)
 
     def identity(self) -> ModelIdentity:

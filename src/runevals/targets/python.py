@@ -43,9 +43,9 @@ _RUN = """\
 import sys
 if sys.path[0] == "":
     del sys.path[0]
-with open(sys.argv.pop(1), encoding="utf-8") as file:
-    __file__ = file.name
-    exec(compile(file.read(), file.name, "exec"))
+from importlib.machinery import SourceFileLoader
+__file__ = sys.argv.pop(1)
+exec(SourceFileLoader(__name__, __file__).get_code(__name__))
 """
 
 

@@ -10,11 +10,14 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 from types import FunctionType
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # it takes longer than all that is imported above, and so does `pathlib`
+    from typing import Any
 
 MOST_OF_BODY = 500  # characters of what a server answered
+PACKAGES = {"site-packages", "dist-packages"}  # installed, not of the repository
 VARIABLE = 4  # the flag of code that takes *arguments: `inspect.CO_VARARGS`
 
 
@@ -26,10 +29,10 @@ def main() -> None:
     try:
         function = _load(sys.argv[1])
     except BaseException as error:  # noqa: BLE001 - whatever loading raises, the host must hear of it
-        _say(answers, {"error": last_line(error, Path.cwd())})
+        _say(answers, {"error": last_line(error, os.getcwd())})
         return
     _say(answers, {"file": getattr(sys.modules.get(function.__module__), "__file__", None)})
-    start = Path.cwd()
+    start = os.getcwd()
 
     def call_tool(name: str, arguments: Any = None) -> Any:
         """What the mocks of the case answer."""
@@ -41,7 +44,7 @@ def main() -> None:
 
 
 def _reply(
-    function: Callable[..., Any], request: dict[str, Any], start: Path, call_tool: Callable[..., Any]
+    function: Callable[..., Any], request: dict[str, Any], start: str, call_tool: Callable[..., Any]
 ) -> dict[str, Any]:
     """What a call returned or raised; afterwards this process is in `start` again."""
     try:
@@ -58,15 +61,15 @@ def _reply(
 
 def _load(reference: str) -> Callable[..., Any]:
     location, _, name = reference.rpartition(":")
-    sys.path.insert(0, str(Path.cwd()))
+    sys.path.insert(0, os.getcwd())
     if location.endswith(".py"):
-        path = Path(location).resolve()
-        sys.path.insert(0, str(path.parent))
-        spec = importlib.util.spec_from_file_location(path.stem, path)
+        folder, file = os.path.split(os.path.realpath(location))
+        sys.path.insert(0, folder)
+        spec = importlib.util.spec_from_file_location(file[:-3], os.path.join(folder, file))
         if spec is None or spec.loader is None:
             raise ImportError(f"cannot load {location}")
         module = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = module
+        sys.modules[spec.name] = module
         spec.loader.exec_module(module)
     else:
         module = importlib.import_module(location)
@@ -81,7 +84,7 @@ def call_with(function: Callable[..., Any], request: dict[str, Any], *more: Call
     arguments = (request["prompt"], request["messages"], request["case"], *more)
     if type(function) is FunctionType and not function.__code__.co_flags & VARIABLE:
         return function(*arguments[: function.__code__.co_argcount])
-    import inspect  # it takes longer than all that is imported above
+    import inspect  # it takes longer still
 
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -104,31 +107,29 @@ def _loop() -> Any:
     return asyncio.new_event_loop()
 
 
-def failure_of(error: BaseException, here: Path) -> dict[str, Any]:
+def failure_of(error: BaseException, here: str) -> dict[str, Any]:
     """What the host hears of an exception; `status` is that of an HTTP client's error."""
     places = (error, getattr(error, "response", None))
     statuses = [getattr(place, name, None) for place in places for name in ("status_code", "code")]
     return {"raised": last_line(error, here), "status": next((one for one in statuses if type(one) is int), None)}
 
 
-def last_line(error: BaseException, here: Path) -> str:
+def last_line(error: BaseException, folder: str) -> str:
     """The error, what a server said, and the innermost line inside the repository of this folder."""
     import traceback
+    from pathlib import Path
 
-    root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    here = Path(folder)
+    root = next((each for each in (here, *here.parents) if (each / ".git").exists()), here)
     places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     text = str(error)
     if isinstance(error, SyntaxError) and error.filename:
         places.append((error.filename, error.lineno))
         text = error.msg
-    own = [(Path(name), line) for name, line in places if name != __file__ and _is_own(Path(name), root)]
+    files = [(Path(name), line) for name, line in places if name != __file__]
+    own = [(path, line) for path, line in files if root in path.parents and not PACKAGES & {*path.parts}]
     place = [f" ({path.relative_to(root).as_posix()}:{line})" for path, line in own[-1:]]
     return f"{type(error).__name__}: {text}{_body(error)}{''.join(place)}"
-
-
-def _is_own(path: Path, root: Path) -> bool:
-    """Whether a file is of the repository, and not of an installed package."""
-    return root in path.parents and not {"site-packages", "dist-packages"} & set(path.parts)
 
 
 def _body(error: BaseException) -> str:
