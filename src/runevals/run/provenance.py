@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import cast
 
 from msgspec.structs import replace
@@ -131,7 +130,7 @@ def endpoints(settings: Settings) -> Iterator[TargetSettings | JudgeSettings]:
     yield from judges_of(settings)
 
 
-def deprecations(settings: Settings) -> tuple[str, ...]:
+def deprecations(settings: Settings) -> Iterator[str]:
     """A sentence on each model of target and judges that `genai-prices` marks as deprecated by its provider.
 
     It has no date, and a model that it does not know has none. Of a model whose end is known, the report says it.
@@ -142,11 +141,11 @@ def deprecations(settings: Settings) -> tuple[str, ...]:
         for kind, model in models
         if end_of_model(kind, model) is None and is_deprecated(model, PROVIDERS[kind].prices or kind)
     )
-    source = f"genai-prices {version('genai-prices')}" if deprecated else ""
-    return tuple(
-        f"{model} is deprecated by its provider, says {source}: it will be shut down; change to another in time"
-        for model in deprecated
-    )
+    for model in deprecated:
+        from importlib.metadata import version  # it loads all that reads mails
+
+        by = f"genai-prices {version('genai-prices')}"
+        yield f"{model} is deprecated by its provider, says {by}: it will be shut down; change to another in time"
 
 
 def endings(settings: Settings) -> tuple[str, ...]:

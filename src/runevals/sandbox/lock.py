@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import struct
 import sys
 from collections.abc import Iterable
@@ -61,7 +60,7 @@ class Lock:
 
     def __init__(self, *, read_fd: int | None = None) -> None:
         """`read_fd`: the only descriptor that may still be read, or None. Raises OSError if unsupported."""
-        machine = platform.machine()
+        machine = os.uname().machine
         if sys.platform != "linux" or machine not in _CALLS:
             raise OSError(f"there is no seccomp filter for {sys.platform} on {machine}")
         code = _program(machine, read_fd)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,6 +18,8 @@ MOST_LEVELS = 100
 
 def toml_value(text: str) -> object:
     """The values of a document. Raises ValueError for a mistake, also for what is too deep or takes too long."""
+    import tomllib  # only projects with a pyproject.toml need it
+
     for number, line in enumerate(text.splitlines(), 1):
         if line.count(".") > MOST_DOTS:
             raise ValueError(f"more than {MOST_DOTS} dots on a line (at line {number}, column 1)")

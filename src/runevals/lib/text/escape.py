@@ -12,14 +12,14 @@ _FILLERS = "\u17b4\u17b5\u3164\uffa0\U0001d173-\U0001d17a"
 _SELECTORS = (
     "(?<![\u2f00-\u2fdf\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])"
     "[\U000e0100-\U000e01ef]"
-    "|(?<![\u1000-\U0010ffff])[\ufe00-\ufe0d]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
+    "|(?<![^\x00-\u0fff])[\ufe00-\ufe0d]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
     "|(?<=[\u034f\u115f\u1160])[\u034f\u115f\u1160]"
 )
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     f"\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f{_FILLERS}]|{_SELECTORS}"
 )
-_HIDING = re.compile(f"[\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f{_FILLERS}]|{_SELECTORS}")
+_HIDING = f"[\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f{_FILLERS}]|{_SELECTORS}"
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _LIVE = re.compile(r"[!\[\]<>&`*_~|@#\\:/]")
@@ -44,7 +44,7 @@ def visible(text: str) -> str:
 
 def revealed(text: str) -> str:
     """`text` with invisible and reordering characters as escapes; joiners of scripts stay."""
-    return _HIDING.sub(_escape, text)
+    return re.sub(_HIDING, _escape, text)
 
 
 def one_line(text: str, limit: int = 200) -> str:
