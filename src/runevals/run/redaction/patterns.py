@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -91,10 +91,10 @@ class PatternRedactor:
         """Raises InvalidSettings if different cases would have the same suite and key in the report."""
         _require_apart(self.within(list(keys), ERROR_CODES))
 
-    def _replacements(self, texts: Iterable[str]) -> dict[str, str]:
-        """Text → replacement, for the texts that change."""
-        replacements: dict[str, str] = {}
-        for some in _parts(texts):
+    def _replacements(self, texts: Collection[str]) -> dict[str, str]:
+        """Text → replacement, for the texts that change. Those without an end are not tried again."""
+        replacements = {text: self._names.get(text, MARK) for text in texts if text in self._endless}
+        for some in _parts(text for text in texts if text not in replacements):
             replaced = self._replace(some)
             if replaced is None:  # then not all together, but one by one
                 replaced = [self._alone(text) for text in some]
