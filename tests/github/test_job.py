@@ -15,7 +15,7 @@ from runevals.reports.results_document import parse, write
 from runevals.verdict.score import run_report
 from tests.docs.pages import ACTION
 from tests.github.emulator import FORK_ID, TOKEN, Fault
-from tests.github.exchanged_files import NAME, packed
+from tests.github.exchanged_files import BOMB, NAME, packed
 from tests.github.job_names import ARTIFACT, MARKER
 from tests.reports.hostile import TEXTS
 from tests.sample_reports import case
@@ -388,7 +388,7 @@ UNREADABLE = [
     pytest.param(fault("/zip", 404), "it has expired", id="404"),
     pytest.param(tampered, "not what was uploaded", id="digest"),
     pytest.param(too_large, "larger than 64 MiB", id="announced size"),
-    pytest.param(content(packed((NAME, bytes(50_000_000)))), "unpacks to far more", id="zip bomb"),
+    pytest.param(content(BOMB), "unpacks to far more", id="zip bomb"),
     pytest.param(content(packed((NAME, "{}"), ("../x", "y"))), "leads out of it", id="traversal"),
     pytest.param(content(packed((NAME, "{}"), (NAME, "{}"))), "two entries have one name", id="two of a name"),
     pytest.param(content(packed(("other.json", "{}"))), "holds no results.json", id="another file"),
@@ -1114,7 +1114,7 @@ def test_where_no_pull_request_is_at_that_commit_nothing_is_posted(job, hub, fro
     ("archive", "told"),
     [
         (packed((NAME, "{}")), "no 'format_version'"),
-        (packed((NAME, bytes(50_000_000))), "unpacks to far more"),
+        (BOMB, "unpacks to far more"),
         (packed((NAME, "{}"), ("../x", "")), "leads out of it"),
         (b"x", "no zip archive"),
     ],
