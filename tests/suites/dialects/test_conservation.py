@@ -16,12 +16,18 @@ from runevals.suites.dialects.conservation import content_in_case, content_of
 MIXED = runpy.run_path(str(Path(__file__).parents[3] / "benchmarks" / "mixed_keys.py"))
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder of their own: those of other tests would be searched for each of the files."""
+    return tmp_path_factory.mktemp("mixed")
+
+
 @settings(max_examples=400, deadline=None)
 @given(st.integers(0, 2**32))
 @example(9510)  # `expected` in a sample, beside assertions and a rubric
-def test_a_file_of_mixed_keys_loses_nothing_or_is_refused_or_warns(tmp_path_factory, seed):
+def test_a_file_of_mixed_keys_loses_nothing_or_is_refused_or_warns(folder, seed):
     suffix, text = MIXED["generated"](random.Random(seed))
-    assert not MIXED["lost"](suffix, text, tmp_path_factory.getbasetemp()), text
+    assert not MIXED["lost"](suffix, text, folder), text
 
 
 @pytest.mark.parametrize(
