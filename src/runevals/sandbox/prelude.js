@@ -36,19 +36,19 @@
     count: silent, countReset: silent, clear: silent,
   };
 
-  let timers = [];
+  const timers = new Map(); // by id
   let nextTimer = 1;
   function later(callback, delay, values, repeats) {
     if (typeof callback !== "function") throw new TypeError("a timer needs a function");
-    if (timers.length >= MAX_TIMERS) throw new RangeError("too many timers");
+    if (timers.size >= MAX_TIMERS) throw new RangeError("too many timers");
     const asked = Number(delay);
     const wait = asked >= 1 && asked <= 2147483647 ? asked : 1; // as Node has it
     const timer = { id: nextTimer++, due: now() + wait, callback, values, every: repeats ? wait : null };
-    timers.push(timer);
+    timers.set(timer.id, timer);
     return timer.id;
   }
   function clear(id) {
-    timers = timers.filter((timer) => timer.id !== id);
+    timers.delete(id);
   }
   global.setTimeout = (callback, delay, ...values) => later(callback, delay, values, false);
   global.setInterval = (callback, delay, ...values) => later(callback, delay, values, true);
@@ -172,12 +172,12 @@
     text: () => state.text,
     logs: () => stringify(logged.join("")), // as JSON: half a surrogate pair is no text
     // Milliseconds until the next timer is due, -1 where there is none.
-    untilNext: () => (timers.length ? Math.max(0, Math.min(...timers.map((timer) => timer.due)) - now()) : -1),
+    untilNext: () => (timers.size ? Math.max(0, Math.min(...[...timers.values()].map((timer) => timer.due)) - now()) : -1),
     fire() {
       const moment = now();
-      const due = timers.filter((timer) => timer.due <= moment).sort((a, b) => a.due - b.due || a.id - b.id);
+      const due = [...timers.values()].filter((timer) => timer.due <= moment).sort((a, b) => a.due - b.due || a.id - b.id);
       for (const timer of due) {
-        if (!timers.includes(timer)) continue;
+        if (!timers.has(timer.id)) continue;
         if (timer.every === null) clear(timer.id);
         else timer.due = moment + timer.every;
         timer.callback(...timer.values);
