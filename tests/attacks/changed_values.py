@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy
 
 
 def places(value, place=()):
@@ -14,11 +14,8 @@ def places(value, place=()):
 
 
 def put(document, place, value):
-    """A copy of the document with this value there."""
-    made = deepcopy(document)
-    *holders, last = place
-    inside = made
-    for key in holders:
-        inside = inside[key]
-    inside[last] = value
+    """The document with this value there; all that is elsewhere is shared with it."""
+    key, *further = place
+    made = copy(document)
+    made[key] = put(document[key], further, value) if further else value
     return made

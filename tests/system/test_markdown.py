@@ -6,6 +6,7 @@ import copy
 import json
 import re
 import subprocess
+from functools import cache
 
 import pytest
 from bs4 import BeautifulSoup, Comment
@@ -95,6 +96,7 @@ def page(markdown: str) -> BeautifulSoup:
     return BeautifulSoup(done.stdout.decode(), "html.parser")
 
 
+@cache  # a text of a document that a comment does not show leaves it as it is
 def live_in(markdown: str) -> list[str]:
     """What in this Markdown is more than text of ours and code."""
     found = page(markdown)
@@ -145,15 +147,15 @@ def leaves(value, place=()):
 
 
 def changed(document, place, text, *, key):
-    made = copy.deepcopy(document)
-    *path, last = place
-    inside = made
-    for step in path:
-        inside = inside[step]
-    if key:
-        inside[text] = inside.pop(last)
+    """The document with this text there, or as the key there; all that is elsewhere is shared with it."""
+    first, *further = place
+    made = copy.copy(document)
+    if further:
+        made[first] = changed(document[first], further, text, key=key)
+    elif key:
+        made[text] = made.pop(first)
     else:
-        inside[last] = text
+        made[first] = text
     return made
 
 
