@@ -531,7 +531,7 @@ def _require_one_meaning(repository: Path, ref: str) -> None:
     matches = [line for line in output.splitlines() if line in (*refs, f"refs/remotes/{name}/HEAD")]
     if matches and _SHORT_SHA.fullmatch(name):
         matches += (git(repository, "rev-parse", f"--disambiguate={name}") or "").splitlines()
-    if len({commit_of(repository, each) or each for each in matches}) > 1:
+    if len(matches) > 1 and len({commit_of(repository, each) or each for each in matches}) > 1:
         raise InvalidSettings(
             f"--base {ref}: ambiguous: it may be any of {', '.join(matches)}; write one of them in full"
         )
