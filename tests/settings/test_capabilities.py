@@ -12,6 +12,7 @@ import pytest
 
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.errors import InvalidSettings, UsageError
+from runevals.repository.git import Head
 from runevals.settings.capabilities import Reach, beyond, capabilities, of_workflow, require_granted
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.protected import PROTECTED
@@ -204,7 +205,7 @@ VALUES = [
     *({"canary": {"command": "canary"}}, {"X": {"env": "DEPLOY_KEY"}}, {"url": CANARY, "key": "DEPLOY_KEY"}),
     [{"command": "canary"}],
 ]
-
+FURTHER = {"env": ["DEPLOY_KEY"], "tools": ["mcp:canary"]}
 
 granted_by = cache(lambda variables, what: of_workflow(dict(variables), what))
 
@@ -225,7 +226,7 @@ def settled(tmp_path, monkeypatch):
             return SettingsFile(exists=True, display_name="runevals.yaml", base=tmp_path, values=values)
 
         side = BaseSide(commit="0123456789", file=file({what: base}), on_pull_request=True)
-        raw = RawSettings(cwd=tmp_path, environment={**JOB, **PLACES}, base_side=side)
+        raw = RawSettings(cwd=tmp_path, environment={**JOB, **PLACES}, base_side=side, head=Head())
         return resolve(raw, file({what: head}))
 
     return resolved
@@ -259,18 +260,15 @@ def reaches(settings):
 def test_no_value_of_a_change_leads_further(settled, kind, field):
     base = OF_BASE[kind]
     known = set(reaches(settled(base, base)))
-    for value in VALUES:
-        heads = [{**base, field: value}, {**base, field: value, "env": ["DEPLOY_KEY"], "tools": ["mcp:canary"]}]
-        if field == "type":
-            heads += [{**OF_BASE[other], "env": ["DEPLOY_KEY"]} for other in OF_BASE if other != kind]
-        for head in heads:
-            with suppress(
-                UsageError, TypeError, ValueError, AttributeError, KeyError
-            ):  # the schema refuses others
-                settings = settled(head, base)
-                new = {reach for reach in reaches(settings) if reach not in known}
-                assert not any(map(is_of_canary, new)), (head, new)
-                assert settings.target.type in (kind, *(OF_BASE.keys() - AGENTS.keys())), head
+    heads = [{**base, field: value, **more} for value in VALUES for more in ({}, FURTHER)]
+    if field == "type":
+        heads += [{**OF_BASE[other], "env": ["DEPLOY_KEY"]} for other in OF_BASE if other != kind]
+    for head in heads:
+        with suppress(UsageError, TypeError, ValueError, AttributeError, KeyError):  # the schema refuses others
+            settings = settled(head, base)
+            new = {reach for reach in reaches(settings) if reach not in known}
+            assert not any(map(is_of_canary, new)), (head, new)
+            assert settings.target.type in (kind, *(OF_BASE.keys() - AGENTS.keys())), head
 
 
 def is_of_canary(reach):

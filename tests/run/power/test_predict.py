@@ -67,9 +67,15 @@ def test_a_gain_that_no_record_can_show_is_said_to_be_none():
     assert detectable.size is None
 
 
-def test_the_prediction_names_dead_and_flaky_cases():
-    prediction = predicted(suite(*["pppppp"] * 9, "pfpfpf", "pppfff", "ffffff"))
+@pytest.fixture(scope="module")
+def prediction():
+    """Of a suite with dead and flaky cases."""
+    return predicted(suite(*["pppppp"] * 9, "pfpfpf", "pppfff", "ffffff"))
+
+
+def test_the_prediction_names_dead_and_flaky_cases(prediction):
     assert (prediction.dead, sorted(prediction.flaky)) == (["k11"], ["k10", "k9"])
+    assert prediction.for_quarantine == prediction.flaky[:1]  # at most a tenth of twelve
     sentences = [sentence for _, sentence in described(prediction)]
     assert sentences[0].startswith("an unchanged change of these 12 cases fails ")
     assert any(sentence.startswith("never passed, so that no loss of them shows: k11") for sentence in sentences)
@@ -80,8 +86,13 @@ def test_the_prediction_names_dead_and_flaky_cases():
     ("steady", "repair"),
     [(6, "split or fix them"), (9, "split or fix them, or quarantine k9"), (17, "or quarantine k17, k18")],
 )
-def test_as_many_cases_are_proposed_for_quarantine_as_its_list_may_have(steady, repair):
-    sentences = [sentence for _, sentence in described(predicted(suite(*["pppppp"] * steady, *["pfpfpf"] * 3)))]
+def test_as_many_cases_are_proposed_for_quarantine_as_its_list_may_have(prediction, steady, repair):
+    of = suite(*["pppppp"] * steady, *["pfpfpf"] * 3)
+    keys = {
+        name: [one.case.key for one in cases]
+        for name, cases in (("flaky", of.flaky), ("for_quarantine", of.for_quarantine))
+    }
+    sentences = [sentence for _, sentence in described(replace(prediction, **keys))]
     assert any(sentence.endswith(repair) for sentence in sentences), sentences
 
 
