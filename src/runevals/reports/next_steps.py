@@ -51,21 +51,19 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         against = phrase(base if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
         if case is not None and (words := case_words(case, run.settings, where.folder)):
             yield "see one", f"{words[0]}{against}{words[1]}"
-    if comparison is None or conclusion.verdict.outcome == "passed" or not (proven := proven_losses(comparison)):
+    waiting = {(loss.suite, loss.case) for loss in conclusion.waiting}
+    if comparison is None or conclusion.verdict.outcome == "passed":
         return
-    proven -= {(loss.suite, loss.case) for loss in conclusion.waiting}
+    if not (proven := proven_losses(comparison) - waiting):
+        return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
     if comparison.of_kind("regressed") and base is not None and not lines_known and not run.of_tool:
         code = "" if {text.by_code for text in conclusion.prompt_changes} == {False} else " --code"
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
-    if proven:
-        options = _options(run.settings, ("config",), where.folder)
-        yield (
-            "wanted?",
-            f'accept {_accepted(lost, proven)}{phrase(document, " --results{}")}{options} --reason "…"',
-        )
+    options = _options(run.settings, ("config",), where.folder)
+    yield "wanted?", f'accept {_accepted(lost, proven)}{phrase(document, " --results{}")}{options} --reason "…"'
 
 
 def _is_plain(case: CaseReport) -> bool:
