@@ -134,12 +134,18 @@ def test_a_program_of_one_project_cannot_choose_the_base_of_another(
 
 
 def test_a_folder_without_settings_names_the_projects_below_it(projects, runevals):
-    way = "search, support have settings of their own: run `runevals` there, or runevals --all-projects"
+    way = "settings lie in search, support: run one by (cd search && runevals), or all by runevals --all-projects"
     code, _, err = runevals()
     ended(code, 2, err, "nothing says what to run the suite against", way)
     (projects.path / "evals.json").unlink()
-    code, _, err = runevals()
-    ended(code, 2, err, "no suite found", way)
+    projects.write("support/SKILL.md", "---\nname: support\ndescription: helps\n---\nHelp.\n")
+    for command in ((), ("validate",), ("doctor",)):
+        code, out, err = runevals(*command)
+        ended(code, 2, out + err, "no suite found", way, without=["no target is set"])
+    code, out, _ = runevals("init", "--yes", "--github")
+    ended(code, 0, out, "✓ .github/workflows/evals.yml: written", f"No settings written: {way}", without=["skill"])
+    assert "all_projects: true" in (projects.path / ".github/workflows/evals.yml").read_text("utf-8")
+    assert not (projects.path / "runevals.yaml").exists()
 
 
 def test_the_way_to_the_lines_that_lost_a_case_begins_in_the_folder_of_the_project(projects, runevals):

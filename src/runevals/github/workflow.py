@@ -57,7 +57,7 @@ def write_workflow(settings: Settings, tool: str = "") -> tuple[str, str]:
     before = head = files(__package__).joinpath("evals.yml").read_text(encoding="utf-8").replace("BRANCH", branch)
     with suppress(FileNotFoundError):
         before = path.read_text(encoding="utf-8", errors="replace")
-    projects = {**dict(_projects(settings)), settings_path(settings): settings}
+    projects = {**dict(projects_of(settings)), settings_path(settings): settings}
     others = {name: one for name, one in projects.items() if one is not settings and not gate_command(one)}
     runs, variables = {**others, settings_path(settings): settings}, _PASSED_ON.findall(before)
     steps = _gate(settings, tool) if tool else _run(runs, chain(variables, *map(variables_of, runs.values())))
@@ -77,7 +77,7 @@ def _without(text: str, steps: Iterable[str]) -> str:
     return text
 
 
-def _projects(settings: Settings) -> Iterator[tuple[str, Settings]]:
+def projects_of(settings: Settings) -> Iterator[tuple[str, Settings]]:
     """The projects of the repository that can be read, by their settings files."""
     raw = RawSettings(cwd=settings.repository, environment=settings.environment)
     with suppress(RunevalsError):

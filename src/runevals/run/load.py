@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from runevals.records.errors import NoSuiteFound
@@ -38,18 +40,27 @@ def load_request(settings: Settings) -> LoadRequest:
 
 def suites_of(settings: Settings) -> LoadedSuites:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
-    try:
+    with leading_elsewhere(settings):
         return load.load_suites(load_request(settings))
+
+
+@contextmanager
+def leading_elsewhere(settings: Settings) -> Iterator[None]:
+    """Where no suite is found, names the projects that have some. Raises NoSuiteFound again."""
+    try:
+        yield
     except NoSuiteFound as error:
-        way = "" if settings.load.suites else _way_up(settings) or way_to_projects(settings.cwd)
-        raise NoSuiteFound(f"{error}{way}") from None
+        first, newline, more = str(error).partition("\n")
+        raise NoSuiteFound(f"{first}{way_elsewhere(settings)}{newline}{more}") from None
 
 
-def _way_up(settings: Settings) -> str:
-    """What to do in a folder of a project that has its settings further up."""
+def way_elsewhere(settings: Settings) -> str:
+    """What to do in a folder without suites that has projects below it, or settings further up."""
+    if settings.load.suites:
+        return ""
     above = [folder for folder in settings.cwd.parents if folder.is_relative_to(settings.repository)]
     path = settings_file_in(above, PLACES, contents_here)
-    return "" if path is None else f"\n{path.parent} has settings: run `runevals` there"
+    return way_to_projects(settings.cwd) if path is None else f"\n{path.parent} has settings: run `runevals` there"
 
 
 def plan_of(suites: LoadedSuites, settings: Settings) -> RunPlan:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -48,17 +50,22 @@ def projects_in(cwd: Path, base: str | None = None) -> tuple[Project, ...]:
     return projects
 
 
-def way_to_projects(cwd: Path) -> str:
-    """What to do in a folder that is none of the projects below it; empty if git knows of none."""
+def folders_in(cwd: Path) -> list[str]:
+    """The folders of the projects here; none where git knows of no files."""
     if git.files_of(cwd) is None:
-        return ""  # the folder may be of any size, such as all of a user's
-    try:
-        names = [project.name for project in projects_in(cwd)]
-    except InvalidSettings:
+        return []  # the folder may be of any size, such as all of a user's
+    with suppress(InvalidSettings):
+        return [project.name for project in projects_in(cwd)]
+    return []
+
+
+def way_to_projects(cwd: Path) -> str:
+    """What to do in a folder that is none of the projects below it; empty if there are none."""
+    names = folders_in(cwd)
+    if not names or "." in names:
         return ""
-    if "." in names:
-        return ""
-    return f"\n{short_list(names, 5)} have settings of their own: run `runevals` there, or runevals --all-projects"
+    one = f"(cd {shlex.quote(names[0])} && runevals)"
+    return f"\nsettings lie in {short_list(names, 5)}: run one by {one}, or all by runevals --all-projects"
 
 
 def _settings_files(

@@ -24,7 +24,7 @@ from runevals.records.errors import (
     RunevalsError,
 )
 from runevals.run.default_target import with_target
-from runevals.run.load import plan_of, suites_of
+from runevals.run.load import plan_of, suites_of, way_elsewhere
 from runevals.run.provenance import deprecations, endings, endpoints
 from runevals.run.world.build import require_judge
 from runevals.settings.judge import JudgeSettings
@@ -59,6 +59,8 @@ def diagnosis(raw: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
     if gate := gate_command(settings):
         finding = neither("suites", f"not needed: results of another tool are gated, by {gate}")
     yield finding
+    if finding.exit_code and way_elsewhere(settings):
+        return  # each project has its own target
     try:
         settings = with_target(settings, loaded.suites)
     except RunevalsError as error:
@@ -98,7 +100,7 @@ def _suites(settings: Settings) -> tuple[LoadedSuites, RunPlan | None, Diagnosis
         plan = plan_of(loaded, settings)
     except NoSuiteFound as error:
         fix = "runevals init writes a first one; results of another tool need none: runevals gate FILE"
-        finding = stopped("suites", error, fix)
+        finding = stopped("suites", error, way_elsewhere(settings).strip() or fix)
     except RunevalsError as error:
         finding = stopped("suites", error, "runevals validate shows every problem")
     else:

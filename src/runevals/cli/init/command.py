@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from runevals.cli.init.scaffold import Scaffold, begin, begin_gate, own_project
+from runevals.cli.init.scaffold import Scaffold, begin, begin_below, begin_gate, own_project
 from runevals.cli.options import resolved_settings, settings_options
 from runevals.cli.plan import command as plan
 from runevals.cli.run import command as run
@@ -55,9 +55,11 @@ def command(
       runevals init --yes --target python:agent.py:answer --github
       runevals init --gate promptfoo
     """
-    if tool is not None:
-        for line in begin_gate(tool):
-            say(line)
+    named = prompt_file or options.get("target")
+    instead = list(begin_gate(tool) if tool else () if named else begin_below(options, github=github))
+    for line in instead:
+        say(line)
+    if instead:
         return
     own, here = own_project(options, prompt_file), Path.cwd()
     if own is not None:

@@ -17,6 +17,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.variables import VARIABLE
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.agent import AGENTS
+from runevals.run.project_folders import folders_in
 from runevals.settings.resolve import Settings
 from runevals.settings.target import moved
 from runevals.settings.words import target_words
@@ -95,13 +96,14 @@ def likely(folder: Path) -> list[str]:
 
 
 def first_prompt(settings: Settings) -> PromptFile:
-    """The first prompt or skill here; with settings, which may send another prompt, the first skill.
+    """The first prompt or skill of no other project; with settings, which may send a prompt, the first skill.
 
     Raises as `prompt_file`.
     """
     others = SKILL if settings.file_path else (".md", ".txt")
+    projects = tuple(f"{folder}/" for folder in folders_in(settings.cwd))
     names = (name for name in likely(settings.cwd) if name.endswith(others) and name != AGENTS_FILE)
-    return prompt_file(settings, next(names, None), asks=False)
+    return prompt_file(settings, next((one for one in names if not one.startswith(projects)), None), asks=False)
 
 
 def prompt_file(settings: Settings, name: str | None, *, asks: bool) -> PromptFile:

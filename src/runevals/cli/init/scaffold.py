@@ -34,6 +34,7 @@ from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.run.default_target import with_target
 from runevals.run.live import judges_of
 from runevals.run.load import suites_of
+from runevals.run.project_folders import way_to_projects
 from runevals.settings.places import PLACES, contents_here, settings_file_in
 from runevals.settings.resolve import Settings, resolve
 from runevals.settings.words import target_words
@@ -136,6 +137,19 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
         why_not=next((one.text for one in lacking), None if has_cases else _MARKED),
         next_steps=tuple(steps),
     )
+
+
+def begin_below(options: Mapping[str, Any], *, github: bool) -> Iterator[str]:
+    """What to run in a folder that is no project and has some below; with `github`, also writes their workflow."""
+    settings = resolved_settings(options)
+    way = way_to_projects(settings.cwd)
+    if not way or settings.file_path or _suites(settings).suites or first_prompt(settings).name:
+        return
+    settings = next((one for _, one in workflow.projects_of(settings)), settings)
+    yield from _workflow(settings, Path.cwd()) if github else ()
+    yield from (way.replace("\n", "No settings written: "), "\nNext")
+    yield "  begin a project here too: runevals init --target TARGET"
+    yield from _on_pull_requests(settings, github=github)
 
 
 def begin_gate(tool: str) -> Iterator[str]:
@@ -302,6 +316,10 @@ def _next_steps(
         yield f"  see what {what} does: {command.format(with_base)}"
     if enter != ".":
         yield "  run all projects: runevals --all-projects"
+    yield from _on_pull_requests(settings, github=github)
+
+
+def _on_pull_requests(settings: Settings, *, github: bool) -> Iterator[str]:
     yield from (f"  {sentence}" for sentence in workflow.not_gated(settings.repository))
     if github:
         yield from _steps_on_github(settings)
