@@ -54,8 +54,8 @@ def fill(rows: Sequence[object], options: LoadOptions) -> dict[str, str]:
     are in a column that is neither of the two.
     """
     variables = options.variables
-    objects = [_unwrapped(row) for row in objects_in(rows)]
-    columns = dict.fromkeys(column for row in objects for column in row)
+    objects = objects_in(rows)
+    columns = columns_of(rows)
     renamed = {OURS[key]: column for key, column in options.columns.items()}
     for ours, names in {**_NAMES, **(_ANSWER if options.evaluate_only else {})}.items():
         column = next((name for name in names if name in columns and name not in renamed.values()), None)
@@ -80,6 +80,11 @@ def fill(rows: Sequence[object], options: LoadOptions) -> dict[str, str]:
     if _CHAT in columns and "input" not in renamed:
         renamed["input"] = _CHAT
     return {ours: column for ours, column in renamed.items() if ours != column}
+
+
+def columns_of(rows: Sequence[object]) -> list[str]:
+    """The columns of rows, in their order; rows of exports are unwrapped for good."""
+    return list(dict.fromkeys(column for row in objects_in(rows) for column in _unwrapped(row)))
 
 
 def _unwrapped(row: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -43,6 +44,7 @@ from runevals.suites.dialects.checking import (
 from runevals.suites.dialects.columns import (
     OURS,
     RESPONSE,
+    columns_of,
     fill,
     has_other_chat,
     has_prompts,
@@ -148,14 +150,14 @@ def _delimiter(file: TextIO) -> str:
     return next(iter((*with_input, *several)), ",")
 
 
-def _renamed(source: Source, options: LoadOptions) -> list[FileProblem]:
-    """Fills our columns from those with other names → a notice of which these are. Raises InvalidSuite."""
+def _renamed(source: Source, options: LoadOptions) -> tuple[list[str], list[FileProblem]]:
+    """Fills our columns from those with other names → the file's, and a notice of these. Raises InvalidSuite."""
     value: Any = source.value
     if isinstance(value, dict) and {"features", "rows"} <= value.keys():  # an export of Hugging Face
         for key in value.keys() - {"rows", "evaluators"}:
             del value[key]
     rows = list_in(next((value[key] for key in _LISTS if key in object_in(value)), value))
-    columns = {column for row in objects_in(rows) for column in row}
+    columns = columns_of(rows)
     absent = [column for column in options.columns.values() if column not in columns]
     stated = set(map(OURS.get, options.columns))
     guesses = {ours: column for ours, column in fill(rows, options).items() if ours not in stated}
@@ -163,35 +165,37 @@ def _renamed(source: Source, options: LoadOptions) -> list[FileProblem]:
         message = f"there is no column '{absent[0]}', which `columns` names{did_you_mean(absent[0], columns)}"
         raise InvalidSuite([source.problem((), message)])
     if not guesses:
-        return []
+        return columns, []
     which = " and ".join(f"{_WORDS[ours]} '{column}'" for ours, column in guesses.items())
     message = f"reads {which}; `columns: {{prompt: …, expected: …}}` beside its path in the settings names others"
-    return [replace(source.problem((), message), level="notice")]
+    return columns, [replace(source.problem((), message), level="notice")]
 
 
 _WORDS = {"input": "the prompt from", "expected": "the expected text from", RESPONSE: "the answer from"}
 
 
-def no_input(source: Source, variables: Collection[str]) -> FileProblem | None:
+def no_input(source: Source, variables: Collection[str], columns: Sequence[str]) -> FileProblem | None:
     """The problem of a table without any `input`, or variable of the prompt file, which is not a suite."""
     value: Any = source.value
     if any("input" in row for row in objects_in(value)):
         return None
-    columns = sorted({column for row in objects_in(value) for column in row})
     hint = did_you_mean("input", columns)
     for name in variables:  # of the prompt file, in which names are case-sensitive
         guess = nearest(name, columns, least=MISSPELT)
         hint = f"; the prompt file has '{name}', and the column is '{guess}'" if guess is not None else hint
     no_rows = 'a row is an object: {"input": "…"}' if value else "it has no rows"
     details = f"the columns are {', '.join(columns)}" if columns else no_rows
-    advice = hint or ("; name the one with the prompt 'input'" if columns else "")
+    usual = dict(zip(OURS, columns[:2], strict=False))
+    pairs = [f"{ours}: {json.dumps(name, ensure_ascii=False)}" for ours, name in usual.items()]
+    named = f"; say which is which beside its path in the settings: `columns: {{{', '.join(pairs)}}}`"
+    advice = hint or (named if pairs else "")
     return source.problem((), f"no row has an 'input'; {details}{advice}", rule="unknown-format")
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
     """Rows → suite, with every problem found. Raises UnrecognisedSuite for a table without prompts."""
-    renamed = _renamed(source, options)
-    if isinstance(source.value, list) and (complaint := no_input(source, options.variables)) is not None:
+    columns, renamed = _renamed(source, options)
+    if isinstance(source.value, list) and (complaint := no_input(source, options.variables, columns)) is not None:
         raise UnrecognisedSuite([complaint])
     key = "data" if isinstance(source.value, dict) and "rows" not in source.value else "rows"
     file = wrapped_list(source, NAME, key)
