@@ -323,8 +323,13 @@ def test_a_judge_that_is_asked_for_but_not_configured_is_told_before_the_run(pro
     project.write("answers.jsonl", ANSWERS)
     code, _, err = runevals("--target", "recorded:answers.jsonl")
     assert code == 2
-    assert "2 of 2 cases ask for a judge, but none is configured: a (Coherence), b (Coherence)" in err
+    lost = "2 of 2 cases ask for a judge, but none is configured: a (Coherence), b (Coherence)"
+    ended(code, 2, err, lost, "checks that need none", without=["--no-judge"])
     assert project.files() == ["answers.jsonl", "evals.json"]
+    code, out, _ = runevals("--target", "recorded:answers.jsonl", "--no-judge")
+    ended(
+        code, 3, out, "measured without a judge: name one with --judge-model MODEL, or write checks that need none"
+    )
 
 
 def test_a_pattern_that_does_not_compile_is_told_before_the_run(project, runevals):

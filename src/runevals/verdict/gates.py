@@ -55,6 +55,7 @@ AGAINST: Mapping[str, tuple[Callable[[AgainstComparison], float | None], Callabl
 _PRESET = Gate(name="", metric="pass_rate", op=">=", limit=1.0, on_missing="not_applicable")
 _BADNESS = {GateState.PASSED: 0, GateState.WARNED: 1, GateState.NOT_APPLICABLE: 2, GateState.FAILED: 3}
 _TOLERANCE = 1e-9  # shares are sums of fractions
+_WITHOUT_JUDGE = " without a judge: name one with --judge-model MODEL, or write checks that need none"
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": lambda observed, limit: observed >= limit - _TOLERANCE,
     "<=": lambda observed, limit: observed <= limit + _TOLERANCE,
@@ -105,7 +106,10 @@ def measured(report: RunReport, limit: float) -> GateResult:
     share = len(unmeasured) / len(report.cases) if report.cases else 0.0
     state = GateState.PASSED if share <= limit + _TOLERANCE and any_measured else GateState.FAILED
     if not unmeasured:
-        reason = "every case was measured" if any_measured else "no case has anything that could be measured"
+        left_out = phrase(report.run.settings.get("no_judge"), _WITHOUT_JUDGE)
+        reason = (
+            "every case was measured" if any_measured else f"no case has anything that could be measured{left_out}"
+        )
     else:
         reason = _not_measured(unmeasured, len(report.cases))
     return GateResult(name="measured", state=state, reason=reason, observed=share, limit=limit)

@@ -90,7 +90,9 @@ def prepared(settings: Settings) -> Iterator[Diagnosis]:
 
 def what_lacks(settings: Settings, raw: RawSettings) -> list[Diagnosis]:
     """What targets and judges need for a run of the suites, and do not have."""
-    plan = _suites(settings)[1]
+    loaded, plan, _ = _suites(settings)
+    with suppress(RunevalsError):  # `doctor` says it
+        settings = with_target(settings, loaded.suites)
     return [one for one in (*_targets(settings, raw), *_judges(settings, plan)) if one.exit_code]
 
 
@@ -149,8 +151,8 @@ def _judges(settings: Settings, plan: RunPlan | None) -> list[Diagnosis]:
             if plan is not None:
                 require_judge(plan, settings)
         except InvalidSettings as error:
-            fix = "--judge-model MODEL or `judge:` in runevals.yaml; or run without: --no-judge"
-            return [missing("judge", str(error).partition(":")[0], fix, error.exit_code)]
+            needing, _, way = str(error).partition("\n")
+            return [missing("judge", needing.partition(":")[0], way[:1].lower() + way[1:], error.exit_code)]
         return [neither("judge", "none, and no check needs one")]
     if plan is not None and not asks_judge_or_user(plan):
         return [neither("judge", "none of the checks asks it")]

@@ -38,7 +38,7 @@ from runevals.sandbox import Sandbox
 from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import Settings
 from runevals.settings.targets import choose_one
-from runevals.suites.plan import RunPlan, checks_of
+from runevals.suites.plan import RunPlan, checks_of, judged_checks
 from runevals.suites.selection import will_run
 from runevals.targets import Target
 from runevals.targets.cached import CachedTarget
@@ -193,10 +193,12 @@ def require_judge(
     if needing:
         removed = [] if base is None else [*_removed_checks(plan, base)]
         names = first_of([f"{key} ({name})" for key, name in needing.items()], 5)
+        without = or_without and ", or run without those checks: --no-judge"
+        if or_without and judged_checks(plan) == sum(1 for _ in plan.checks):
+            without = ", or write checks that need none (runevals evaluators lists them): there are no others here"
         raise InvalidSettings(
             f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {names}\n"
-            "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml"
-            + (", or run without those checks: --no-judge" if or_without else "")
+            f"Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml{without or ''}"
             + phrase(short_list(removed, 5), "\nThe change removes checks that the base has: {}")
         )
 
