@@ -139,8 +139,8 @@ def test_a_folder_without_settings_names_the_projects_below_it(projects, runeval
     ended(code, 2, err, "nothing says what to run the suite against", way)
     (projects.path / "evals.json").unlink()
     projects.write("support/SKILL.md", "---\nname: support\ndescription: helps\n---\nHelp.\n")
-    for command in ((), ("validate",), ("doctor",)):
-        code, out, err = runevals(*command)
+    for words in ((), ("validate",), ("doctor",)):
+        code, out, err = runevals(*words)
         ended(code, 2, out + err, "no suite found", way, without=["no target is set"])
     code, out, _ = runevals("init", "--yes", "--github")
     ended(code, 0, out, "✓ .github/workflows/evals.yml: written", f"No settings written: {way}", without=["skill"])

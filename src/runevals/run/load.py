@@ -22,6 +22,7 @@ def load_request(settings: Settings) -> LoadRequest:
     without_prompts = target is None or (target.is_recorded and target.prompt is None)
     return LoadRequest(
         cwd=settings.cwd,
+        settings=settings.file_path,
         below=folder if folder != cwd and folder.is_relative_to(cwd) else None,
         repository=settings.repository,
         entries=settings.load.suites,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -50,6 +51,7 @@ class LoadRequest(Struct, frozen=True, kw_only=True):
 
     cwd: Path
     repository: Path
+    settings: Path | None = None  # the file that says it
     below: Path | None = None  # a folder in `cwd` that has the settings: its suites come first
     entries: tuple[SuiteEntry, ...] = ()  # none: the usual places
     everything: bool = False  # in a usual place with several suites
@@ -87,8 +89,11 @@ def load_suites(request: LoadRequest) -> LoadedSuites:
         paths = [os.path.relpath(path, request.cwd) for path, one in shapes.items() if one is True]
         lines = [str(error)]
         if paths:
-            examples = f"{one_line(', '.join(paths))}. Run one: runevals {one_line(shlex.quote(paths[0]))}"
-            lines.append(f"These look like suites: {examples}")
+            name = one_line(paths[0])
+            examples = f"{one_line(', '.join(paths))}. Run one: runevals {shlex.quote(name)}"
+            lines.append(
+                f"These look like suites: {examples}, or name it in the settings: suites: [{json.dumps(name)}]"
+            )
         lines += [str(one) for one in shapes.values() if not isinstance(one, bool)][:_MOST_SHOWN]
         raise NoSuiteFound("\n".join(lines)) from None
 
@@ -123,7 +128,8 @@ def _candidates(request: LoadRequest) -> Sequence[Path]:
     readable = [path for path in folders if not path.is_symlink() and os.access(path, os.R_OK | os.X_OK)]
     visible = [path for path in readable if path == request.cwd or not path.name.startswith(".")]
     files = [path for folder in visible for path in suite_files(folder) if not path.is_symlink()]
-    return [path for path in files if path.stat().st_size <= _MOST_BYTES][:_MOST_CANDIDATES]
+    others = [path for path in files if path != request.settings and path.stat().st_size <= _MOST_BYTES]
+    return others[:_MOST_CANDIDATES]
 
 
 def _shape_of(path: Path, name: str) -> OtherFormat | bool:

@@ -406,7 +406,9 @@ def test_an_agents_judge_is_written_and_a_missing_one_is_the_next_step(project, 
     project.write("evals.json", {**SUITE, "default_evaluators": {"Relevance": {}}})
     project.write("runevals.yaml", "suites: [evals.json]\ntarget: 'command:absent'\n")
     code, out, _ = runevals("init", "--yes")
-    needed = "  for the judge: --judge-model MODEL or `judge:` in runevals.yaml; or run without: --no-judge"
+    needed = (
+        "  for the judge: name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml"
+    )
     ended(code, 0, out, "Not run yet: there is no program absent", "  for the target: name it right", needed)
 
 

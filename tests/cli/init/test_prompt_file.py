@@ -130,17 +130,34 @@ def test_a_template_without_rules_gets_a_suite_with_its_variables(project, runev
     assert "name the prompt in the settings file" not in again
 
 
-def test_a_prompt_with_its_own_cases_is_the_suite(project, runevals):
+@pytest.mark.parametrize("words", [(), ("--prompt-file", "triage.prompt.yml")], ids=["the only one", "by name"])
+def test_a_prompt_with_its_own_cases_is_the_suite(project, runevals, monkeypatch, words):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    project.write(
+        "triage.prompt.yml",
+        "model: openai/gpt-4o\n"
+        "messages: [{role: user, content: '{{message}}'}]\n"
+        "testData: [{message: hi, expected: hi}]\n"
+        "evaluators: [{name: e, string: {equals: '{{expected}}'}}]\n",
+    )
+    code, out, err = runevals("init", "--yes", *words)
+    ended(code, 0, out + err, "Not run yet: ", "OPENAI_API_KEY is not set", without=["no target", "skill"])
+    assert 'suites: ["triage.prompt.yml"]' in (project.path / "runevals.yaml").read_text(encoding="utf-8")
+    assert not (project.path / "evals").exists()
+
+
+def test_settings_without_suites_are_led_to_the_prompt_with_its_own_cases(project, runevals):
+    project.write("runevals.yaml", "target: 'command:echo hi'\n")
     project.write(
         "triage.prompt.yml",
         "messages: [{role: user, content: '{{message}}'}]\n"
         "testData: [{message: hi, expected: hi}]\n"
         "evaluators: [{name: e, string: {equals: '{{expected}}'}}]\n",
     )
-    code, _, err = runevals("init", "--yes", "--prompt-file", "triage.prompt.yml")
-    assert (code, err) == (0, "")
-    assert 'suites: ["triage.prompt.yml"]' in (project.path / "runevals.yaml").read_text(encoding="utf-8")
-    assert not (project.path / "evals").exists()
+    code, _, err = runevals()
+    ended(code, 2, err, 'suites: ["triage.prompt.yml"]', without=["runevals.yaml:1"])
+    code, out, err = runevals("init", "--yes")
+    ended(code, 0, out + err, "1 of 1 case", "in the settings file: suites: [triage.prompt.yml]")
 
 
 def test_a_skill_gets_a_suite_of_its_own_and_is_not_run_before_the_author_wrote_it(project, runevals):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -68,28 +67,30 @@ def command(
     begun: Scaffold = begin(options, prompt_file, github=github, asks=not yes, here=here)
     try:
         if begun.why_not is None:
-            _run(context, begun.options)
+            _run(context, begun)
         else:
-            _plan(context, begun.options, begun.why_not)
+            _plan(context, begun)
     finally:  # a first run that fails needs the next step most
         for line in begun.next_steps:
             say(line)
 
 
-def _run(context: click.Context, options: Mapping[str, str | None]) -> None:
+def _run(context: click.Context, begun: Scaffold) -> None:
     say("\nThe first run:\n")
     try:
-        context.invoke(run, **options, repeat=1)  # only to see that it works, as every run costs
+        context.invoke(
+            run, paths=begun.paths, **begun.options, repeat=1
+        )  # only to see that it works, as every run costs
     except click.exceptions.Exit as ended:
         if ended.exit_code != 0:
             raise
-    settings = resolved_settings(options)
+    settings = resolved_settings(begun.options, paths=begun.paths)
     strength = measured_here(plan_of(suites_of(settings), settings), settings)
     say(f"\n{headline(strength)}; runevals strength says which are not")
 
 
-def _plan(context: click.Context, options: Mapping[str, str | None], why_not: str) -> None:
-    say(f"\nNot run yet: {why_not}. This is what would run:\n")
-    context.invoke(validate)
+def _plan(context: click.Context, begun: Scaffold) -> None:
+    say(f"\nNot run yet: {begun.why_not}. This is what would run:\n")
+    context.invoke(validate, paths=begun.paths)
     say()
-    context.invoke(plan, **options)
+    context.invoke(plan, paths=begun.paths, **begun.options)

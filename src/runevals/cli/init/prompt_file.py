@@ -96,11 +96,11 @@ def likely(folder: Path) -> list[str]:
 
 
 def first_prompt(settings: Settings) -> PromptFile:
-    """The first prompt or skill of no other project; with settings, which may send a prompt, the first skill.
+    """The first prompt or skill of no other project; with settings, which may send a prompt, none for them.
 
     Raises as `prompt_file`.
     """
-    others = SKILL if settings.file_path else (".md", ".txt")
+    others = (*SUFFIXES, *([SKILL] if settings.file_path else [".md", ".txt"]))
     projects = tuple(f"{folder}/" for folder in folders_in(settings.cwd))
     names = (name for name in likely(settings.cwd) if name.endswith(others) and name != AGENTS_FILE)
     return prompt_file(settings, next((one for one in names if not one.startswith(projects)), None), asks=False)

@@ -52,9 +52,10 @@ File = tuple[Path, str]  # and what became of it
 
 
 class Scaffold(Struct, frozen=True, kw_only=True):
-    """The result: the options of the first run or why it is not possible, and the next steps."""
+    """The result: the options and suites of the first run or why it is not possible, and the next steps."""
 
     options: Mapping[str, str | None]
+    paths: tuple[str, ...]
     why_not: str | None
     next_steps: tuple[str, ...]
 
@@ -96,11 +97,11 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     asks = asks and at_terminal()
     is_new = before.file_path is None
     prompt = prompt_file(before, name, asks=asks and is_new)
-    if prompt.is_suite:
-        before = resolved_settings(options, paths=(prompt.name,))
-    loaded = _suites(before)
-    if not (prompt.name or loaded.suites or (asks and is_new)):
+    if not (prompt.name or (asks and is_new) or _suites(before).suites):
         prompt = first_prompt(before)
+    paths = (prompt.name,) if prompt.is_suite else ()
+    before = resolved_settings(options, paths=paths)
+    loaded = _suites(before)
     if target_beside(before, prompt) is not None:
         which = f"the settings here send another prompt than {prompt.name}, which its cases would test: "
         raise InvalidSettings(
@@ -108,13 +109,14 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
         )
     target: str | None = options.get("target")
     if before.target is None:
-        if with_target(before, loaded.suites).target is not None:
-            target = "skill"  # the target that these suites need
+        implied = with_target(before, loaded.suites).target  # by the suites
+        if implied is not None:
+            target = "skill" if implied.traits.brings_skills else None
         else:
             target = _asked_target() if asks else likely_target(before.environment, has_skill=prompt.is_skill)
     prompt_settings = prompt.settings(target)
     judge: str | None = options.get("judge") or (None if before.judges or before.no_judge else judge_for(target))
-    raw = raw_settings({**options, "judge": judge, "target": prompt_settings.get("target", target)})
+    raw = raw_settings({**options, "judge": judge, "target": prompt_settings.get("target", target)}, paths=paths)
     settings = resolve(raw)
     if settings.target is not None and settings.target.traits.brings_skills and not loaded.suites:
         raise InvalidSettings(
@@ -134,6 +136,7 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     steps = _next_steps(settings, prompt, first, here, github=github)
     return Scaffold(
         options={} if is_new else {"target": target, "judge": judge},  # a new settings file names them
+        paths=() if is_new else paths,
         why_not=next((one.text for one in lacking), None if has_cases else _MARKED),
         next_steps=tuple(steps),
     )
@@ -294,7 +297,8 @@ def _not_named(settings: Settings, prompt: PromptFile, target: str | None) -> It
         yield f"  put into the settings file: target: {target}"
     key = prompt.key(settings.target.type) if settings.target is not None and prompt.name else None
     if key and key.removeprefix("target.") not in in_file and prompt.name not in of_file.get(key, ()):
-        yield f"  name the prompt in the settings file: {key.replace('.', ', under it ')}: {prompt.name}"
+        name = f"{prompt.name}" if key.startswith("target.") else f"[{prompt.name}]"
+        yield f"  name the prompt in the settings file: {key.replace('.', ', under it ')}: {name}"
 
 
 def _next_steps(
