@@ -37,10 +37,11 @@ _OURS = re.compile(r"\buses:.*\brunevals(?:/container)?@|\brun:(?s:.)*\brunevals
 _INPUT = re.compile(r"\b(run|mode|config|results|all_projects): *['\"]?([^'\"}\s]*[^'\"}\s,])")
 _PASSED_ON = re.compile(r"^          (\w+): \$\{\{ (?:secrets|vars)\.\1 \}\}$", re.MULTILINE)
 _ACTION = f"      - uses: runevals/runevals@{ACTION_REF} # zizmor: ignore[unpinned-uses]\n"
+_STEP, _REGARDLESS = re.compile(r"^      - .*\n", re.MULTILINE), "        if: ${{ !cancelled() }} # one gate stops no other\n"
 _A_KEY = "  OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}"
 _STEPS = json.loads(files(__package__).joinpath("steps.json").read_text(encoding="utf-8"))
-# Another tool → the command that runs it in a job, and what it writes.
-GATED: Mapping[str, tuple[str, str]] = _STEPS["gated"]
+# Another tool → the command that runs it in a job, what it writes, and how a job installs it if it must.
+GATED: Mapping[str, Sequence[str]] = _STEPS["gated"]
 # The files that say what a program needs, and how a job installs it; of each language, the first that is there.
 _PACKAGES: Sequence[Mapping[str, str]] = _STEPS["packages"]
 _RUNS_CODE: Mapping[str, int] = {"python": 1, "command": 2, "": 3}  # a target, or a tool → how many it needs
@@ -56,7 +57,7 @@ def write_workflow(settings: Settings, tool: str = "") -> tuple[str, str]:
     path, branch = settings.repository / WORKFLOW, plain(git.default_branch(settings.repository))
     before = head = files(__package__).joinpath("evals.yml").read_text(encoding="utf-8").replace("BRANCH", branch)
     with suppress(FileNotFoundError):
-        before = path.read_text(encoding="utf-8", errors="replace")
+        before = path.read_text(encoding="utf-8", errors="replace").replace(_REGARDLESS, "")
     projects = {**dict(projects_of(settings)), settings_path(settings): settings}
     others = {name: one for name, one in projects.items() if one is not settings and not gate_command(one)}
     runs, variables = {**others, settings_path(settings): settings}, _PASSED_ON.findall(before)
@@ -67,7 +68,8 @@ def write_workflow(settings: Settings, tool: str = "") -> tuple[str, str]:
     without_runs = _without(before, (_run(few, variables) for few in some))
     if _without(without_runs, (_gate(one, of_tool) for one in projects.values() for of_tool in GATED)) != head:
         return "", steps
-    write_whole(path, (before if tool else without_runs) + steps)
+    first, action, others_of_job = ((before if tool else without_runs) + steps).partition(_ACTION)
+    write_whole(path, first + action + _STEP.sub(rf"\g<0>{_REGARDLESS}", others_of_job))
     return WRITTEN if before == head else "gates all projects now", steps
 
 
@@ -88,8 +90,8 @@ def projects_of(settings: Settings) -> Iterator[tuple[str, Settings]]:
 
 def _gate(settings: Settings, tool: str) -> str:
     """Steps that run another tool, and gate what it writes."""
-    folder, (command, results) = folder_of(settings), GATED[tool]
-    before = _commands((*installs(settings.cwd, ""), command), folder)
+    folder, (command, results, *own) = folder_of(settings), GATED[tool]
+    before = _commands((*installs(settings.cwd, ""), *own, command), folder)
     keys = f"        # env:\n        # {_A_KEY}\n"
     config = "" if folder == "." else f", config: {json.dumps(settings_path(settings))}"
     inputs = f"mode: gate, results: {json.dumps(posixpath.normpath(f'{folder}/{results}'))}{config}"

@@ -264,8 +264,10 @@ def test_the_workflow_of_a_folder_installs_there_and_other_projects_join_it(repo
         _, out, _ = runevals("init", "--gate", tool)
         ended(code, 0, out, "✓ ../.github/workflows/evals.yml: gates all projects now")
         packages, run, gate = _workflow(repository)["jobs"]["evals"]["steps"][-3:]
-        assert packages == {**of_pip, "run": "pip install -r requirements-dev.txt", "working-directory": "tests"}
-        assert run == {"run": GATED[tool][0], "working-directory": "tests"}
+        own = {"pytest": "pip install pytest"}.get(tool, "pip install -r requirements-dev.txt")
+        in_tests = {"working-directory": "tests", "if": "${{ !cancelled() }}"}  # though another gate failed
+        assert (packages, run) == ({"run": own, **in_tests}, {"run": GATED[tool][0], **in_tests})
+        assert gate["if"] == in_tests["if"]
         results = f"tests/{GATED[tool][1]}"
         assert gate["with"] == {"mode": "gate", "results": results, "config": "tests/runevals.yaml"}
     repository.write("third/requirements.txt", "")
@@ -273,6 +275,8 @@ def test_the_workflow_of_a_folder_installs_there_and_other_projects_join_it(repo
     runevals("init", "--yes", *PYTHON, "--github")
     inputs = [step.get("with", {}) for step in _workflow(repository)["jobs"]["evals"]["steps"]]
     assert [one.get("mode", one.get("all_projects")) for one in inputs if one][1:] == ["gate", "gate", True]
+    *_, last = _workflow(repository)["jobs"]["evals"]["steps"]
+    assert last["if"] == "${{ !cancelled() }}"
     ignored = (repository.path / ".gitignore").read_text(encoding="utf-8").split()
     assert ignored == [".evals/", ".env.local.user", "/tests/junit.xml", "/tests/output.json"]
     assert not list(repository.path.glob("*/.gitignore"))
@@ -427,8 +431,9 @@ def test_a_workflow_can_gate_the_results_of_a_tool(project, runevals, tool):
     project.write("package-lock.json", "{}")
     code, out, err = runevals("init", "--gate", tool)
     ended(code, 0, out + err, "✓ .github/workflows/evals.yml: written", f"runevals gate {GATED[tool][1]}")
-    _, install, run, action = _workflow(project)["jobs"]["evals"]["steps"]
+    _, install, *own, run, action = _workflow(project)["jobs"]["evals"]["steps"]
     assert (install["run"], run["run"]) == ("npm ci", GATED[tool][0])
+    assert ([one["run"] for one in own], "if" in action) == (GATED[tool][2:], False)
     assert action["with"] == {"mode": "gate", "results": GATED[tool][1]}
     assert project.files() == [".github/workflows/evals.yml", ".gitignore", "package-lock.json"]
     ignored = (project.path / ".gitignore").read_text(encoding="utf-8").split()

@@ -26,6 +26,7 @@ OTHERS = [
     ([{"id": "a", "vars": {"input": "x"}, "assert": ["Answers"]}], "an eval of agentv"),
     ([{"input": "x", "__expected": "contains: y"}], "tests of promptfoo"),
     ({"testsuites": {}}, "JUnit XML"),
+    ([{"user_input": "x", "response": "y", "reference": "z", "faithfulness": 1.0}], "results of Ragas"),
     ({"data": [{}], "evaluators": ["builtin.coherence"], "data_mapping": {}}, "a data set of ai-agent-evals"),
     ([{"scenario": "x", "turns": "[]", "expected_outcome": "y"}], "conversations of DeepEval"),
     ({"skill": "s", "tasks": ["tasks/*.yaml"], "graders": []}, "an eval of waza"),

@@ -157,7 +157,7 @@ def begin_below(options: Mapping[str, Any], *, github: bool) -> Iterator[str]:
 
 def begin_gate(tool: str) -> Iterator[str]:
     """Writes a workflow that runs another tool, and gates its results; the lines to print."""
-    settings, (command, results) = resolved_settings({}), workflow.GATED[tool]
+    settings, (command, results, *_) = resolved_settings({}), workflow.GATED[tool]
     if settings.file_path is None and settings.cwd != settings.repository:  # beside it is what is accepted
         yield _line(_write(settings.cwd / starter.SETTINGS, "version: 1\n"), settings.cwd)
         settings = resolved_settings({})

@@ -17,6 +17,8 @@ _RESULTS = "results are compared by `runevals gate {path}`"
 PROMPTFOO = "a promptfoo configuration"
 # What promptfoo does not have, though the tests of both have variables and checks.
 _OF_AGENTV = "name|assert|environment|workspace|tests.[].criteria|tests.[].assert.[].$|tests.[].assert.[].command"
+_OF_RAGAS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness",
+             "factual_correctness", "semantic_similarity", "llm_context_precision_with_reference")  # fmt: skip
 _SUITE = "a suite is JSON, YAML, JSON Lines or CSV: `runevals init` writes one"
 _COLUMNS = "write its rows with the columns 'input' and 'expected'"
 
@@ -40,8 +42,9 @@ class Signature(Struct, frozen=True, kw_only=True):
     def advice(self, value: object, path: str) -> str:
         """What the document is, by which keys, and what to do with it."""
         name = PurePath(path).name
-        names = ", ".join(_name_of(value, name, key) for key in self.keys if not key.startswith("!"))
-        return f"is {self.name} ({names}), not a suite: {self.next.format(path=shlex.quote(path))}"
+        names = [_name_of(value, name, key) for key in self.keys if not key.startswith("!")]
+        way = self.next.format(path=shlex.quote(path), last=names[-1])
+        return f"is {self.name} ({', '.join(names)}), not a suite: {way}"
 
 
 def _other(name: str, next_: str, *kinds: tuple[str, ...]) -> tuple[Signature, ...]:
@@ -155,6 +158,11 @@ SIGNATURES: tuple[Signature, ...] = (
     *_other("a trial of Harbor", _RESULTS, ("trial_name", "task_name", "agent_info")),
     *_other("results of pydantic-evals", _RESULTS, ("cases", "failures", "analyses|report_evaluator_failures")),
     *_other("conversations of DeepEval", _GATE, ("[].scenario", "[].expected_outcome", "[].turns")),
+    *_other(
+        "results of Ragas",
+        "compare them by `runevals gate {path} --columns id=user_input --columns score={last}`",
+        ("[].user_input", "[].response", "|".join(f"[].{metric}" for metric in _OF_RAGAS)),
+    ),
     *_other("results of DeepEval", _RESULTS, ("testCases", "metricsScores|testPassed"), ("testRunData",)),
     *_other("a log of Inspect", _RESULTS, ("eval", "status", "version|plan")),
     *_other(
