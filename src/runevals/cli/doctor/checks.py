@@ -32,6 +32,8 @@ from runevals.settings.resolve import RawSettings, Settings, each_target, resolv
 from runevals.settings.targets import choose_one
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import RunPlan, asks_judge_or_user
+from runevals.targets.agents import AGENTS
+from runevals.targets.agents.agent import install
 from runevals.targets.chat_settings import diagnosis_of
 
 _TOKENS = 300, 50  # of one short question and its answer, at most
@@ -126,7 +128,8 @@ def _targets(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:
 def _target(settings: Settings) -> Diagnosis:
     target = settings.target
     if target is None:
-        fix = f"runevals --target openai:{model('openai')}, or `target:` in runevals.yaml"
+        fix = f"runevals --target openai:{model('openai')}, or `target:` in runevals.yaml; a skill needs a coding agent: "
+        fix += f"{install(AGENTS['claude-code'])}, then --target claude-code"
         return missing("target", "no target is set", fix, USAGE_ERROR)
     return target.diagnosis(settings.environment)
 
