@@ -359,3 +359,41 @@ def test_a_base_whose_results_nothing_names_is_no_pass(repository, runevals, wor
         repository.write(name, junit(runs=3))
     got, out, err = runevals("gate", "main.xml", "--base", "main", *words)
     ended(got, code, out + err, told)
+
+
+@pytest.mark.parametrize(
+    ("base", "expected", "told"),
+    [
+        pytest.param("base", 1, "1 of 2 cases regressed: a.t of s (support)", id="of both"),
+        pytest.param("base/support/j.xml", 1, "1 of 1 case regressed: a.t of s (support)", id="of its project"),
+        pytest.param("base/search/j.xml", 0, "No regression shown in 1 case", id="of the other project"),
+        pytest.param(
+            "base/j.xml", 2, "a.t: is a test of several projects (search, support)", id="of neither folder"
+        ),
+    ],
+)
+def test_a_base_of_one_of_several_projects_is_compared_with_that_project(project, runevals, base, expected, told):
+    """Results that were compared with the first would let what another lost pass."""
+    test = '<testsuite name="s"><testcase classname="a" name="t">{}</testcase></testsuite>'
+    for name in ("base/search/j.xml", "base/support/j.xml", base, "search/j.xml"):
+        if name.endswith(".xml"):
+            project.write(name, test.format(""))
+    if base == "base":
+        project.write("base/search/j.xml", test.format(""))
+    project.write("support/j.xml", test.format('<failure message="no"/>'))
+    code, out, err = runevals("gate", "search/j.xml", "support/j.xml", "--baseline", base)
+    ended(code, expected, out + err, told)
+
+
+def test_a_test_that_two_projects_lost_can_be_accepted_of_one(repository, runevals):
+    test = '<testsuite name="s"><testcase classname="a" name="t">{}</testcase></testsuite>'
+    for name in ("search", "support"):
+        repository.write(f"base/{name}/j.xml", test.format(""))
+        repository.write(f"{name}/j.xml", test.format('<failure message="no"/>'))
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "change")
+    runevals("gate", "search/j.xml", "support/j.xml", "--baseline", "base")
+    code, out, err = runevals("accept", "s (support): a.t", "--reason", "wanted")
+    ended(code, 0, out + err, "1 case", "Not accepted, and lost too: a.t")
+    code, out, err = runevals("accept", "a.t", "--reason", "wanted")
+    ended(code, 0, out + err, "a.t is of 2 suites, and accepted in all; in one: 's (search): a.t'", "2 cases")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence, Set
 from glob import escape
 from pathlib import Path
@@ -57,7 +58,7 @@ def command(
     everything: bool,
     **options: Any,
 ) -> None:
-    """Accept that each CASE is lost, in runevals.accepted.yaml.
+    """Accept that each CASE, or "SUITE: CASE", is lost, in runevals.accepted.yaml.
 
     Commit that file with the change. An entry counts once a reviewer who may write to the repository, and who had
     no part in the change, approves the pull request at that commit. It ends with the merge.
@@ -105,7 +106,10 @@ def _of_category(name: str, lost: Sequence[AcceptedLoss], report: RunReport, pat
 
 def _of(key: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[AcceptedLoss]:
     """The losses with this key. Raises InvalidSettings if there are none."""
-    if losses := [loss for loss in lost if loss.case == key]:
+    if losses := [loss for loss in lost if key in (loss.case, f"{loss.suite}: {loss.case}")]:
+        if len(losses) > 1:
+            of_one = one_line(shlex.quote(f"{losses[0].suite}: {key}"), 200)
+            say(f"{one_line(key, 60)} is of {len(losses)} suites, and accepted in all; in one: {of_one}")
         return losses
     known = {case.key for case in conclusion.report.cases}
     if key in known:

@@ -37,7 +37,8 @@ _OURS = re.compile(r"\buses:.*\brunevals(?:/container)?@|\brun:(?s:.)*\brunevals
 _INPUT = re.compile(r"\b(run|mode|config|results|all_projects): *['\"]?([^'\"}\s]*[^'\"}\s,])")
 _PASSED_ON = re.compile(r"^          (\w+): \$\{\{ (?:secrets|vars)\.\1 \}\}$", re.MULTILINE)
 _ACTION = f"      - uses: runevals/runevals@{ACTION_REF} # zizmor: ignore[unpinned-uses]\n"
-_STEP, _REGARDLESS = re.compile(r"^      - .*\n", re.MULTILINE), "        if: ${{ !cancelled() }} # one gate stops no other\n"
+_STEP = re.compile(r"^      - .*\n", re.MULTILINE)
+_REGARDLESS = "        if: ${{ !cancelled() }} # one gate stops no other\n"
 _A_KEY = "  OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}"
 _STEPS = json.loads(files(__package__).joinpath("steps.json").read_text(encoding="utf-8"))
 # Another tool → the command that runs it in a job, what it writes, and how a job installs it if it must.

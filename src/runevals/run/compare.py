@@ -11,7 +11,7 @@ from runevals.records import Conclusion, RunReport, Weakening
 from runevals.reports.results_document import read
 from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.run.redaction.redactors import without_patterns
-from runevals.run.tool_results import in_suites_of
+from runevals.run.tool_results import in_projects_of, in_suites_of
 from runevals.settings.resolve import Settings
 from runevals.verdict.outcome import decision
 
@@ -33,5 +33,5 @@ def compare(
     if judged is not None:
         before, now = judged(before, base), judged(now, head)
     before, now = (without_patterns(report, settings) for report in (before, now))
-    baseline = replace(baseline, report=in_suites_of(before, now))
+    baseline = replace(baseline, report=in_suites_of(in_projects_of(before, now), now))
     return decision(now, baseline, settings.rules, weakenings=weakenings)

@@ -29,7 +29,13 @@ from runevals.run.request import RunRequest
 from runevals.run.shards.verdict import base_of_shards, conclude_shards, with_filters_of
 from runevals.run.sides import HEAD, open_side
 from runevals.run.targets import Job, against_each, each, measure_together, reused_by_all
-from runevals.run.tool_results import in_suites_of, not_measured_here, with_declared_determinism, with_lost_scores
+from runevals.run.tool_results import (
+    in_projects_of,
+    in_suites_of,
+    not_measured_here,
+    with_declared_determinism,
+    with_lost_scores,
+)
 from runevals.run.tool_runner import concluded
 from runevals.run.world.budget import Budget, Stop
 from runevals.settings.resolve import Settings, ignored_changes
@@ -185,7 +191,8 @@ def _gate(report: RunReport, request: RunRequest, deterministic: bool | None) ->
     report, request = prepared_results(report, request)
     base = settled_base(known_base(request), request, not_measured_here)
     if base.baseline is not None:
-        of_base = with_declared_determinism(in_suites_of(base.baseline.report, report), deterministic)
+        of_base = in_suites_of(in_projects_of(base.baseline.report, report), report)
+        of_base = with_declared_determinism(of_base, deterministic)
         base = replace(base, baseline=replace(base.baseline, report=of_base))
         report = with_lost_scores(report, of_base)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *base.notices)))

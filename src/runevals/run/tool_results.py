@@ -41,6 +41,7 @@ from runevals.verdict.score import case_report, over_attempts, over_turns, run_r
 
 if TYPE_CHECKING:
     from runevals.imports.results.records import ImportedAttempt, ImportedCase, ImportedRun
+    from runevals.verdict.matching import Key
 
 
 class ResultsRequest(Struct, frozen=True, kw_only=True):
@@ -260,6 +261,32 @@ def _with_lost_scores(case: CaseReport, scored: Mapping[str, CheckResult]) -> Ca
             attempt = over_turns(attempt.attempt, [replace(turn, results=tuple(results.values())), *others])  # noqa: PLW2901
         attempts.append(attempt)
     return case if all(map(operator.is_, attempts, case.attempts)) else over_attempts(case, attempts)
+
+
+def in_projects_of(base: RunReport, head: RunReport) -> RunReport:
+    """The tests of the base in the suites of `head`, if reports of several projects are there, by their folders.
+
+    Raises InvalidSettings for a test of the base that may be of any of them.
+    """
+    projects: dict[Key, dict[str, str]] = {(case.suite, case.key): {} for case in head.cases}
+    for case in head.cases if head.run.target.type == "junit" else ():
+        suite, _, folder = case.suite.removesuffix(")").rpartition(" (")
+        projects.setdefault((suite, case.key), {})[folder] = case.suite
+    cases = [_in_project(case, projects.get((case.suite, case.key), {})) for case in base.cases]
+    return replace(base, cases=tuple(cases))
+
+
+def _in_project(case: CaseReport, suites: Mapping[str, str]) -> CaseReport:
+    if len(suites) < 2:
+        return case
+    own = Path(case.file).absolute().parent.as_posix()
+    names = [name for folder, name in suites.items() if own.endswith(f"/{folder}")]
+    if len(names) != 1:
+        raise InvalidSettings(
+            f"{case.key}: is a test of several projects ({', '.join(suites)}), and the base's results do not say "
+            "of which; name a folder that has those of each project in a folder of the same name: --baseline FOLDER"
+        )
+    return replace(case, suite=names[0])
 
 
 def in_suites_of(report: RunReport, other: RunReport, folder: str = "") -> RunReport:

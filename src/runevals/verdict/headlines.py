@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import capitalised, joined, p_value, phrase, plural, points, short_list
+from runevals.lib.text.numbers import capitalised, first_of, joined, p_value, phrase, plural, points, short_list
 from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, RunInfo, RunReport, State
 from runevals.verdict.causes import FEWEST, causes, labels
 from runevals.verdict.lost_together import lost_keys
@@ -29,7 +29,7 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     text: list[str] = []
     if sure and {each.key for each in others} <= {(change.suite, change.key) for change in sure}:
         failing = [each for each in comparison.of_kind("regressed") if (each.suite, each.key) in lost]
-        first = "" if critical else _first(failing, len(failing))
+        first = "" if critical else _first(failing, report)
         open_ = [each.name for each in comparison.cases(State.NOT_KNOWN) if each.key not in lost]
         more = phrase(len(open_), "; {:,} more may have: ") + short_list(open_)
         text.append(f"{len(failing):,} of {of} regressed{shared or _category_of(failing, report) + first}{more}")
@@ -37,7 +37,7 @@ def loss(report: RunReport, comparison: Comparison) -> str:
         text.append(f"{plural(len(others), 'case')} lost: {short_list([each.name for each in others])}")
     if fallen and (checks or text):
         score = f"the score{phrase(short_list(checks), ' of {}')} fell in {len(fallen):,} of {of}"
-        text.append(f"{score}{shared or _first([*fallen.values()], len(fallen))}")
+        text.append(f"{score}{shared or _first([*fallen.values()], report)}")
     text += filter(None, (_critical(critical, "lost"), _critical(removed, "removed")))
     if part := _fallen_part(comparison.parts(State.WORSE), [*sure, *fallen.values()], alone=not text):
         text.append(dropped(part) + (shared if part.family == "whole" else ""))
@@ -81,10 +81,13 @@ def _category_of(lost: Sequence[Change], report: RunReport) -> str:
     return phrase(one_line(names.pop() or "", 40), ", all in {}") if alone else ""
 
 
-def _first(some: Sequence[Change], number: int) -> str:
-    """The first of so many cases."""
-    rest = number - min(len(some), 3)
-    return f": {', '.join(one_line(each.key, 60) for each in some[:3])}{phrase(rest, ' and {:,} more')}"
+def _first(some: Sequence[Change], report: RunReport) -> str:
+    """The first of these cases, with their suites where several have a case of the name."""
+    suites: dict[str, set[str]] = {}
+    for case in report.cases:
+        suites.setdefault(case.key, set()).add(case.suite)
+    whose = [f" of {one_line(each.suite, 60)}" if len(suites[each.key]) > 1 else "" for each in some]
+    return f": {first_of([one_line(each.key, 60) + of for each, of in zip(some, whose, strict=True)], 3)}"
 
 
 def dropped(finding: Finding) -> str:

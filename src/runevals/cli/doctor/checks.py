@@ -128,8 +128,8 @@ def _targets(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:
 def _target(settings: Settings) -> Diagnosis:
     target = settings.target
     if target is None:
-        fix = f"runevals --target openai:{model('openai')}, or `target:` in runevals.yaml; a skill needs a coding agent: "
-        fix += f"{install(AGENTS['claude-code'])}, then --target claude-code"
+        agent = f"a skill needs a coding agent: {install(AGENTS['claude-code'])}, then --target claude-code"
+        fix = f"runevals --target openai:{model('openai')}, or `target:` in runevals.yaml; {agent}"
         return missing("target", "no target is set", fix, USAGE_ERROR)
     return target.diagnosis(settings.environment)
 

@@ -198,8 +198,8 @@ def require_judge(
             without = ", or write checks that need none (runevals evaluators lists them): there are no others here"
         raise InvalidSettings(
             f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {names}\n"
-            f"Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml{without or ''}"
-            + phrase(short_list(removed, 5), "\nThe change removes checks that the base has: {}")
+            "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml"
+            f"{without or ''}" + phrase(short_list(removed, 5), "\nThe change removes checks that the base has: {}")
         )
 
 
