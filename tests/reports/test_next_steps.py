@@ -220,6 +220,14 @@ def test_a_case_of_recorded_answers_is_seen_with_these_answers(repository, runev
     ended(code, 0, out + err, "0 of 1 case passes", "Rome")
 
 
+def test_a_case_of_recorded_answers_that_the_base_has_too_is_seen_beside_the_base_s(repository, runevals):
+    on_main(repository, "answers.jsonl", ANSWERS)
+    repository.write("answers.jsonl", ANSWERS.replace("Paris", "Rome"))
+    _, out, _ = runevals("--target", "recorded:answers.jsonl", "--base", "main", "-q")
+    code, out, err = typed(runevals, printed(out)["see one"])
+    ended(code, 1, out + err, "1 of 1 case regressed: a", "Rome")
+
+
 def test_a_case_that_is_judged_is_seen_with_the_same_judge(project, runevals):
     rubric = {"rubric": {"rubric": "is polite"}}
     items = [{**item, "evaluators": rubric} for item in SUITE["items"]]
@@ -240,7 +248,7 @@ def test_a_case_whose_answers_are_in_the_suite_is_seen_with_them(repository, run
     words = ("run", "--evaluate-only", "evals.json", "--base", "main", "-q")
     commands = printed(runevals(*words)[1])
     code, out, err = typed(runevals, commands["see one"])
-    ended(code, 0, out + err, "0 of 1 case passes", "Rome")
+    ended(code, 1, out + err, "1 of 1 case regressed: a", "Rome")
 
 
 def test_a_comment_says_what_runs_in_a_clone_that_has_the_results_of_the_job(lost, runevals):

@@ -14,6 +14,9 @@ from runevals.records.report import CaseReport, RunReport, Totals
 from runevals.records.rules import Mark
 
 
+FRESH = "a fresh run of"  # how the source of a base that was run now begins
+
+
 class State(StrEnum):
     """The answer to "did it get worse?", of one unit and of the whole comparison."""
 

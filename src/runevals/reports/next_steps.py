@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
-from runevals.records import CaseReport, Causes, Conclusion
+from runevals.records import FRESH, CaseReport, Causes, Conclusion
 from runevals.verdict.lost_together import proven_losses
 
 # What a run of one case needs as well.
@@ -43,12 +43,14 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     nothing = Causes(kind="lost", cases=0, groups=())
     looked_at = next((one for one in causes if one.kind not in ("unmeasured", "better")), nothing)
     lost = next((one for one in causes if one.kind == "lost"), nothing)
-    base = None if comparison is None or run.target.type == "recorded" else comparison.base.run.commit
+    commit, source = (None, "") if comparison is None else (comparison.base.run.commit, comparison.source)
+    base = None if run.target.type == "recorded" else commit
     if not run.of_tool:
         cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
         names = (name for group in looked_at.groups for row in group.rows for name in row.examples)
         case = next(filter(None, (cases.get((name.suite, name.key)) for name in names)), None)
-        against = phrase(base if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
+        beside = commit if source.startswith(FRESH) else base  # answers of the base lie in its own checkout
+        against = phrase(beside if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
         if case is not None and (words := case_words(case, run.settings, where.folder)):
             yield "see one", f"{words[0]}{against}{words[1]}"
     waiting = {(loss.suite, loss.case) for loss in conclusion.waiting}

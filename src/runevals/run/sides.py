@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from runevals.lib.parsing.source import lies_inside
 from runevals.lib.text.numbers import plural
-from runevals.records import Case, RunReport
+from runevals.records import FRESH, Case, RunReport
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.repository import git
 from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, require_in_base
@@ -167,7 +167,7 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
         if compare.share or compare.base_setup:
             raise
         raise ExternalError(f"{error}{_HOW_TO_PREPARE}") from error
-    return Baseline(report=report, source=f"a fresh run of {commit[:7]}", fresh=True)
+    return Baseline(report=report, source=f"{FRESH} {commit[:7]}", fresh=True)
 
 
 _HOW_TO_PREPARE = "; its worktree has only what git has: `share` and `base_setup` prepare it"

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, plural, short_list
-from runevals.records import AttemptReport, Conclusion, Finding, RunReport, State
+from runevals.records import FRESH, AttemptReport, Conclusion, Finding, RunReport, State
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.unmeasured import own_error, require_measured
 from runevals.run.measurement import Measurement, side_by_side
@@ -146,7 +146,7 @@ class TargetRunner(Runner, kw_only=True, dict=True):
         except RunevalsError as error:  # single cases of it may be measured yet
             self.trouble = f"the base {self.base_name} cannot be run: {error.first_line}"
             return self.trouble
-        return FreshRounds(base=fresh, head=head.report(), source=f"a fresh run of {self.base_name}")
+        return FreshRounds(base=fresh, head=head.report(), source=f"{FRESH} {self.base_name}")
 
     def _looking(self, side: RunSide, only: Sequence[Pair] | None, after: int, looks: int) -> Measurement:
         """Runs each of these cases so many times, numbered after those that any journal may have of them."""

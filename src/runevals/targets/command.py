@@ -16,6 +16,7 @@ from typing import IO, Any
 from runevals.lib.parsing.json_forms import json_in
 from runevals.programs.container import what_to_use
 from runevals.programs.exchange import MAX_OUTPUT_BYTES, Exchange
+from runevals.lib.text.numbers import phrase
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.agent import AgentName
 from runevals.records.errors import InvalidSettings, TargetRefused
@@ -156,7 +157,8 @@ def failure_of(
     try:
         talk = Exchange(command, cwd=cwd, env=env)
     except (OSError, ValueError) as error:
-        return f"cannot be started: {getattr(error, 'strerror', None) or error}"
+        install = phrase(isinstance(error, FileNotFoundError), " (install it, or name it right)")
+        return f"cannot be started: {getattr(error, 'strerror', None) or error}{install}"
     if not talk.wait(timeout_s, stopped):
         return f"did not end within {timeout_s:g} s: {talk.last_lines}"
     return None if talk.exit_code == 0 else talk.failure
