@@ -188,3 +188,13 @@ def test_a_run_names_a_project_that_the_workflow_leaves_out(projects, runevals, 
     projects.write("evals.json", SUITE)
     code, _, err = runevals("evals.json")
     assert (code, "not gated: search, support; in .github/workflows/e.yml" in err) == (0, told), err
+
+
+def test_a_suite_of_another_project_says_whose_settings_are_not_read(projects, runevals):
+    projects.write("runevals.yaml", "target: 'command:echo no'\n")
+    for words in (("run", "-q"), ("plan",)):
+        _, out, err = runevals(*words, "support/evals.json")
+        notice = "support/evals.json is run without the settings of its project; with them: --config support/"
+        assert notice in " ".join((out + err).split()), out + err
+    code, out, err = runevals("support/evals.json", "--config", "support/runevals.yaml", "-q")
+    ended(code, 1, out + err, without=["without the settings"])

@@ -13,7 +13,6 @@ from runevals.records.numbers import Number, Whole
 from runevals.records.report import CaseReport, RunReport, Totals
 from runevals.records.rules import Mark
 
-
 FRESH = "a fresh run of"  # how the source of a base that was run now begins
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from runevals.lib.storage.files import relative_name
+from runevals.records import Suite
 from runevals.records.errors import NoSuiteFound
 from runevals.records.traits import UNKNOWN
 from runevals.run.project_folders import way_to_projects
@@ -42,7 +47,22 @@ def load_request(settings: Settings) -> LoadRequest:
 def suites_of(settings: Settings) -> LoadedSuites:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
     with leading_elsewhere(settings):
-        return load.load_suites(load_request(settings))
+        loaded = load.load_suites(load_request(settings))
+    return replace(loaded, notices=(*loaded.notices, *_of_other_projects(loaded.suites, settings)))
+
+
+def _of_other_projects(suites: Sequence[Suite], settings: Settings) -> Iterator[str]:
+    """A notice for each suite that the command line names and whose folder has other settings than are read."""
+    for suite in suites if any(not entry.from_file for entry in settings.load.suites) else ():
+        own = _settings_above(settings.repository / suite.path, settings)
+        if own is not None and own != settings.file_path:
+            name = shlex.quote(relative_name(own, settings.cwd))
+            yield f"{suite.path} is run without the settings of its project; with them: --config {name}"
+
+
+def _settings_above(path: Path, settings: Settings) -> Path | None:
+    above = [folder for folder in path.parents if folder.is_relative_to(settings.repository)]
+    return settings_file_in(above, PLACES, contents_here)
 
 
 @contextmanager
@@ -59,8 +79,7 @@ def way_elsewhere(settings: Settings) -> str:
     """What to do in a folder without suites that has projects below it, or settings further up."""
     if settings.load.suites:
         return ""
-    above = [folder for folder in settings.cwd.parents if folder.is_relative_to(settings.repository)]
-    path = settings_file_in(above, PLACES, contents_here)
+    path = _settings_above(settings.cwd, settings)
     return way_to_projects(settings.cwd) if path is None else f"\n{path.parent} has settings: run `runevals` there"
 
 

@@ -284,7 +284,7 @@ def _in_project(case: CaseReport, suites: Mapping[str, str]) -> CaseReport:
     if len(names) != 1:
         raise InvalidSettings(
             f"{case.key}: is a test of several projects ({', '.join(suites)}), and the base's results do not say "
-            "of which; name a folder that has those of each project in a folder of the same name: --baseline FOLDER"
+            "of which; name a folder that has those of each project in a folder of its name: --baseline FOLDER"
         )
     return replace(case, suite=names[0])
 

@@ -116,7 +116,9 @@ def test_a_limit_of_the_run_ends_a_setup(needing, runevals):
 def test_a_program_that_is_not_there_is_named(needing, runevals):
     needing.on_base("base_setup: [no-such-program]\n")
     code, out, err = against_main(runevals)
-    ended(code, 3, out + err, "base_setup (no-such-program) cannot be started: No such file or directory (install it")
+    ended(
+        code, 3, out + err, "base_setup (no-such-program) cannot be started: No such file or directory (install it"
+    )
 
 
 def test_a_path_that_must_not_be_shared_is_told(needing, runevals):
