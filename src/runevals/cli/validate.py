@@ -13,7 +13,7 @@ import click
 from runevals.cli import finish
 from runevals.cli.options import or_kept, resolved_settings, results_option, settings_options
 from runevals.lib.text.numbers import plural
-from runevals.run.load import accepted_file, leading_elsewhere, load_request, plan_of
+from runevals.run.load import accepted_file, load_request, plan_of
 from runevals.suites import accepted
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
 
     request = load_request(settings)
     require_evaluators(request)
-    with leading_elsewhere(settings):
-        read, problems = read_suites(request)
+    read, problems = read_suites(request)
     problems += _problems_of_lists(settings, read)
     with Sandbox(workers=1) as sandbox:
         loaded = require_suites(read, [*problems, *unusable_evaluators(read.suites, sandbox)])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from runevals.lib.storage.files import relative_name
 from runevals.records import Suite
-from runevals.records.errors import NoSuiteFound
 from runevals.records.traits import UNKNOWN
 from runevals.run.project_folders import way_to_projects
 from runevals.settings.places import PLACES, contents_here, settings_file_in
@@ -30,6 +29,7 @@ def load_request(settings: Settings) -> LoadRequest:
         settings=settings.file_path,
         below=folder if folder != cwd and folder.is_relative_to(cwd) else None,
         repository=settings.repository,
+        elsewhere=partial(way_elsewhere, settings),
         entries=settings.load.suites,
         everything=settings.load.everything,
         evaluators=settings.load.evaluators,
@@ -46,8 +46,7 @@ def load_request(settings: Settings) -> LoadRequest:
 
 def suites_of(settings: Settings) -> LoadedSuites:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
-    with leading_elsewhere(settings):
-        loaded = load.load_suites(load_request(settings))
+    loaded = load.load_suites(load_request(settings))
     return replace(loaded, notices=(*loaded.notices, *_of_other_projects(loaded.suites, settings)))
 
 
@@ -63,16 +62,6 @@ def _of_other_projects(suites: Sequence[Suite], settings: Settings) -> Iterator[
 def _settings_above(path: Path, settings: Settings) -> Path | None:
     above = [folder for folder in path.parents if folder.is_relative_to(settings.repository)]
     return settings_file_in(above, PLACES, contents_here)
-
-
-@contextmanager
-def leading_elsewhere(settings: Settings) -> Iterator[None]:
-    """Where no suite is found, names the projects that have some. Raises NoSuiteFound again."""
-    try:
-        yield
-    except NoSuiteFound as error:
-        first, newline, more = str(error).partition("\n")
-        raise NoSuiteFound(f"{first}{way_elsewhere(settings)}{newline}{more}") from None
 
 
 def way_elsewhere(settings: Settings) -> str:

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -53,6 +53,7 @@ class LoadRequest(Struct, frozen=True, kw_only=True):
     repository: Path
     settings: Path | None = None  # the file that says it
     below: Path | None = None  # a folder in `cwd` that has the settings: its suites come first
+    elsewhere: Callable[[], str] = str  # what to do if there is none here
     entries: tuple[SuiteEntry, ...] = ()  # none: the usual places
     everything: bool = False  # in a usual place with several suites
     evaluators: tuple[str, ...] = ()  # for rows
@@ -105,7 +106,11 @@ def _discovered(entry: SuiteEntry | None, request: LoadRequest) -> Discovery:
     if request.below is not None:
         with suppress(NoSuiteFound):
             return discover(request.below, None, everything=request.everything)
-    return discover(request.cwd, None, everything=request.everything)
+    try:
+        return discover(request.cwd, None, everything=request.everything)
+    except NoSuiteFound as error:
+        first, newline, more = str(error).partition("\n")
+        raise NoSuiteFound(f"{first}{request.elsewhere()}{newline}{more}") from None
 
 
 def require_evaluators(request: LoadRequest) -> None:
