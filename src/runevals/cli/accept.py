@@ -68,7 +68,7 @@ def command(
       runevals accept KB-007 KB-012 --reason "shorter answers are wanted"
       runevals accept --category shipping --reason "we deliver in two days now"
     """
-    if not (cases or categories or everything):
+    if not any((cases, categories, everything)):
         raise InvalidSettings("name the cases that are accepted: CASE, --category NAME or --all")
     reason = reason.strip()
     if not 0 < len(reason) <= MAX_REASON or not reason.isprintable():

@@ -170,8 +170,9 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         words = replace(words, flags={**words.flags, "baseline": "none"})  # a stored base has other cases
     if project is None:
         require_own_code(words)
-    side = protected_side(words, change_event(words), options["base"]) if project is None else project.base_side
-    words = replace(words, base_side=side)
+        words = replace(words, base_side=protected_side(words, change_event(words), options["base"]))
+    else:
+        words = replace(words, base_side=project.base_side)
     detail: Detail = "none" if options["quiet"] else "trials" if options["verbose"] else "counts"
     settings, display = resolve(words), partial(progress, detail=detail)
     require_usable_plugins()
@@ -221,11 +222,12 @@ def _run(request: RunRequest, options: Mapping[str, Any], journal_for: Callable[
     settings, loaded = request.settings, request.suites
     requests = requests_of_each(request)
     files = _files(options)
+    paths = files.outputs or files.default
     if several := len(requests) > 1:
         run_targets.require_possible(files, options)
     require_cache(settings)
     if options["opened"]:
-        page_of(files.outputs or files.default)
+        page_of(paths)
     if files.documents:
         exportable(loaded.suites)  # before any cost
     for suite in loaded.suites:
@@ -235,12 +237,12 @@ def _run(request: RunRequest, options: Mapping[str, Any], journal_for: Callable[
     run = journal_for(*of_each)
     warn(loaded.problems)
     with nullcontext() if run is None else run.journal(*of_each) as journal:
-        has_page = any(path.suffix == ".html" for path in files.outputs or files.default)
+        has_page = any(path.suffix == ".html" for path in paths)
         requests = [replace(one, journal=journal, has_page=has_page) for one in requests]
         measured = pipeline.run_each(requests, settings)
     conclusions = [with_waiting(conclusion, settings) for conclusion in measured]
     if several:
-        where = _where(settings, options, files.outputs or files.default)
+        where = _where(settings, options, paths)
         of_targets = dict(zip(settings.targets, conclusions, strict=True))
         store = [] if settings.in_ci else files.default[:1]
         done = run_targets.reported(of_targets, files, options, where, store)
@@ -260,10 +262,8 @@ def _reported(
     answers_only = bool(options["prompts"]) and show_answers(conclusion)
 
     def write() -> Sequence[Path]:
-        if answers_only and not outputs:
-            return []
         if not outputs:
-            return keep(conclusion, files.default)
+            return [] if answers_only else keep(conclusion, files.default)
         if not settings.in_ci:
             keep_beside(conclusion, files.default[:1], outputs)
         publish(conclusion, files.reports, form=form)

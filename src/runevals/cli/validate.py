@@ -78,7 +78,7 @@ def command(
         problems = error.problems
     form = form or ("github" if os.environ.get("GITHUB_ACTIONS") else "text")
     if form == "text":
-        _tell(problems, loaded, _finding_lines(findings) if health and loaded is not None else [])
+        _tell(problems, loaded, _finding_lines(findings) if health else [])
     else:
         hints = map(as_problem, findings)
         whole = loaded or LoadedSuites(suites=())

@@ -54,8 +54,7 @@ def command(
       runevals init --yes --target python:agent.py:answer --github
       runevals init --gate promptfoo
     """
-    named = prompt_file or options.get("target")
-    instead = list(begin_gate(tool) if tool else () if named else begin_below(options, github=github))
+    instead = list(begin_gate(tool) if tool else begin_below(options, prompt_file, github=github))
     for line in instead:
         say(line)
     if instead:

@@ -136,17 +136,18 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     steps = _next_steps(settings, prompt, first, here, github=github)
     return Scaffold(
         options={} if is_new else {"target": target, "judge": judge},  # a new settings file names them
-        paths=() if is_new else paths,
+        paths=paths,
         why_not=next((one.text for one in lacking), None if has_cases else _MARKED),
         next_steps=tuple(steps),
     )
 
 
-def begin_below(options: Mapping[str, Any], *, github: bool) -> Iterator[str]:
+def begin_below(options: Mapping[str, Any], name: str | None, *, github: bool) -> Iterator[str]:
     """What to run in a folder that is no project and has some below; with `github`, also writes their workflow."""
     settings = resolved_settings(options)
     way = way_to_projects(settings.cwd)
-    if not way or settings.file_path or _suites(settings).suites or first_prompt(settings).name:
+    begun = (name, options.get("target"), settings.file_path, _suites(settings).suites)
+    if not way or any(begun) or first_prompt(settings).name:
         return
     settings = next((one for _, one in workflow.projects_of(settings)), settings)
     yield from _workflow(settings, Path.cwd()) if github else ()
