@@ -51,7 +51,7 @@ def projects_in(cwd: Path, base: str | None = None) -> tuple[Project, ...]:
 
 
 def folders_in(cwd: Path) -> list[str]:
-    """The folders of the projects here; none where git knows of no files."""
+    """The folders of the projects here; empty if git knows of no files."""
     if git.files_of(cwd) is None:
         return []  # the folder may be of any size, such as all of a user's
     with suppress(InvalidSettings):

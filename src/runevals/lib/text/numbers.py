@@ -24,7 +24,7 @@ def capitalised(text: str) -> str:
 def first_of(texts: Sequence[str], most: int) -> str:
     """ "a, b, c and 4 more"."""
     rest = len(texts) - most
-    return ", ".join(texts[:most]) + (f" and {rest} more" if rest > 0 else "")
+    return ", ".join(texts[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def joined(texts: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from runevals.evaluators.format_names import PRESETS
 from runevals.lib.parsing.shapes import list_in, object_in, objects_in
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
+from runevals.lib.text.numbers import phrase
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import (
     LABELS,
@@ -185,11 +186,12 @@ def no_input(source: Source, variables: Collection[str], columns: Sequence[str])
         hint = f"; the prompt file has '{name}', and the column is '{guess}'" if guess is not None else hint
     no_rows = 'a row is an object: {"input": "…"}' if value else "it has no rows"
     details = f"the columns are {', '.join(columns)}" if columns else no_rows
-    usual = dict(zip(OURS, columns[:2], strict=False))
-    pairs = [f"{ours}: {json.dumps(name, ensure_ascii=False)}" for ours, name in usual.items()]
-    named = f"; say which is which beside its path in the settings: `columns: {{{', '.join(pairs)}}}`"
-    advice = hint or (named if pairs else "")
-    return source.problem((), f"no row has an 'input'; {details}{advice}", rule="unknown-format")
+    pairs = [
+        f"{ours}: {json.dumps(name, ensure_ascii=False)}" for ours, name in zip(OURS, columns[:2], strict=False)
+    ]
+    advice = "; say which is which beside its path in the settings: `columns: {{{}}}`"
+    way = hint or phrase(", ".join(pairs), advice)
+    return source.problem((), f"no row has an 'input'; {details}{way}", rule="unknown-format")
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
