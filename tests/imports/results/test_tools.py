@@ -40,6 +40,22 @@ def test_a_harbor_trial_of_before_it_said_whether_its_reward_is_valid(rewards, t
     assert attempt.turn.error is not None
 
 
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside another"])
+def test_a_panel_of_vally_is_one_grader(alone, tmp_path):
+    """What it shows under `details` are its judges; those of an aggregate are the graders."""
+    judges = [{"name": f"judge {n}", "kind": "llm", "passed": n > 0, "score": n / 2} for n in range(3)]
+    panel = {"name": "panel", "kind": "llm", "passed": True, "score": 0.5, "evidence": "", "details": judges}
+    other = {"name": "says hi", "graderType": "output-contains", "kind": "code", "passed": True, "score": 1}
+    both = [{**panel, "graderType": "panel"}, other]
+    aggregate = {"name": "aggregate", "kind": "code", "passed": True, "score": 0.7, "details": both}
+    trial = {"type": "trial-result", "stimulus": "hi", "evalName": "e", "status": "success"}
+    lines = [{**trial, "trialIndex": n, "gradeResult": panel if alone else aggregate} for n in range(2)]
+    (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    [case] = read_results([tmp_path / "results.jsonl"]).cases
+    of_each = [[check.id for check in attempt.turn.results] for attempt in case.attempts]
+    assert of_each == [["panel"] if alone else ["panel", "says hi"]] * 2
+
+
 def test_a_file_of_vally_with_a_summary_alone_has_no_results(tmp_path):
     (tmp_path / "results.jsonl").write_text('{"type": "run-summary", "evals": []}\n' * 2)
     with pytest.raises(InvalidDocument, match="is in no format of results"):

@@ -8,11 +8,20 @@ from pathlib import Path
 from runevals.imports.results.field_map import MEASURED, CheckMap, FieldMap, Limit, Words
 from runevals.imports.results.fields import Json
 from runevals.records import Outcome
+from runevals.suites.dialects.signatures import has_any
 
 
 def _trials_of_vally(lines: Sequence[Json], _: Path) -> Sequence[Json]:
     """The lines about a trial, in the oldest form without a type; others are summaries."""
-    return [line for line in lines if line["type"].value in ("trial-result", None, "")]
+    return [_by_grader(line) for line in lines if line["type"].value in ("trial-result", None, "")]
+
+
+def _by_grader(trial: Json) -> Json:
+    """A trial without the parts of its only grader, such as the judges of a panel; an aggregate has graders."""
+    is_sum = has_any(trial.value, "gradeResult.details.[].graderType")
+    if is_sum or trial.at("gradeResult.name").value in (None, "aggregate"):
+        return trial
+    return trial.with_fields(gradeResult={**trial["gradeResult"].fields, "details": None})
 
 
 def _unfinished_vally(lines: Sequence[Json]) -> str:
