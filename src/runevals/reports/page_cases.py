@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -151,6 +151,7 @@ def _marks(case: CaseReport) -> list[str]:
 def row(of_page: PageCase) -> Json:
     """Its row of the table."""
     case = of_page.case
+    turns = (turn for attempt in case.attempts for turn in attempt.turns)
     return _without_empty(
         {
             "suite": visible(case.suite),
@@ -167,7 +168,7 @@ def row(of_page: PageCase) -> Json:
             "slowest": [None if side is None else _slowest(side) for side in of_page.sides],
             "why": _why(case),
             "notes": None if case.notes is None else one_line(case.notes, 2000),
-            "checks": list(dict.fromkeys(one_line(result.id) for result in _results(case))),
+            "checks": list(dict.fromkeys(one_line(one.id) for turn in turns for one in turn.results)),
             "marks": list(of_page.marks),
             "rank": of_page.rank,
         }
@@ -187,10 +188,6 @@ def _why(case: CaseReport) -> str:
     if checks := failed_checks(case):
         return one_line(checks[0])
     return one_line(first_error(case) or "") if case.unmeasured else ""
-
-
-def _results(case: CaseReport) -> Iterable[CheckResult]:
-    return (result for attempt in case.attempts for turn in attempt.turns for result in turn.results)
 
 
 def bodies(cases: Sequence[PageCase], most: int = MOST_CHARACTERS) -> str:

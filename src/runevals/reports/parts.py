@@ -14,6 +14,7 @@ from runevals.lib.text.numbers import (
     limited,
     money,
     percent,
+    phrase,
     plural,
     points,
     relative,
@@ -167,7 +168,7 @@ def _in_short(conclusion: Conclusion) -> Iterator[Part]:
     if conclusion.against is not None:
         same = same_on_both_sides(conclusion.against)
         yield Part(lines=_marked(PLAIN, [about_against(conclusion.against)]), bold=True)
-        yield Part(lines=_marked(PLAIN, [same] if same else []), name="checks that show no difference", rank=6)
+        yield Part(lines=_marked(PLAIN, [same]), name="checks that show no difference", rank=6)
         if conclusion.against.arms:
             yield Part(title=ARMS, table=arms(conclusion.against.arms), name="the three arms", rank=4)
     yield from _failed_gates(conclusion)
@@ -212,7 +213,7 @@ def _notices(report: RunReport, title: str) -> Part:
 
 
 def _marked(mark: str, texts: Sequence[str]) -> tuple[Line, ...]:
-    return tuple((mark, text) for text in texts)
+    return tuple((mark, text) for text in texts if text)
 
 
 def numbers_in_short(conclusion: Conclusion) -> Iterator[Part]:
@@ -300,12 +301,12 @@ def _also(comparison: Comparison) -> tuple[Line, ...]:
     edited = [f"{key} {sentence}" for key, sentence in edited_and_failing(comparison)]
     weaker = [f"{which}: {message}" for which, message in weakened(comparison)]
     return (
-        *_marked(PLAIN, [f"Not compared: {', '.join(counts)}"] if counts else []),
+        *_marked(PLAIN, [phrase(", ".join(counts), "Not compared: {}")]),
         *_marked(PLAIN, limited(renamed, MOST_LINES)),
         *_marked(WARNS, limited(edited, MOST_LINES)),
         *_marked(WARNS, limited(weaker, MOST_LINES)),
         *_marked(WARNS, other_metrics(comparison)),
-        *_marked(PLAIN, [capitalised(paths)] if (paths := other_paths(comparison)) else []),
+        *_marked(PLAIN, [capitalised(other_paths(comparison))]),
         *_marked(WARNS, comparison.caveats),
     )
 

@@ -77,16 +77,13 @@ def rows(columns: Sequence[TargetColumn]) -> Iterator[Row]:
     yield "Latency, median", [seconds(column.latency_median_s) for column in columns]
     yield "Latency, p95", [seconds(column.conclusion.report.totals.latency_p95_s) for column in columns]
     yield "Calls", [str(column.calls) for column in columns]
-    yield "Not measured", [_errors(column) for column in columns]
+    # All of them, if the target could not be started.
+    errors = [(column.conclusion.report.totals.cases, column.unmeasured) for column in columns]
+    yield "Not measured", [str(unmeasured) if cases else "all" for cases, unmeasured in errors]
 
 
 def _interval(rate: Estimate) -> str:
     return UNKNOWN if rate.low is None or rate.high is None else f"{100 * rate.low:.1f}–{100 * rate.high:.1f}"
-
-
-def _errors(column: TargetColumn) -> str:
-    """The cases that could not be measured; all of them if the target could not be started."""
-    return str(column.unmeasured) if column.conclusion.report.totals.cases else "all"
 
 
 def _sentences(
