@@ -79,10 +79,8 @@ def _weaker_checks(pair: Pair) -> Iterator[str]:
     if not after and pair.head.status is Outcome.ERRORED:
         return
     was_due = bool(pair.now.due) and pair.head.status is not Outcome.ERRORED
-    for place, before in _checks(pair.base).items():
-        message = _weaker(before, after.get(place), was_due=was_due)
-        if message is not None:
-            yield message
+    before = _checks(pair.base).items()
+    yield from filter(None, (_weaker(one, after.get(place), was_due=was_due) for place, one in before))
 
 
 def _weaker(before: CheckResult, after: CheckResult | None, *, was_due: bool) -> str | None:
