@@ -218,6 +218,7 @@ def settled(tmp_path, monkeypatch):
             f"runevals.settings.{module}.of_workflow",
             lambda environment, what: granted_by(tuple(environment.items()), what),
         )
+    (tmp_path / ".git").mkdir()  # otherwise each would look for it up to the root
     (tmp_path / "answers.jsonl").write_text("", encoding="utf-8")
     (tmp_path.parent / "outside.txt").write_text("CANARY OF A FILE", encoding="utf-8")
 

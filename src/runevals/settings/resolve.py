@@ -419,15 +419,14 @@ def _blame(written: Any) -> BlameLimits | None:
 
 def _cache(folder: str | None, raw: RawSettings) -> Path | None:
     """The cache folder. In CI only one that is named: a change could commit a folder with forged answers."""
-    if folder is None:
-        shared = raw.environment.get("XDG_CACHE_HOME")
-        usual = (
-            Path(shared, "runevals")
-            if shared
-            else Path(os.path.normpath(raw.cwd / project_folder(raw.cwd) / CACHE))
-        )
-        return None if in_ci(raw.environment) else usual
-    return None if folder == "none" else raw.cwd / folder
+    if folder is not None:
+        return None if folder == "none" else raw.cwd / folder
+    if in_ci(raw.environment):
+        return None
+    shared = raw.environment.get("XDG_CACHE_HOME")
+    return (
+        Path(shared, "runevals") if shared else Path(os.path.normpath(raw.cwd / project_folder(raw.cwd) / CACHE))
+    )
 
 
 def _has_judge(raw: RawSettings) -> bool:
