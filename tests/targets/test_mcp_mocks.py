@@ -12,7 +12,6 @@ from urllib.request import urlopen
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp import Client
 
 from runevals.records import Response, ToolCall
 from runevals.targets.agents import AGENTS
@@ -79,6 +78,8 @@ def test_an_agent_that_does_not_ask_for_the_tools_of_the_mocks_is_errored(tmp_pa
 
 
 def test_the_server_answers_nothing_without_the_token_of_a_turn():
+    from mcp import Client  # half a second, which only this test pays
+
     async def tools(address: str) -> list[str]:
         async with Client(address) as client:
             return [tool.name for tool in (await client.list_tools()).tools]
