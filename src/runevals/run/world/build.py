@@ -199,7 +199,8 @@ def require_judge(
         raise InvalidSettings(
             f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {names}\n"
             "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml"
-            f"{without or ''}" + phrase(short_list(removed, 5), "\nThe change removes checks that the base has: {}")
+            f"{without or ''}"
+            + phrase(short_list(removed, 5), "\nThe change removes checks that the base has: {}")
         )
 
 
