@@ -13,6 +13,7 @@ up in any order, and every further loss raises it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 from math import exp, log
@@ -70,12 +71,14 @@ def needed(hypotheses: int, level: float) -> float:
 def _pairs_until(target: float, counts: tuple[int, int, int], rates: tuple[float, float], most: int) -> int | None:
     pairs, base_passes, head_passes = counts
     base, head = rates
-    reach = (
-        more
-        for more in range(most if base > head else 1)
-        if _log_mean(pairs + more, base_passes + base * more, head_passes + head * more) >= target
-    )
-    return next(reach, None)
+    numbers = range(most if base > head else 1)
+
+    def log_mean(more: int) -> float:
+        return _log_mean(pairs + more, base_passes + base * more, head_passes + head * more)
+
+    # A mean of exponentials is convex: from below the target it reaches it once.
+    more = 0 if log_mean(0) >= target else bisect_left(numbers, target, key=log_mean)
+    return more if more < len(numbers) else None
 
 
 @cache
@@ -85,17 +88,20 @@ def _e_value(pairs: int, base_passes: int, head_passes: int) -> float:
 
 def _log_mean(pairs: float, base_passes: float, head_passes: float) -> float:
     """The logarithm of the mean of the bets; counts that are no whole numbers are expected ones."""
-    logs = [_log_bet(bet, pairs, base_passes, head_passes) for bet in BETS]
+    logs = [
+        base_passes * base_passed
+        + (pairs - base_passes) * base_failed
+        + head_passes * head_passed
+        + (pairs - head_passes) * head_failed
+        for base_passed, base_failed, head_passed, head_failed in map(_logs, BETS)
+    ]
     largest = max(logs)
     return largest + log(sum(exp(value - largest) for value in logs) / len(logs))
 
 
-def _log_bet(bet: tuple[float, float], pairs: float, base_passes: float, head_passes: float) -> float:
+@cache
+def _logs(bet: tuple[float, float]) -> tuple[float, float, float, float]:
+    """What a run pays: passed and failed on the base, passed and failed on the head."""
     base, head = bet
     both = (base + head) / 2
-    return (
-        base_passes * log(base / both)
-        + (pairs - base_passes) * log((1 - base) / (1 - both))
-        + head_passes * log(head / both)
-        + (pairs - head_passes) * log((1 - head) / (1 - both))
-    )
+    return log(base / both), log((1 - base) / (1 - both)), log(head / both), log((1 - head) / (1 - both))
