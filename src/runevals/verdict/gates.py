@@ -10,6 +10,7 @@ from statistics import NormalDist
 
 from msgspec.structs import replace
 
+from runevals.lib.record_from import record_from
 from runevals.lib.statistics.proportion import wilson
 from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.lib.text.suggest import did_you_mean
@@ -250,15 +251,7 @@ def _of_against(gate: Gate, report: RunReport, against: AgainstComparison | None
 def _result(
     gate: Gate, state: GateState, reason: str, observed: float | None = None, *, undecided: bool = False
 ) -> GateResult:
-    return GateResult(
-        name=gate.name,
-        state=state,
-        reason=reason,
-        observed=observed,
-        limit=gate.limit,
-        metric=gate.metric,
-        undecided=undecided,
-    )
+    return record_from(GateResult, gate, state=state, reason=reason, observed=observed, undecided=undecided)
 
 
 def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:

@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.record_from import record_from
 from runevals.records import (
     AttemptReport,
     CaseReport,
@@ -411,26 +412,11 @@ def _difference(pair: Pair, regressed: ChangeLabel) -> Change | None:
 
 def change_of(pair: Pair, kind: ChangeKind, label: ChangeLabel | None = None) -> Change:
     """The change of a case that both sides have; its default label says whether it is flaky."""
-    return Change(
-        suite=pair.head.suite,
-        key=pair.head.key,
-        name=pair.head.name,
-        change=kind,
-        label=label or ("flaky" if pair.head.flaky else None),
-        base=pair.base,
-        head=pair.head,
-    )
+    label = label or ("flaky" if pair.head.flaky else None)
+    return record_from(Change, pair.head, change=kind, label=label, base=pair.base, head=pair.head)
 
 
 def one_sided(case: CaseReport, kind: Literal["added", "removed"]) -> Change:
     """A case that only one side has."""
-    added = kind == "added"
-    return Change(
-        suite=case.suite,
-        key=case.key,
-        name=case.name,
-        change=kind,
-        label="new" if added else None,
-        base=None if added else case,
-        head=case if added else None,
-    )
+    label, base, head = {"added": ("new", None, case), "removed": (None, case, None)}[kind]
+    return record_from(Change, case, change=kind, label=label, base=base, head=head)
