@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from runevals.lib.nullable import total, whole_total
 from runevals.lib.parsing.json_forms import json_in
-from runevals.lib.parsing.shapes import is_whole
+from runevals.lib.parsing.shapes import is_whole, list_in, objects_in
 from runevals.models.chat.prices import Prices
 from runevals.programs.otlp_spans import Span
 from runevals.records import ToolCall
@@ -76,11 +76,10 @@ def _tool(span: Span) -> str:
 
 
 def _tool_call(span: Span) -> ToolCall:
-    result = span.attributes.get("gen_ai.tool.call.result")
     return ToolCall(
         name=_tool(span),
         input=shallow(json_in(span.attributes.get("gen_ai.tool.call.arguments")), "the input of a tool call"),
-        output=output_text(result),
+        output=output_text(span.attributes.get("gen_ai.tool.call.result")),
         ok=not (span.failed or "error.type" in span.attributes),
         duration_s=span.duration_s,
     )
@@ -97,15 +96,14 @@ def _calls_in_messages(models: Sequence[Span]) -> tuple[ToolCall, ...] | None:
     for span in models:
         parts = list(_parts(span, "gen_ai.output.messages", "tool_call"))
         reasons = span.attributes.get("gen_ai.response.finish_reasons")
-        if not parts and any(reason in _CALLS_TOOLS for reason in (reasons if isinstance(reasons, list) else ())):
+        if not parts and any(reason in _CALLS_TOOLS for reason in list_in(reasons)):
             return None
         for part in parts:
-            output = results.get(part.get("id"))
             calls.append(
                 ToolCall(
                     name=str(part.get("name")),
                     input=shallow(json_in(part.get("arguments")), "the input of a tool call"),
-                    output=output_text(output),
+                    output=output_text(results.get(part.get("id"))),
                 )
             )
     return tuple(calls)
@@ -113,12 +111,8 @@ def _calls_in_messages(models: Sequence[Span]) -> tuple[ToolCall, ...] | None:
 
 def _parts(span: Span, name: str, kind: str) -> Iterator[Mapping[str, object]]:
     """The parts of this kind in the messages of an attribute, which are JSON or an array of maps."""
-    messages = json_in(span.attributes.get(name))
-    for message in messages if isinstance(messages, list) else ():
-        parts = message.get("parts") if isinstance(message, dict) else None
-        for part in parts if isinstance(parts, list) else ():
-            if isinstance(part, dict) and part.get("type") == kind:
-                yield part
+    for message in objects_in(json_in(span.attributes.get(name))):
+        yield from (part for part in objects_in(message.get("parts")) if part.get("type") == kind)
 
 
 def _tokens(span: Span, *names: str) -> int | None:

@@ -59,7 +59,9 @@ class HttpTarget:
         try:
             fields = self._pick.values_in(reply)
             if "answer" not in fields:
-                return failed("target_unparseable", self._no_answer(content))
+                paths = " or ".join(self._pick.paths_by_field.get("answer", ()))
+                message = f"there is no answer at {paths}; the reply begins: {excerpt(content)}"
+                return failed("target_unparseable", message)
             response = self._response(fields, latency_s)
         except (ValueError, RecursionError) as problem:
             return failed("target_unparseable", f"{problem}; the reply begins: {excerpt(content)}")
@@ -87,10 +89,6 @@ class HttpTarget:
             model=model or None,
             delivery=delivery(fields),
         )
-
-    def _no_answer(self, content: bytes) -> str:
-        paths = " or ".join(self._pick.paths_by_field.get("answer", ()))
-        return f"there is no answer at {paths}; the reply begins: {excerpt(content)}"
 
     def identity(self) -> ModelIdentity:
         """The endpoint, without keys, and a fingerprint of the request template and the picked paths."""

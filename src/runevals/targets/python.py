@@ -57,8 +57,9 @@ class PythonTarget:
     ) -> None:
         """The function must not lie in `not_from`. The system prompt is the first of the messages."""
         self._settings, self._function, self._timeout_s = settings, settings.function, settings.timeout_s
-        interpreter = settings.interpreter or environment.get("RUNEVALS_PYTHON") or None
-        self._interpreter = _located(interpreter, settings.base)
+        interpreter = settings.interpreter or environment.get("RUNEVALS_PYTHON") or sys.executable
+        # A path is not resolved: the Python of a virtual environment is a link.
+        self._interpreter = str(settings.base / interpreter) if "/" in interpreter else interpreter
         self._env = {**cleaned(environment, settings.variables), "PYTHONDONTWRITEBYTECODE": "1"}
         self._not_from = not_from
         system = settings.system_prompt
@@ -211,13 +212,6 @@ class PythonTarget:
         return f"{complaint}{what_to_use() if missing else _AS_MODULE if relative else ''}"
 
 
-def _located(interpreter: str | None, cwd: Path) -> str:
-    """A path is not resolved: the Python of a virtual environment is a link."""
-    if interpreter is None:
-        return sys.executable
-    return str(cwd / interpreter) if "/" in interpreter else interpreter
-
-
 def response_of(reply: object, latency_s: float) -> Response:
     """What a function returned or raised, as an answer.
 
@@ -234,12 +228,9 @@ def response_of(reply: object, latency_s: float) -> Response:
         return Response(text=value, latency_s=latency_s)
     if isinstance(value, Mapping) and is_report(value):
         return response_from(value, latency_s)
+    kind = "an object without 'output'" if isinstance(value, Mapping) else type(value).__name__
     must = "must return text or an object with 'output'"
-    return failed("target_unparseable", f"the function returned {_kind(value)}, but {must}")
-
-
-def _kind(value: object) -> str:
-    return "an object without 'output'" if isinstance(value, Mapping) else type(value).__name__
+    return failed("target_unparseable", f"the function returned {kind}, but {must}")
 
 
 class PythonSettings(ProgramSettings, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from runevals.lib.parsing.shapes import list_in, objects_in
 from runevals.targets.agents.agent import Agent, Ask
 from runevals.targets.agents.stream import Event, Reader, Usage, count, text_of, text_or_none
 from runevals.targets.program_report import number, skills
@@ -56,8 +57,7 @@ class _Reader(Reader):
                 self.called(part["id"], part["name"], part.get("input"))
 
     def _user(self, event: Event) -> None:
-        content = event["message"]["content"]
-        for part in content if isinstance(content, list) else ():
+        for part in list_in(event["message"]["content"]):
             if part.get("type") == "tool_result":
                 text = _text(part.get("content"))
                 self.returned(part["tool_use_id"], text, ok=not part.get("is_error", False))
@@ -93,7 +93,7 @@ def _usage(counts: Mapping[str, object]) -> Usage:
 def _text(content: object) -> str | None:
     """The content of a tool result: text, or parts."""
     if isinstance(content, list):
-        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+        return "\n".join(str(part.get("text", "")) for part in objects_in(content))
     return content if isinstance(content, str) else None
 
 

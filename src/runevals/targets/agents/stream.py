@@ -129,7 +129,7 @@ class Stream:
         """More of the output, in pieces of any size. After a line that cannot be read, nothing is."""
         if self.problem is not None:
             return
-        *lines, self._rest = (self._rest + chunk).split(b"\n") if b"\n" in chunk else (self._rest + chunk,)
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines:
             self._line(line)
         if len(self._rest) > MOST_LINE_BYTES:
@@ -165,13 +165,15 @@ class Stream:
     def outcome(self, latency_s: float, failure: Problem | None) -> Response:
         """The answer; a problem in its place for `failure`, an unreadable line, or a missing final event."""
         response = self.reader.response(latency_s)
-        if failure is None and self.problem is not None:
+        if failure is not None:
+            pass
+        elif self.problem is not None:
             failure = Problem(code="target_unparseable", message=self.problem)
-        if failure is None and self.reader.error is not None:
+        elif self.reader.error is not None:
             failure = Problem(code="target_failed", message=f"the agent says: {self.reader.error}")
-        if failure is None and not self.reader.finished:
+        elif not self.reader.finished:
             failure = Problem(code="target_failed", message="it ended without its final event")
-        return response if failure is None else replace(response, problem=failure)
+        return replace(response, problem=failure)
 
 
 def read_whole(reader: Reader, output: bytes, latency_s: float, *, exit_code: int | None) -> Response:

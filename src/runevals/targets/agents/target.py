@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from runevals.models.chat.prices import Prices
 from runevals.programs.exchange import Exchange
 from runevals.programs.processes import as_program
-from runevals.records import Conversation, Message, ModelIdentity, Problem, Response
+from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.agent import MCP
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.repository.fresh_copy import CannotCopy, write_file
@@ -204,13 +204,9 @@ def _without_a_server(stream: Stream, settings: AgentSettings) -> Problem | None
 
 def _prompt(conversation: Conversation) -> str:
     """The prompt; before the first one, what the suite puts before it."""
-    if conversation.turn > 1 or not conversation.history:
-        return conversation.prompt
-    return "\n\n".join([*map(_line_of, conversation.history), conversation.prompt])
-
-
-def _line_of(message: Message) -> str:
-    return message.content if message.role == "system" else f"{message.role}: {message.content}"
+    history = () if conversation.turn > 1 else conversation.history
+    parts = [one.content if one.role == "system" else f"{one.role}: {one.content}" for one in history]
+    return "\n\n".join([*parts, conversation.prompt])
 
 
 def require_agent(agent: Agent, settings: AgentSettings, environment: Mapping[str, str]) -> str:
