@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.checkout import repository_root
+from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import JsonPath, Source, decoded, is_of_git, parse_text, read_text, resolved_path
 from runevals.lib.storage.files import relative_name
 from runevals.lib.text.secrets import KEY_SHAPES
@@ -131,19 +132,14 @@ def _parsed(text: str, path: Path, display_name: str) -> tuple[Source, tuple[str
     if path.suffix == ".toml":
         from runevals.lib.parsing.toml import read_toml
 
-        source = _table(read_toml(text, display_name))
+        source = read_toml(text, display_name)
+        if (table := settings_table(source.value)) is None:
+            raise InvalidSuite([source.problem((), f"has no table [{'.'.join(TABLE)}]")])
+        source = source.within(TABLE, table)
     else:
         source = parse_text(text, path.suffix, display_name)
     value, notices = with_new_names(source.value)
     return replace(source, value=value), tuple(f"{source.path}: {notice}" for notice in notices)
-
-
-def _table(source: Source) -> Source:
-    """The settings of a TOML document. Raises InvalidSuite without any."""
-    table = settings_table(source.value)
-    if table is None:
-        raise InvalidSuite([source.problem((), f"has no table [{'.'.join(TABLE)}]")])
-    return source.within(TABLE, table)
 
 
 def _values(source: Source, folder: str) -> Mapping[str, Any]:
@@ -151,23 +147,23 @@ def _values(source: Source, folder: str) -> Mapping[str, Any]:
 
     Raises InvalidSuite with every problem.
     """
-    problems = source.schema_problems("runevals.settings", "settings-1")
-    if isinstance(source.value, dict) and is_of_one_target(source.value.get("targets", {})):
+    problems, value = source.schema_problems("runevals.settings", "settings-1"), object_in(source.value)
+    if is_of_one_target(value.get("targets", {})):
         others = (problem for problem in problems if not problem.pointer.startswith("/targets"))
         problems = [source.problem(("targets",), OF_ONE_TARGET, key=True), *others]
     problems += _literal_keys(source)
-    if isinstance(source.value, dict) and {"judge", "judges"} <= source.value.keys():
+    if {"judge", "judges"} <= value.keys():
         problems.append(source.problem(("judges",), "stands beside 'judge'; name one, or list them all here"))
-    if not problems and isinstance(source.value, dict):
-        problems = [source.problem(place, message) for place, message in target_problems(source.value)]
-    if not problems and isinstance(source.value, dict):
-        entries = gate_problems(source.value.get("gates", ()))
+    if not problems:
+        problems = [source.problem(place, message) for place, message in target_problems(value)]
+    if not problems:
+        entries = gate_problems(value.get("gates", ()))
         problems = [source.problem(("gates", number, key), message) for number, key, message in entries]
-    if not problems and isinstance(source.value, dict):
-        problems = [source.problem(place, message) for place, message in _unusable(source.value, folder)]
+    if not problems:
+        problems = [source.problem(place, message) for place, message in _unusable(value, folder)]
     if problems:
         raise InvalidSuite(problems)
-    return _flat(source.value)
+    return _flat(value)
 
 
 def _unusable(value: Mapping[str, Any], folder: str) -> Iterator[tuple[JsonPath, str]]:

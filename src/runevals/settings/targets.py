@@ -45,20 +45,23 @@ def choose_targets(
     if len(models) > 1:
         return _of_models(file, base_side, word, tuple(models))
     if word is not None and word not in of_file:
-        _require_type(word, of_file)
+        if of_file and is_name(word):  # neither a target's name nor a type
+            hint = did_you_mean(word, of_file)
+            raise InvalidSettings(f"there is no target '{word}'; `targets` has {', '.join(of_file)}{hint}")
         return TargetChoice(
             file=_with_target(file, None), base_side=_of_base(base_side, None), known=tuple(of_file)
         )
     if not of_file:
         return TargetChoice(file=file, base_side=_of_base(base_side, None), removed=_removed(base_side, of_file))
-    removed = () if word is not None and _has(base_side, word) else _removed(base_side, of_file)
+    of_base = {} if base_side is None else base_side.values.get("targets", {})
+    # One that the base has not may be a removed one by another name.
+    removed = () if word in of_base else _removed(base_side, of_file)
     others = {str(against), word} if against in of_file else {word}
     several = tuple(of_file) if word is None else tuple(name for name in of_file if name in others)
     if len(several) > 1:
         if models:
-            raise InvalidSettings(
-                f"--model {models[0]}: of which target? Name one with --target: {_joined(several)}"
-            )
+            which = f"of which target? Name one with --target: {', '.join(several)}"
+            raise InvalidSettings(f"--model {models[0]}: {which}")
         return TargetChoice(file=file, base_side=base_side, several=several, known=tuple(of_file), removed=removed)
     name = several[0]
     return TargetChoice(
@@ -75,9 +78,9 @@ def _of_models(
 ) -> TargetChoice:
     """One target with each of the models."""
     of_file = file.values.get("targets", {})
-    several_targets = word is None and len(of_file) > 1
-    if several_targets:
-        raise InvalidSettings(f"--model {models[0]}: of which target? Name one with --target: {_joined(of_file)}")
+    if word is None and len(of_file) > 1:
+        which = f"of which target? Name one with --target: {', '.join(of_file)}"
+        raise InvalidSettings(f"--model {models[0]}: {which}")
     name = next(iter(of_file), None) if word is None else word
     section = word or file.values.get("target") or "openai"
     if name in of_file:
@@ -119,18 +122,7 @@ def check_against(against: object, source: str, targets: TargetChoice) -> None:
 
 def choose_one(names: Sequence[str]) -> str:
     """What to do if only one target can be run."""
-    return f"there are several targets ({_joined(names)}); choose one with --target or --model"
-
-
-def _joined(names: Sequence[str] | Mapping[str, object]) -> str:
-    return ", ".join(names)
-
-
-def _require_type(word: str, of_file: Mapping[str, object]) -> None:
-    """Raises InvalidSettings for a word that is neither a target's name nor a type."""
-    if of_file and is_name(word):
-        hint = did_you_mean(word, of_file)
-        raise InvalidSettings(f"there is no target '{word}'; `targets` has {_joined(of_file)}{hint}")
+    return f"there are several targets ({', '.join(names)}); choose one with --target or --model"
 
 
 def _with_target(file: SettingsFile, name: str | None) -> SettingsFile:
@@ -148,11 +140,6 @@ def _removed(side: BaseSide | None, of_change: Mapping[str, object]) -> tuple[st
         return ()
     known = [file.values.get("targets", {}) for file in (side.file, side.forked) if file is not None]
     return tuple(name for name in known[0] if name not in of_change and all(name in each for each in known))
-
-
-def _has(side: BaseSide | None, name: str) -> bool:
-    """Whether the base has this target. One that it has not may be a removed one by another name."""
-    return side is not None and side.file is not None and name in side.file.values.get("targets", {})
 
 
 def _of_base(side: BaseSide | None, name: str | None) -> BaseSide | None:
