@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from runevals.lib.parsing.shapes import entries_of, object_in
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.agent import SKILL_RESULTS
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
@@ -107,15 +108,14 @@ def _evals_of_vally(root: Path) -> list[str]:
     if not (root / _VALLY).is_file():
         return []
     settings = read(root / _VALLY, _VALLY).value
-    paths = settings.get("paths") if isinstance(settings, dict) else None
-    fields = _OF_VALLY | (paths if isinstance(paths, dict) else {})
+    fields = {**_OF_VALLY, **object_in(object_in(settings).get("paths"))}
     folders, names = (_relative(fields[key]) for key in _OF_VALLY)
     return [f"{folder}/**/{name}" for folder in folders for name in names]
 
 
 def _relative(value: object) -> list[str]:
     """The paths of a setting that lead to no other place."""
-    texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+    texts = [text for text in entries_of(value) if isinstance(text, str)]
     return [text for text in texts if not {"..", "/"} & {*Path(text).parts}]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runevals.evaluators import catalogue, format_names
-from runevals.evaluators.describe import EvaluatorDescription, Option, describe
+from runevals.evaluators.describe import Option, describe
 from runevals.lib.parsing.schema import schema
 from runevals.suites.dialects import skill_cases
 
@@ -28,8 +28,15 @@ def for_editors(package: str, name: str, settings: Mapping[str, str]) -> dict[st
     parts = document.get("$defs", {})
     match name:
         case "eval-document":
-            evaluators = [describe(cls) for cls in catalogue.catalogue().values()]
-            parts["evaluators"]["properties"] = {evaluator.name: _entry(evaluator) for evaluator in evaluators}
+            parts["evaluators"]["properties"] = {
+                evaluator.name: {
+                    "description": evaluator.summary,
+                    "type": "object",
+                    "properties": {**{option.name: _option(option) for option in evaluator.options}, **_EVERY},
+                    "additionalProperties": False,
+                }
+                for evaluator in map(describe, catalogue.catalogue().values())
+            }
         case "eval-samples":
             parts["assertion"]["properties"]["type"]["examples"] = list(format_names.TYPES)
         case "rows":
@@ -43,15 +50,6 @@ def for_editors(package: str, name: str, settings: Mapping[str, str]) -> dict[st
         case _:
             pass
     return document
-
-
-def _entry(evaluator: EvaluatorDescription) -> dict[str, object]:
-    return {
-        "description": evaluator.summary,
-        "type": "object",
-        "properties": {**{option.name: _option(option) for option in evaluator.options}, **_EVERY},
-        "additionalProperties": False,
-    }
 
 
 def _option(option: Option) -> dict[str, object]:

@@ -203,7 +203,9 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
             if discovered.folder is None
             else _samples_together(here, display_path(discovered.folder, request.repository))
         )
-        notices += _also_found(discovered.ignored, request)
+        if discovered.ignored:  # seen, and not run
+            names = [display_path(path, request.repository) for path in discovered.ignored]
+            notices.append(f"also found, not run: {first_of(names, _MOST_SHOWN)} (--all runs them)")
     suites = _named_apart(_skill_cases_together(suites))
     suites = _with_warnings(suites, [*_almost_gated(suites), *_placeholders(suites)])
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
@@ -322,13 +324,6 @@ def _with_warnings(suites: Sequence[Suite], problems: Sequence[FileProblem]) -> 
     for problem in problems:
         warnings.setdefault(str(problem.location.file), []).append(replace(problem, level="warning"))
     return [replace(suite, problems=(*suite.problems, *warnings.get(suite.path, ()))) for suite in suites]
-
-
-def _also_found(paths: Sequence[Path], request: LoadRequest) -> Iterator[str]:
-    """A notice of suites that were seen and are not run, the first few of them by name."""
-    if paths:
-        names = first_of([display_path(path, request.repository) for path in paths], _MOST_SHOWN)
-        yield f"also found, not run: {names} (--all runs them)"
 
 
 def prompted_suites(suites: Sequence[Suite], request: LoadRequest) -> tuple[Suite, ...]:

@@ -34,7 +34,9 @@ def balanced(shard: Shard, cases: Sequence[CaseName], durations_ms: Mapping[Case
         return shard
     median_ms = median_low(past)
     weights = {case: durations_ms.get(case, median_ms) for case in cases}
-    return replace(shard, parts=_parts(weights, shard.of), split=f"by durations {_fingerprint(weights)}")
+    rows = sorted([*case, weight] for case, weight in weights.items())
+    fingerprint = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:12]
+    return replace(shard, parts=_parts(weights, shard.of), split=f"by durations {fingerprint}")
 
 
 def _parts(weights: Mapping[CaseName, int], of: int) -> dict[CaseName, int]:
@@ -47,8 +49,3 @@ def _parts(weights: Mapping[CaseName, int], of: int) -> dict[CaseName, int]:
         heapreplace(loads, (load + weights[case], count + 1, part))
         parts[case] = part
     return parts
-
-
-def _fingerprint(weights: Mapping[CaseName, int]) -> str:
-    rows = sorted([*case, weight] for case, weight in weights.items())
-    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:12]

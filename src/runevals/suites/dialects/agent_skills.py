@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +103,8 @@ def recognises(value: object) -> bool:
     queries = [*lists.get(_SHOULD[0], ()), *lists.get(_SHOULD_NOT[0], ())]
     if any(isinstance(query, str) for query in queries):
         return True
-    return bool(lists) and ("skill" in value or any(_has_prompts(entries) for entries in lists.values()))
+    has_prompts = any(one.keys() & {"prompt", "query"} for each in lists.values() for one in objects_in(each))
+    return bool(lists) and ("skill" in value or has_prompts)
 
 
 def is_meant(file_name: str, value: object) -> bool:
@@ -145,7 +145,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     )
 
 
-class _Reader(Struct, frozen=True, kw_only=True, dict=True):
+class _Reader(Struct, frozen=True, kw_only=True):
     """Reads the cases of one file; what is wrong is collected in `problems`."""
 
     source: Source
@@ -301,7 +301,8 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
             if guess := nearest(key, sorted(_READ), least=MISSPELT):
                 message = f"'{key}' is not read; did you mean '{guess}'?"
                 is_note = key.startswith(f"{guess}_")
-                if guess in _LOST and not is_note and not _says(raw, guess):  # it would be decided without it
+                is_said = _trigger_of(raw) is not None if guess in _TRIGGER else bool(raw.get(guess))
+                if guess in _LOST and not is_note and not is_said:  # it would be decided without it
                     problem = self.source.problem((*place, key), message, key=True, rule="unknown-key")
                     self.problems.append(problem)
                     continue
@@ -316,7 +317,8 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
     def _files(self, value: Any, place: JsonPath) -> tuple[Mapping[str, Path], Problem | None]:
         """The case's files by their path in the workspace; a problem if one of them is missing."""
         names = {name: index for index, name in enumerate(map(_file_name, _list(value))) if name}
-        by_name = find_files(tuple(names), self._bases, self.options.root)
+        bases = [path for path in (self.skill.folder, self.options.folder, self.options.root) if path is not None]
+        by_name = find_files(tuple(names), bases, self.options.root)
         missing = [name for name, path in by_name.items() if path is None]
         for name in missing:
             problem = self.source.warning(
@@ -329,10 +331,6 @@ class _Reader(Struct, frozen=True, kw_only=True, dict=True):
         files = {place_of(name): path for name, path in by_name.items() if path is not None}
         lost = f"its files are missing: {', '.join(missing)}" if missing else ""
         return files, Problem(code="file_missing", message=lost) if lost else None
-
-    @cached_property
-    def _bases(self) -> Sequence[Path]:
-        return [path for path in (self.skill.folder, self.options.folder, self.options.root) if path is not None]
 
     def _notice(self, place: JsonPath, message: str, *, key: bool = False) -> FileProblem:
         return replace(self.source.problem(place, message, key=key), level="notice")
@@ -356,11 +354,6 @@ def _is_ours(entry: Mapping[str, Any]) -> bool:
     return prose or any(key in entry for key in _OF_SKILLS)
 
 
-def _says(raw: Mapping[str, Any], key: str) -> bool:
-    """Whether the case has what this key holds, under one of its names."""
-    return _trigger_of(raw) is not None if key in _TRIGGER else bool(raw.get(key))
-
-
 def _trigger_of(raw: Mapping[str, Any]) -> tuple[str, Any] | None:
     """(the key that says whether the skill is to be loaded, what it says)."""
     for key in _TRIGGER:
@@ -371,10 +364,6 @@ def _trigger_of(raw: Mapping[str, Any]) -> tuple[str, Any] | None:
         if word in _WORDS:
             return key, _WORDS[word]
     return None
-
-
-def _has_prompts(entries: Sequence[Any]) -> bool:
-    return any(key in entry for entry in objects_in(entries) for key in ("prompt", "query"))
 
 
 def is_trigger_suite(suite: Suite) -> bool:

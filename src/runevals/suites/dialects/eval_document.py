@@ -266,7 +266,10 @@ class _Loader:
             at_root = len(complaint.json_path) == 1
             declared = self.shape == "versioned" and CLOSED_SINCE <= self.version <= NEWEST_KNOWN
             key = str(complaint.json_path[-1])
-            is_error = is_misspelt(key, *_CHECKS) or content_of(key, _value_at(document, complaint.json_path))
+            value: Any = document
+            for step in complaint.json_path:
+                value = value[step]
+            is_error = is_misspelt(key, *_CHECKS) or content_of(key, value)
             level = "error" if is_error or (declared and not at_root) else "warning"
             if level == "warning" and describes(key):
                 return
@@ -384,8 +387,11 @@ class _Loader:
     def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, checks: Checks, location: Location) -> Turn:
         expected = raw.get("expected_response")
         specs = tuple(checks.values())
+        response = raw.get("response") if self.options.evaluate_only else None
         if expected is None:
-            self._missing_expected(json_path, checks)
+            if needing := [name for name, spec in checks.items() if needs_expected(spec)]:
+                message = f"expected_response is missing, but {', '.join(needing)} compares with it"
+                self._error(json_path, message)
         else:
             expected_at = self._in_file((*json_path, "expected_response"))
             self.problems += expected_problems(self.source, expected_at, expected, specs)
@@ -395,18 +401,11 @@ class _Loader:
             expected=expected,
             context=raw.get("context", self.context),
             checks=specs,
-            recorded=self._recorded(raw),
+            recorded=None
+            if response is None
+            else Response(text=response, citations=_citations(raw.get("citations"))),
             location=location,
         )
-
-    def _missing_expected(self, json_path: JsonPath, checks: Checks) -> None:
-        needing = [name for name, spec in checks.items() if needs_expected(spec)]
-        if needing:
-            self._error(json_path, f"expected_response is missing, but {', '.join(needing)} compares with it")
-
-    def _recorded(self, raw: Mapping[str, Any]) -> Response | None:
-        response = raw.get("response") if self.options.evaluate_only else None
-        return None if response is None else Response(text=response, citations=_citations(raw.get("citations")))
 
     # -- json_paths and problems
 
@@ -432,12 +431,6 @@ class _Loader:
 
     def _error(self, json_path: JsonPath, message: str) -> None:
         self.problems.append(self._problem(json_path, message, "error"))
-
-
-def _value_at(document: Any, json_path: JsonPath) -> object:
-    for step in json_path:
-        document = document[step]
-    return document
 
 
 def _citations(value: object) -> tuple[Citation, ...] | None:

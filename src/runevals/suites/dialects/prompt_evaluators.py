@@ -58,7 +58,9 @@ class Evaluators(Struct, frozen=True, kw_only=True):
         at = (*json_path, kinds[0])
         for spec in specs:
             spec_ = replace(spec, id=declared.get("name", spec.name), location=self.source.locate(at, key=True))
-            if self._can_be_built(spec_, entry if _has_variables(declared) else at):
+            # Whether the fields of an entry decide what a `string` evaluator looks for.
+            has_variables = any(VARIABLE.search(as_text(value)) for value in declared.get("string", {}).values())
+            if self._can_be_built(spec_, entry if has_variables else at):
                 yield spec_
 
     def _uses(self, name: str, json_path: JsonPath) -> list[EvaluatorSpec]:
@@ -124,8 +126,3 @@ class Evaluators(Struct, frozen=True, kw_only=True):
 
     def _wrong(self, json_path: JsonPath, message: str, *, rule: str = "meaning") -> None:
         self.problems[self.source.problem(json_path, message, rule=rule)] = None
-
-
-def _has_variables(declared: Mapping[str, Any]) -> bool:
-    """Whether the fields of an entry decide what a `string` evaluator looks for."""
-    return any(VARIABLE.search(as_text(value)) for value in declared.get("string", {}).values())

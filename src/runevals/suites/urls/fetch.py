@@ -265,7 +265,8 @@ def _answer(url: str, address: str, line: _Line) -> str | _Redirect:
     import urllib3  # only suites with addresses need it
 
     parts = urlsplit(url)
-    host = _ascii(parts.hostname or "")
+    name = parts.hostname or ""
+    host = name if name.isascii() else name.encode("idna").decode("ascii")  # ValueError: an invalid name
     host_text = f"[{host}]" if ":" in host else host
     host_header = f"{host_text}:{parts.port}" if parts.port else host_text
     headers = {"Host": host_header, "User-Agent": "runevals", "Accept": "text/*, */*;q=0.5"}
@@ -295,11 +296,6 @@ def _answer(url: str, address: str, line: _Line) -> str | _Redirect:
         raise NotFetched(f"took longer than {TIMEOUT_S:g} s") from None
     except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
         raise NotFetched(f"cannot be fetched: {type(error).__name__}") from None
-
-
-def _ascii(host: str) -> str:
-    """A host name in its network form. Raises ValueError for an invalid name."""
-    return host if host.isascii() else host.encode("idna").decode("ascii")
 
 
 def _read(reply: Any, deadline: float) -> str | _Redirect:
