@@ -94,7 +94,8 @@ def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
         )
         turns.append(TurnTrace(response=response, history=history))
         if response.problem is not None:
-            broken = _after(response.problem, number)
+            skipped = Problem(code="turn_skipped", message=f"turn {number} of this conversation has no answer")
+            broken = response.problem if response.problem.code == WORKSPACE_BROKEN else skipped
         history = (*history, *_messages(turn, response))
     return Trace(position=trial.position, turns=tuple(turns))
 
@@ -104,13 +105,6 @@ def _messages(turn: Turn, response: Response) -> tuple[Message, ...]:
     if response.conversation is not None:
         return response.conversation.messages
     return Message(role="user", content=turn.prompt), Message(role="assistant", content=response.text)
-
-
-def _after(problem: Problem, number: int) -> Problem:
-    """What the turns after this one have in place of an answer."""
-    if problem.code == WORKSPACE_BROKEN:
-        return problem
-    return Problem(code="turn_skipped", message=f"turn {number} of this conversation has no answer")
 
 
 def _restorable(trial: Trial, probes: Probes) -> tuple[str, ...]:

@@ -87,13 +87,11 @@ def in_words(codes: Mapping[str, int], kind: str = "project") -> str:
     parts: list[str] = []
     for word, members in groups.items():
         if members:
-            count = str(len(members)) if parts else _of_all(len(members), len(codes), kind)
+            every = plural(len(codes), kind)
+            first = every if len(members) == len(codes) else f"{len(members)} of {every}"
+            count = str(len(members)) if parts else first
             parts.append(f"{count} {word}" + ("" if word == "passed" else f": {short_list(members, 5)}"))
     return "; ".join(parts)
-
-
-def _of_all(number: int, total: int, kind: str) -> str:
-    return plural(total, kind) if number == total else f"{number} of {plural(total, kind)}"
 
 
 def _suites_of(project: Project, raw: RawSettings) -> set[str]:

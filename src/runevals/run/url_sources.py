@@ -96,7 +96,9 @@ def _with_texts(suites: Sequence[Suite], settings: Settings) -> tuple[tuple[Suit
 
 def _sources(settings: Settings) -> _Sources:
     """A change does not say which programs run: in CI, the servers are the base's, run in a checkout of it."""
-    side = _guarding(settings)
+    side = settings.base_side
+    if side is not None and not (side.on_pull_request or settings.in_ci):
+        side = None  # there is no change by another author
     here = _config_here(settings)
     in_force = here if side is None else _config_of_base(settings, side)
     if settings.load.mcp_config is not None and here is in_force is None and settings.not_from is None:
@@ -111,12 +113,6 @@ def _sources(settings: Settings) -> _Sources:
         unmerged=here.servers if here is not None and changed else (),
         notices=(notice,) if changed else (),
     )
-
-
-def _guarding(settings: Settings) -> BaseSide | None:
-    """The side whose servers run in place of a change's own; None if there is no change by another author."""
-    side = settings.base_side
-    return side if side is not None and (side.on_pull_request or settings.in_ci) else None
 
 
 def _candidates(settings: Settings) -> list[Path]:

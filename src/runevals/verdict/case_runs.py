@@ -224,7 +224,8 @@ class CaseRuns(Struct):
         if evidence.state == "open" and self.runner.trouble:
             return Reason.ERRORS, self.runner.trouble
         reason = _REASONS[evidence.state]
-        if evidence.state == "unknown" and (evidence.missing or _errored(runs)):
+        statuses = {run.status for run in (*runs.base, *runs.head)}
+        if evidence.state == "unknown" and (evidence.missing or Outcome.ERRORED in statuses):
             reason = Reason.ERRORS if runs.pair.before.runs else Reason.UNMEASURED
             if self.rule.max_errors and not runs.pair.head.critical:
                 reason = Reason.ERRORS_ALLOWED
@@ -317,10 +318,6 @@ def doubt_of(runner: CaseRunner, *, base_is_commit: bool) -> tuple[Reason, str] 
 
 def _passes(runs: Sequence[AttemptReport]) -> int:
     return sum(run.status is Outcome.PASSED for run in runs)
-
-
-def _errored(runs: _Runs) -> bool:
-    return any(run.status is Outcome.ERRORED for run in (*runs.base, *runs.head))
 
 
 def _wavers(runs: _Runs) -> bool:

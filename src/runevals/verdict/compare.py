@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 
 from msgspec.structs import replace
 
@@ -58,6 +58,9 @@ def compare_sides(
     deterministic = promised and not (fresh is not None and fresh.determinism_violated)
     tested = parts_of(sides.due, rule, alpha=rule.alpha * (STORED_LEVEL if fresh is None else 1.0))
     findings = findings_of(sides, tested, rule, fresh, deterministic=deterministic)
+    caveats = [*caveats_of(head, base, rule)]
+    if promised and not deterministic:
+        caveats.append("what answers is taken as deterministic, but gave different answers to the same question")
     metric = _leading(findings, measured)
     test = tested.whole.get(metric)
     comparison = Comparison(
@@ -79,15 +82,13 @@ def compare_sides(
         categories=_categories(same),
         changes=_changes(sides, _sure_losses(sides, findings)),
         weakenings=tuple(weakenings(head, base, sides.matched)),
-        caveats=tuple(_caveats(head, base, rule, promised=promised, deterministic=deterministic)),
+        caveats=tuple(caveats),
         fresh="" if fresh is None else fresh.source,
     )
     if test is None:
         return comparison
     evaluators = base.by_evaluator.keys() & head.by_evaluator.keys()
-    beside: MetricName | None = None
-    if len(tested.whole) > 1 and not deterministic:
-        beside = "pass_rate" if metric == "share" else "share"
+    beside = None if deterministic else next(iter(tested.whole.keys() - {metric}), None)
     others = metric_changes(measured, evaluators, beside=beside)
     return replace(_with_numbers(comparison, test, measured, rule), metrics=others)
 
@@ -122,14 +123,6 @@ def _changes(sides: Sides, sure: Container[int]) -> tuple[Change, ...]:
         *(one_sided(case, "added") for case in sides.matched.added),
         *(one_sided(case, "removed") for case in sides.matched.removed),
     )
-
-
-def _caveats(
-    head: RunReport, base: RunReport, rule: RegressionRule, *, promised: bool, deterministic: bool
-) -> Iterator[str]:
-    yield from caveats_of(head, base, rule)
-    if promised and not deterministic:
-        yield "what answers is taken as deterministic, but gave different answers to the same question"
 
 
 def _with_numbers(

@@ -28,7 +28,8 @@ def entrant_of(pair: Pair, *, deterministic: bool = False, doubts_base: bool = F
 def units_of(pair: Pair) -> Sequence[Unit]:
     """The outcome of the case, and its checks if these say more."""
     outcome = Unit(name=OUTCOME, base=_outcomes(pair.base), head=_outcomes(pair.head))
-    if not pair.scored and _checks_in_a_run(pair.base) <= 1:  # the outcome says it
+    most = max((sum(len(turn.results) for turn in run.turns) for run in pair.base.runs), default=0)
+    if not pair.scored and most <= 1:  # the outcome says it
         return [outcome]
     before, now = _by_check(pair.base), _by_check(pair.head)
     if not pair.now.runs and not pair.before.passes:  # each check that passed is missing, not only the outcome
@@ -56,10 +57,6 @@ def title_of(unit: str) -> str:
     place, _, check = unit.partition(" ")
     turn = int(place.partition(".")[0]) if place else 0
     return f"{check} in turn {turn + 1}" if turn else check
-
-
-def _checks_in_a_run(case: CaseReport) -> int:
-    return max((sum(len(turn.results) for turn in run.turns) for run in case.runs), default=0)
 
 
 def _outcomes(case: CaseReport) -> list[float | None]:

@@ -43,7 +43,6 @@ from runevals.verdict.gate_metrics import (
     passed_share,
 )
 from runevals.verdict.headlines import loss, not_known, warning
-from runevals.verdict.matching import Key
 from runevals.verdict.reasons import MEANINGS
 from runevals.verdict.wording import about_drop_bound, about_lift, since_mark
 
@@ -90,8 +89,9 @@ def apply_gates(
     """
     if rules.labels_of_base and comparison is not None:
         report, comparison = labelled_as_on_base(report, comparison)
-    in_sight = _without_quarantined(report)
-    own = [_at_level(gate, _of_settings(gate, in_sight, comparison, mark, against)) for gate in rules.gates]
+    in_sight = replace(report, cases=tuple(case for case in report.cases if not case.quarantined))
+    results = [(gate, _of_settings(gate, in_sight, comparison, mark, against)) for gate in rules.gates]
+    own = [_warned(result) if gate.level == "warn" else result for gate, result in results]
     replaced = {gate.name for gate in rules.gates}
     gates = [*own, *(gate for gate in _gates(rules, in_sight, comparison) if gate.name not in replaced)]
     if rules.fail_on is None:
@@ -125,12 +125,6 @@ def _not_measured(cases: Sequence[CaseReport], of: int) -> str:
     return f"{len(cases) - in_part} of {plural(of, 'case')} could not be measured{also}"
 
 
-def _without_quarantined(report: RunReport) -> RunReport:
-    if not any(case.quarantined for case in report.cases):
-        return report
-    return replace(report, cases=tuple(case for case in report.cases if not case.quarantined))
-
-
 def _gates(rules: GateRules, in_sight: RunReport, comparison: Comparison | None) -> Iterator[GateResult]:
     if comparison is not None:
         yield _no_regression(in_sight, comparison)
@@ -157,22 +151,14 @@ def _unless_cleared(
     if not fails or gate.name != REPLAY or report.run.target.deterministic:
         return gate
     kinds = {Outcome.FAILED, Outcome.ERRORED} if gate.undecided else {Outcome.FAILED}
-    cleared = set() if comparison is None else _cleared(comparison)
+    good = () if comparison is None else comparison.cases(State.NOT_WORSE)
+    cleared = {each.key for each in good if each.head is not None and not MEANINGS[each.reason].warns}
     counting = [case for case in cases if 3 * _passed(case, kinds) <= 1.0 + _TOLERANCE]
     counting = [case for case in counting if (case.suite, case.key) not in cleared]
     if counting:
         return gate
     why = "each failed fewer than two of three runs, or passed its fresh runs"
     return replace(gate, state=GateState.WARNED, undecided=False, reason=f"{gate.reason}; {why}")
-
-
-def _cleared(comparison: Comparison) -> set[Key]:
-    """The cases that fresh runs cleared."""
-    return {
-        each.key
-        for each in comparison.cases(State.NOT_WORSE)
-        if each.head is not None and not MEANINGS[each.reason].warns
-    }
 
 
 def _keys(cases: Sequence[CaseReport]) -> str:
@@ -311,10 +297,6 @@ def _fails_unchanged(gate: Gate, comparison: Comparison | None, attempts: int) -
         return ""
     chance = 1 - (passed / (passed + failed)) ** attempts
     return f"; by the base's runs, an unchanged suite fails it {100 * chance:.0f} % of the time"
-
-
-def _at_level(gate: Gate, result: GateResult) -> GateResult:
-    return _warned(result) if gate.level == "warn" else result
 
 
 def _warned(gate: GateResult) -> GateResult:

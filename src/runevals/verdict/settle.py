@@ -38,11 +38,6 @@ class FreshRounds(Struct, frozen=True, kw_only=True):
     head: RunReport
     source: str  # names the base's runs in messages
 
-    @property
-    def ended_early(self) -> bool:
-        """Whether a budget or an interrupt ended them."""
-        return self.base.run.stopped is not None or self.head.run.stopped is not None
-
 
 class Runner(CaseRunner, Protocol):
     """Makes the runs that a verdict needs."""
@@ -239,7 +234,7 @@ class _Open(Struct):
         doubt = self._doubt(rounds)
         findings = parts_of(due, self.rule, only=look.places).findings if look.places else ()
         decided = {_what(each): _of_fresh(each, doubt) for each in findings}
-        if rounds.ended_early:  # what they do not prove is open
+        if rounds.base.run.stopped or rounds.head.run.stopped:  # what they do not prove is open
             proven = {what: each for what, each in decided.items() if each.state is State.WORSE}
             decided = {
                 _what(each): replace(each, state=State.NOT_KNOWN, reason=Reason.BUDGET) for each in look.suspected

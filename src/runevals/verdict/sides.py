@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.records import RunReport
 from runevals.verdict.comparability import both_deterministic, judges_differ, other_target, without_judge
 from runevals.verdict.matching import MatchedRuns, Pair, match, was_due
@@ -95,7 +95,7 @@ class Sides(Struct, frozen=True):
         if suite is None:
             return ""
         where = f" in {suite}" if len(due) > 1 else ""
-        judge = ", or two judges scored them (judge both sides again: compare --rejudge)" if self.judged else ""
+        judge = phrase(self.judged, ", or two judges scored them (judge both sides again: compare --rejudge)")
         return (
             f"only {left[suite]} of the base's {plural(due[suite], 'case')}{where} can be compared, the others "
             f"were edited, removed or skipped, or lack a score{judge}"

@@ -21,7 +21,8 @@ class Votes:
         """Adds the votes on one check, if there are several."""
         if result.details and len(votes := votes_of(result)) > 1:
             self._votes[result.id].append(votes)
-            self._contested[result.id] += _is_contested(votes, result.scale)
+            low, high = result.scale
+            self._contested[result.id] += high is not None and max(votes) - min(votes) >= CONTESTED * (high - low)
 
     def agreement(self) -> tuple[VoteAgreement, ...]:
         """One entry for each evaluator whose checks were voted on."""
@@ -37,8 +38,3 @@ def votes_of(result: CheckResult) -> list[float]:
     """The votes that were given, on the evaluator's own scale."""
     votes = result.details.get("votes", ())
     return [float(vote) for vote in votes if vote is not None] if isinstance(votes, list | tuple) else []
-
-
-def _is_contested(votes: list[float], scale: tuple[float, float | None]) -> bool:
-    low, high = scale
-    return high is not None and max(votes) - min(votes) >= CONTESTED * (high - low)

@@ -160,7 +160,7 @@ def about_mark(mark: MarkComparison) -> str:
     name = NAMES[mark.metric]
     low, high = -mark.interval[1], -mark.interval[0]
     interval = "" if mark.deterministic else f"; 95 % interval {signed(100 * low, 1)} to {signed(100 * high, 1)}"
-    judge = ", without the judge's scores, as another judge graded then" if mark.judge_left_out else ""
+    judge = phrase(mark.judge_left_out, ", without the judge's scores, as another judge graded then")
     cases = f"{plural(mark.cases, 'case')} that {'is' if mark.cases == 1 else 'are'} unchanged since"
     return (
         f"{name} {percent(mark.base_mean)} → {percent(mark.head_mean)}, {since_mark(mark)}, in the {cases}{judge} "
@@ -250,7 +250,7 @@ def same_on_both_sides(against: AgainstComparison) -> str:
     groups = (("passed", against.always_passed), ("failed", against.always_failed))
     same = [f"always {word}: {short_list(checks, 5)}" for word, checks in groups if checks]
     of_skill = against.state is None and not against.gain
-    why = " Does the program read the skill itself? Then both sides have it." if of_skill else ""
+    why = phrase(of_skill, " Does the program read the skill itself? Then both sides have it.")
     return phrase("; ".join(same), f"These checks show no difference on any run: {{}}.{why}")
 
 
@@ -273,14 +273,11 @@ def _by_chance(comparison: Comparison) -> str:
     fell = any(each.family == "whole" for each in comparison.parts(State.WORSE))
     if not fell or comparison.p_value is None:
         return ""
-    text = f"An unchanged suite drops as much in {_of_hundred(comparison.p_value)} runs."
+    of_hundred = "fewer than 1" if comparison.p_value < 0.01 else f"about {100 * comparison.p_value:.0f}"
+    text = f"An unchanged suite drops as much in {of_hundred} of 100 runs."
     if comparison.detectable_drop is not None and (comparison.drop or 0.0) < comparison.detectable_drop:
         text += " The true drop is probably smaller: one this size is at least partly luck."
     return text
-
-
-def _of_hundred(p: float) -> str:
-    return "fewer than 1 of 100" if p < 0.01 else f"about {100 * p:.0f} of 100"
 
 
 def _flips(comparison: Comparison) -> str:
@@ -361,7 +358,7 @@ def lost_checks(comparison: Comparison) -> list[str]:
     notes: dict[str, list[str]] = {}
     for each in comparison.cases(State.WORSE):
         if each.key not in known:
-            form = "in the form that the base has, " if each.edited else ""
+            form = phrase(each.edited, "in the form that the base has, ")
             notes.setdefault(form + MEANINGS[each.reason].sentence, []).append(f"{each.name}{_of_checks(each)}")
     return [f"{short_list(names, MOST_NAMED)}: {sentence}" for sentence, names in notes.items()]
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.storage.store import StoredRecords
+from runevals.lib.text.numbers import phrase
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.records.errors import ExternalError, InvalidDocument
@@ -167,7 +168,7 @@ def _require_each_once(parts: Sequence[ShardDocument]) -> None:
             raise InvalidDocument(f"shard {after.shard.part} of {of} is there twice: {both}")
     missing = sorted(set(range(1, of + 1)) - {part.shard.part for part in parts})
     if missing:
-        numbers = ", ".join(map(str, missing[:20])) + (" …" if len(missing) > 20 else "")
+        numbers = ", ".join(map(str, missing[:20])) + phrase(missing[20:], " …")
         raise ExternalError(f"of {of} shards, these are missing: {numbers}; nothing is decided without them")
 
 

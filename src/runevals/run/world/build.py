@@ -132,7 +132,7 @@ def _user(settings: Settings, suites: Sequence[Suite], throttles: Throttles) -> 
     judge = next(iter(judges_of(settings)), None)
     if judge is None or judge.is_recorded:
         how = "a recorded judge cannot" if judge is not None else "there is none"
-        how += " with --no-judge" if settings.no_judge else ""
+        how += phrase(settings.no_judge, " with --no-judge")
         raise InvalidSettings(
             f"{cases[0].location}: {plural(len(cases), 'case')} with a simulated user ({cases[0].key}), which the "
             f"judge's model plays: {how}\nName a model with --judge-model MODEL or `judge:` in runevals.yaml, or "
