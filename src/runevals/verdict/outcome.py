@@ -260,9 +260,8 @@ def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
 def _gate_headline(report: RunReport, comparison: Comparison | None, gate: GateResult) -> str:
     if comparison is not None and gate.name == "no_regression" and gate.metric is None:
         return loss(report, comparison)
-    of_cases = gate.limit is not None and gate.metric == "pass_rate"
-    limit = f" (at least {100 * (gate.limit or 0):g} % must)" if of_cases else ""
-    return f"The gate {gate.name} failed: {gate.reason}{limit}"
+    share = (gate.limit or 0) if gate.metric == "pass_rate" else 0
+    return f"The gate {gate.name} failed: {gate.reason}{phrase(100 * share, ' (at least {:g} % must)')}"
 
 
 def _unmeasured(
