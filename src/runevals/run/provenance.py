@@ -158,19 +158,16 @@ def endings(settings: Settings) -> tuple[str, ...]:
 def settings_given(settings: Settings) -> dict[str, object]:
     """The settings that differ from their defaults; secrets and paths outside are left out."""
     plain: dict[str, object] = {}
+    root = f"{settings.repository}{os.sep}"
     for setting in SETTINGS:
         value = settings.value_of(setting.name)
         if settings.origins.get(setting.name, "default") == "default" or setting.name in _LEFT_OUT:
             continue
-        if isinstance(value, str | int | float | bool | tuple):
-            plain[setting.name] = _without_machine(value, settings) if isinstance(value, tuple) else value
+        if isinstance(value, tuple):
+            plain[setting.name] = [one.removeprefix(root) if isinstance(one, str) else one for one in value]
+        elif isinstance(value, str | int | float | bool):
+            plain[setting.name] = value
     return plain | _chosen(settings) | ({"evaluate_only": True} if settings.evaluate_only else {})
-
-
-def _without_machine(values: tuple[object, ...], settings: Settings) -> list[object]:
-    """The values, of which paths are relative to the repository."""
-    root = f"{settings.repository}{os.sep}"
-    return [value.removeprefix(root) if isinstance(value, str) else value for value in values]
 
 
 def _chosen(settings: Settings) -> dict[str, object]:

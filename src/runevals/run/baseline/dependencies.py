@@ -56,7 +56,9 @@ def _reasons_to_run(
     yield "only some of the cases are asked for" if settings.selection.has_filters else None
     if known is not None:
         yield asked_otherwise(settings, known)
-        yield None if _same_cases(loaded, known) else "the base's result is of other cases"
+        here = {(case.suite, case.key, case.fingerprint) for suite in loaded.suites for case in suite.cases}
+        there = {(case.suite, case.key, case.fingerprint) for case in known.cases}
+        yield None if here == there else "the base's result is of other cases"
     yield named_changes(commit, Changes(settings.repository, commit).among(_read(settings, loaded, known)))
     yield named_changes(commit, _changed_in_workspaces(settings.repository, commit, loaded))
 
@@ -171,12 +173,6 @@ def other_models(settings: Settings, known: RunReport) -> str | None:
         return "the base's result is of another target"
     of_judge = known.run.judge and known.run.judge.model
     return "the base's result is of another judge" if judge not in (None, of_judge) else None
-
-
-def _same_cases(loaded: LoadedSuites, known: RunReport) -> bool:
-    """Whether a result is of all these cases, as they are, and of no others."""
-    here = {(case.suite, case.key, case.fingerprint) for suite in loaded.suites for case in suite.cases}
-    return here == {(case.suite, case.key, case.fingerprint) for case in known.cases}
 
 
 def files_of(settings: Settings, loaded: LoadedSuites) -> list[Path]:

@@ -88,7 +88,9 @@ class JournalledTarget(_Journalled[Target]):
 
     def answer(self, conversation: Conversation) -> Response:
         """The answer. Raises TargetRefused."""
-        key = self._journal.key(["target", self._who, _content_of(conversation)])
+        content = {name: getattr(conversation, name) for name in _FIELDS}  # a checkout's folders differ each time
+        content["history"] = [[message.role, message.content] for message in conversation.history]
+        key = self._journal.key(["target", self._who, content])
         response = self._journal.read(key, Response)
         if response is None:
             response = self._inner.answer(conversation)
@@ -134,12 +136,6 @@ class JournalledJudge(_Journalled[Judge]):
             self._reported.update(filter(None, (judgement.model or "").split(", ")))
             self._budget.require_known(judgement)
         return judgement
-
-
-def _content_of(conversation: Conversation) -> dict[str, object]:
-    """All of it but the folders: a checkout of the base is another one each time."""
-    fields = {name: getattr(conversation, name) for name in _FIELDS}
-    return {**fields, "history": [[message.role, message.content] for message in conversation.history]}
 
 
 # The content of a workspace is in the fingerprints of the suites.
