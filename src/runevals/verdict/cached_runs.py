@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runevals.lib.text.numbers import phrase
 from runevals.records import AttemptReport, TurnReport
 
 SHORTEST_ID = 16  # characters; some servers number their answers, or draw a number below a thousand
@@ -58,4 +59,4 @@ def _evidence(turn: TurnReport, before: TurnReport) -> str:
         return "the same response id"
     wholly_cached = one.cached_tokens and one.cached_tokens == turn.input_tokens
     same_moment = one.made_at is not None and one.made_at == other.made_at
-    return "the whole prompt was cached, at the same moment" if same_moment and wholly_cached else ""
+    return phrase(same_moment and wholly_cached, "the whole prompt was cached, at the same moment")
