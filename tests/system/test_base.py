@@ -37,6 +37,13 @@ def test_a_worse_agent_is_red_before_it_is_committed(repository, runevals):
     assert "− Paris" in out
 
 
+def test_a_lost_case_that_is_also_renamed_is_named(repository, runevals):
+    repository.write("agent.py", WORSE)
+    repository.write("evals.json", json.dumps(SUITE).replace('"testId": "a"', '"testId": "capital"'))
+    code, out, err = runevals("--base", "main")
+    assert (code, "1 of 2 cases regressed: capital" in out) == (1, True), out + err
+
+
 def test_a_base_whose_suite_cannot_be_read_is_said_to_be_the_bases(repository, runevals):
     repository.git("checkout", "-q", "main")
     repository.write("evals.json", {**SUITE, "default_evaluators": {"ExactMacht": {}}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from runevals.lib.text.escape import one_line
@@ -83,9 +84,9 @@ def _category_of(lost: Sequence[Change], report: RunReport) -> str:
 
 def _first(some: Sequence[Change], report: RunReport) -> str:
     """The first of these cases, with their suites where several have a case of the name."""
-    suites: dict[str, set[str]] = {}
+    suites = defaultdict[str, set[str]](set)
     for case in report.cases:
-        suites.setdefault(case.key, set()).add(case.suite)
+        suites[case.key].add(case.suite)
     whose = [f" of {one_line(each.suite, 60)}" if len(suites[each.key]) > 1 else "" for each in some]
     return f": {first_of([one_line(each.key, 60) + of for each, of in zip(some, whose, strict=True)], 3)}"
 
