@@ -212,7 +212,10 @@ def test_a_skill_with_cases_keeps_them(project, runevals):
     assert code == 0
     assert "– evals/evals.json: already exists, skipped" in out
     assert "✓ 1 of 1 case passes" in out
+    assert "replace me" not in out
     assert project.document("evals/evals.json") == suite
+    settings = yaml.safe_load((project.path / "runevals.yaml").read_text(encoding="utf-8"))
+    assert settings["target"]["system_prompt_file"] == "SKILL.md"  # or no edit of the skill would show
 
 
 @pytest.mark.parametrize("wrong", ["absent.md", "../outside.md"])

@@ -29,6 +29,7 @@ from runevals.lib.text.numbers import phrase
 from runevals.lib.text.variables import variables_in
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
+from runevals.records import Suite
 from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
 from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.run.default_target import with_target
@@ -97,8 +98,8 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     asks = asks and at_terminal()
     is_new = before.file_path is None
     prompt = prompt_file(before, name, asks=asks and is_new)
-    if not (prompt.name or (asks and is_new) or _suites(before).suites):
-        prompt = first_prompt(before)
+    if not (prompt.name or (asks and is_new)):
+        prompt = _prompt_of(_suites(before).suites, before)
     paths = (prompt.name,) if prompt.is_suite else ()
     before = resolved_settings(options, paths=paths)
     loaded = _suites(before)
@@ -133,6 +134,10 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     lacking = what_lacks(settings, raw)
     first = [] if is_new else list(_not_named(settings, prompt, target))
     first += [f"  for the {one.name}: {one.fix}" for one in lacking]
+    marked = (
+        prompt.name and not (loaded.suites or prompt.is_suite) and f", instead of those marked “{PLACEHOLDER}”"
+    )
+    first.append(f"  put your own cases into the suite{marked or ''}, then: {_there(settings, here, 'runevals')}")
     steps = _next_steps(settings, prompt, first, here, github=github)
     return Scaffold(
         options={} if is_new else {"target": target, "judge": judge},  # a new settings file names them
@@ -140,6 +145,16 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
         why_not=next((one.text for one in lacking), None if has_cases else _MARKED),
         next_steps=tuple(steps),
     )
+
+
+def _prompt_of(suites: Sequence[Suite], settings: Settings) -> PromptFile:
+    """The first prompt where there are no suites, the skill that all are for where there are no settings."""
+    skills = {suite.skill for suite in suites}
+    if not skills:
+        return first_prompt(settings)
+    skill = next(iter(skills)) if len(skills) == 1 and settings.file_path is None else None
+    name = None if skill is None else os.path.relpath(skill / SKILL, settings.cwd)
+    return prompt_file(settings, name, asks=False)
 
 
 def begin_below(options: Mapping[str, Any], name: str | None, *, github: bool) -> Iterator[str]:
@@ -306,10 +321,6 @@ def _next_steps(
     settings: Settings, prompt: PromptFile, first: Sequence[str], here: Path, *, github: bool
 ) -> Iterator[str]:
     yield from ("\nNext", *first)
-    enter = shlex.quote(_from(settings.cwd, here))
-    command = "{}" if enter == "." else f"(cd {enter} && {{}})"
-    marked = "" if not prompt.name or prompt.is_suite else f", instead of those marked “{PLACEHOLDER}”"
-    yield f"  put your own cases into the suite{marked}, then: {command.format('runevals')}"
     without_cases = [skill for skill in skill_folders(here) if not any(skill_suites(skill))]
     if prompt.is_skill and without_cases:
         name = relative_name(without_cases[0] / SKILL, here)
@@ -318,10 +329,16 @@ def _next_steps(
     with_base = base_command(settings.repository)
     if with_base is not None:
         what = f"a change{phrase(prompt.name and _from(settings.cwd / prompt.name, here), ' of {}')}"
-        yield f"  see what {what} does: {command.format(with_base)}"
-    if enter != ".":
+        yield f"  see what {what} does: {_there(settings, here, with_base)}"
+    if settings.cwd != here:
         yield "  run all projects: runevals --all-projects"
     yield from _on_pull_requests(settings, github=github)
+
+
+def _there(settings: Settings, here: Path, command: str) -> str:
+    """A command of the project, as it is typed here."""
+    folder = _from(settings.cwd, here)
+    return command if folder == "." else f"(cd {shlex.quote(folder)} && {command})"
 
 
 def _on_pull_requests(settings: Settings, *, github: bool) -> Iterator[str]:
