@@ -126,6 +126,40 @@ def test_of_a_text_that_moved_with_its_code_and_in_the_settings_its_lines_are_co
     ended(ended_with, 0, out, found, ": noticed by warranty\n")
 
 
+def test_code_may_name_a_renamed_text_that_the_settings_name_too(change, runevals):
+    settings = SETTINGS.replace("deterministic", "system_prompt_file: prompts/support.md, deterministic")
+    on_main(change, "runevals.yaml", settings)
+    change.git("mv", PLACE, "prompts/help.md")
+    change.write("prompts/help.md", PROMPT.replace("24 months", "two years"))
+    change.write("agent.py", AGENT.replace("support.md", "help.md"))
+    change.write("runevals.yaml", settings.replace("support.md", "help.md"))
+    change.git("commit", "-qam", "move")
+    code, out, _ = runevals("--base", "main", "-q")
+    ended(code, 1, out, "  which line  runevals blame --code\n")
+    code, out, _ = runevals("blame", "-q", "--code")
+    ended(code, 0, out, "prompts/help.md:3 lost warranty (put back: 0 of 1 → 1 of 1; ")
+
+
+def test_cases_of_a_prompt_file_that_is_renamed_in_the_same_change_are_not_searched(change, runevals):
+    suite = (
+        "messages: [{role: system, content: The warranty is 24 months.}, {role: user, content: '{{message}}'}]\n"
+        "testData: [{testId: warranty, message: How long?, expected: 'yes'}]\n"
+        "evaluators: [{name: e, string: {contains: '{{expected}}'}}]\n"
+    )
+    stub = "import sys\nprint('yes' if '24 months' in sys.stdin.read() else 'no')\n"
+    settings = "suites: [a.prompt.yml]\ntarget: {type: command, command: python stub.py, deterministic: true}\n"
+    for name, text in (("stub.py", stub), ("a.prompt.yml", suite), ("runevals.yaml", settings)):
+        on_main(change, name, text)
+    change.git("mv", "a.prompt.yml", "b.prompt.yml")
+    change.write("b.prompt.yml", suite.replace("24 months", "two years"))
+    change.write("runevals.yaml", settings.replace("a.prompt", "b.prompt"))
+    change.git("commit", "-qam", "move")
+    code, out, _ = runevals("--base", "main", "-q")
+    ended(code, 1, out, "1 of 1 case regressed")
+    code, _, err = runevals("blame", "-q")
+    ended(code, 3, err, "the base has their suite under another name; rename it before")
+
+
 def test_of_several_projects_the_texts_of_the_one_that_lost_the_case_are_looked_at(change, runevals, monkeypatch):
     """What its code reads elsewhere, only `--code` puts back."""
     (change.path / "runevals.yaml").unlink()
@@ -189,7 +223,7 @@ def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
     refused("nowhere.json: there is no such file", "nowhere.json")
     runevals("--base", "main", "-q", "-o", "lost.json")
     refused("git knows no such commit here", "lost.json", "--base", "nowhere")
-    refused("nothing that the target reads changed since", "lost.json", "--base", "HEAD")
+    refused("no text that the target reads changed since", "lost.json", "--base", "HEAD")
     refused("no lost case is left by --category, --tag and --filter", "lost.json", "--filter", "oth*")
     refused("recorded answers cannot be asked again", "lost.json", "--target", "recorded:agent.py")
     several = ("--target", "openai", "--model", "m1", "--model", "m2")

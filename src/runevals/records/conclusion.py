@@ -62,7 +62,7 @@ class TextChange(Struct, frozen=True, kw_only=True, gc=False):
 
     path: str  # relative to the repository
     diff: str
-    by_code: bool = False  # the base has no file of this path, and no setting names it: code may
+    by_code: bool = False  # the base has no file of this path, and code may name it
 
 
 class Conclusion(Struct, frozen=True, kw_only=True, gc=False):

@@ -157,7 +157,7 @@ def _lacking_package(settings: ModelSettings) -> tuple[str, str] | None:
 def diagnosis_of(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> Diagnosis:
     """Its key and host; no key is sent."""
     key, place = settings.api_key_env, settings.base_url or OPENAI_URL
-    display = f"{settings.model} at {place}"
+    display = f"{settings.model or 'the model of each suite'} at {place}"
     if (lacking := _lacking_package(settings)) is not None:
         return missing(name, *lacking, USAGE_ERROR)
     has_key = bool(environment.get(key))

@@ -149,12 +149,12 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
 
 def _prompt_of(suites: Sequence[Suite], settings: Settings) -> PromptFile:
     """The first prompt where there are no suites, the skill that all are for where there are no settings."""
-    skills = {suite.skill for suite in suites}
-    if not skills:
-        return first_prompt(settings)
-    skill = next(iter(skills)) if len(skills) == 1 and settings.file_path is None else None
-    name = None if skill is None else os.path.relpath(skill / SKILL, settings.cwd)
-    return prompt_file(settings, name, asks=False)
+    match [*{suite.skill for suite in suites}]:
+        case []:
+            return first_prompt(settings)
+        case [Path() as skill] if settings.file_path is None:
+            return prompt_file(settings, os.path.relpath(skill / SKILL, settings.cwd), asks=False)
+    return PromptFile()
 
 
 def begin_below(options: Mapping[str, Any], name: str | None, *, github: bool) -> Iterator[str]:

@@ -48,7 +48,7 @@ class PutBackRunner(Struct, kw_only=True):
     change: ChangeHunks
     calls: Counter[Key] = field(default_factory=Counter)  # of the target
     costs: dict[Key, float | None] = {}
-    trouble: str = ""  # the last error of a run
+    trouble: str = "the base has their suite under another name; rename it before"  # or the last error of a run
     _here: HunkSet | None = None  # the set that is put back now
     _side: Measurement | None = None
     _target: TargetSettings | None = None  # of the head

@@ -137,7 +137,8 @@ def _with_enough_runs(keys: list[Key], usual: int, runs_of: Callable[[list[Key]]
     for number in range(len(keys), 0, -1):
         if runs_of(keys[:number]) >= usual:
             return keys[:number]
-    raise InvalidSettings(f"that takes about {plural(usual, 'run')}, more than `blame` of the settings allows")
+    why = f"that takes about {plural(usual, 'run')}, more than may be made (by default, a fifth of the run's)"
+    raise InvalidSettings(f"{why}; `blame: {{max_runs: {usual}}}` allows them")
 
 
 def require_runnable(settings: Settings, base: str) -> None:
@@ -159,7 +160,7 @@ def hunks_since(base: str, request: RunRequest, *, code: bool) -> tuple[ChangedF
     files = files_since(base, request.settings, request.suites, code=code)
     change = hunks_of(files.files)
     if not change.hunks:
-        raise InvalidSettings(f"nothing that the target reads changed since {base[:7]}{files.with_code}")
+        raise InvalidSettings(f"no text that the target reads changed since {base[:7]}{files.with_code}")
     return files, change
 
 
