@@ -125,7 +125,9 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 def _settings() -> Iterator[tuple[str, ...]]:
     flags = {
-        param.name: max(param.opts, key=len) for param in _found("run").params if isinstance(param, click.Option)
+        param.name: max(param.opts, key=len)
+        for param in (*_found("run").params, *_found("gate").params)
+        if isinstance(param, click.Option)
     }
     for one in SETTINGS:
         ways = (

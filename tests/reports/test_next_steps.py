@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from runevals.records import Links
+from runevals.records import Links, Problem
 from runevals.reports import SUMMARY, comment
 from runevals.reports.next_steps import Where, next_steps
 from runevals.reports.results_document import read_conclusion
@@ -290,6 +291,13 @@ def test_accept_names_what_was_lost(heads, words):
     made = conclusion(report(head, deterministic=True), report(base, deterministic=True))
     steps = dict(next_steps(made, causes(made.report, made.comparison), Where()))
     assert steps["wanted?"] == f'runevals {words} --reason "…"'
+
+
+def test_what_a_run_that_was_cut_short_lacks_is_not_offered_to_be_accepted():
+    base, head = report({"a": "p", "b": "p"}, deterministic=True), report({"a": "f"}, deterministic=True)
+    stopped = Problem(code="incomplete", message="the results count 2 attempts and have 1")
+    made = conclusion(replace(head, run=replace(head.run, stopped=stopped)), base)
+    assert [*dict(next_steps(made, causes(made.report, made.comparison), Where()))] == ["see one"]
 
 
 def test_a_case_in_quarantine_is_not_proposed_to_be_seen_alone():

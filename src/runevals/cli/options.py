@@ -40,12 +40,15 @@ CALLS = (
 _METAVARS = {"text": "TEXT", "texts": "TEXT", "whole": "N", "number": "SHARE"}
 
 
+OF_RUNS = {setting.name for setting in SETTINGS} - {"columns"}  # those are of rows that another tool wrote
+
+
 def settings_options(*names: str) -> Callable[[F], F]:
-    """Adds the flags of the named settings; without names, of all."""
+    """Adds the flags of the named settings; without names, of all that a run reads."""
 
     def add(function: F) -> F:
         for setting in reversed(SETTINGS):
-            if "flag" in setting.by and (not names or setting.name in names):
+            if "flag" in setting.by and setting.name in (names or OF_RUNS):
                 function = _option(setting)(function)
         return function
 

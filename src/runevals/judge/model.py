@@ -152,11 +152,12 @@ class ModelJudge:
 
     def identity(self) -> ModelIdentity:
         """Model, prompt and parameters, with the parameters that the endpoint refused."""
+        rubrics = {name: cls.rubric for name, cls in catalogue().items() if issubclass(cls, Judged)}
         return ModelIdentity(
             type=self._name,
             model=self._chat.endpoint.model,
             reported=tuple(sorted(self._models)),
-            prompt_hash=fingerprint([PROMPT_VERSION, SYSTEM_PROMPT, _rubrics()]),
+            prompt_hash=fingerprint([PROMPT_VERSION, SYSTEM_PROMPT, rubrics]),
             detail={"parameters": self._current_parameters(), "dropped_parameters": sorted(self._dropped)},
         )
 
@@ -364,10 +365,6 @@ def _is_integer_range(question: Question) -> bool:
     if high is None:
         return False
     return float(low).is_integer() and float(high).is_integer() and high - low >= FEWEST_STEPS
-
-
-def _rubrics() -> dict[str, str]:
-    return {name: cls.rubric for name, cls in catalogue().items() if issubclass(cls, Judged)}
 
 
 def _recorded(line: str) -> tuple[tuple[str, str, int], Judgement]:

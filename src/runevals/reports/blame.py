@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from runevals.lib.nullable import total
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import joined, limited, money, p_value, plural, short_list
+from runevals.lib.text.numbers import joined, limited, money, p_value, phrase, plural, short_list
 from runevals.records import Blame, BlamedCase, Hunk, HunkCoverage
 
 MOST_LINES = 20
@@ -20,7 +20,7 @@ def plain(blame: Blame) -> Iterator[str]:
     """The lines for a terminal."""
     yield from lines(blame)
     files = plural(blame.files, "file")
-    own = ", and what is not committed yet" if blame.uncommitted else ""
+    own = phrase(blame.uncommitted, ", and what is not committed yet")
     yield f"Put back: {plural(blame.hunks, 'hunk')} in {files} since {one_line(blame.base[:7])}{own}"
     if blame.coverage:
         yield "Coverage of the change:"

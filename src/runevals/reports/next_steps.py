@@ -54,7 +54,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         if case is not None and (words := case_words(case, run.settings, where.folder)):
             yield "see one", f"{words[0]}{against}{words[1]}"
     waiting = {(loss.suite, loss.case) for loss in conclusion.waiting}
-    if comparison is None or conclusion.verdict.outcome == "passed":
+    if comparison is None or conclusion.verdict.outcome == "passed" or run.stopped:
         return
     if not (proven := proven_losses(comparison) - waiting):
         return

@@ -50,7 +50,8 @@ def secrets_of(name: str, value: str, *, is_key: bool = False) -> Iterator[tuple
     `is_key`: whether the settings say that it is a secret. Of every variable, a password in an address is one.
     """
     sure = is_key or name in JOB_TOKENS or name.upper().endswith(SECRET_NAMES)
-    harmless = not sure and _is_harmless(name.upper())
+    upper = name.upper()
+    harmless = not sure and (upper.startswith(_FAMILIES) or _PLAIN_NAME.search(upper) is not None)
     for line in map(str.strip, value.splitlines()):
         if sure and len(line) >= SHORTEST:
             yield line, True
@@ -72,10 +73,6 @@ def looks_secret(text: str) -> bool:
         and sum(map(str.isdigit, text)) >= digits
         and len(set(text)) >= different
     )
-
-
-def _is_harmless(name: str) -> bool:
-    return name.startswith(_FAMILIES) or _PLAIN_NAME.search(name) is not None
 
 
 def _is_path(value: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -186,11 +185,8 @@ def no_input(source: Source, variables: Collection[str], columns: Sequence[str])
         hint = f"; the prompt file has '{name}', and the column is '{guess}'" if guess is not None else hint
     no_rows = 'a row is an object: {"input": "…"}' if value else "it has no rows"
     details = f"the columns are {', '.join(columns)}" if columns else no_rows
-    pairs = [
-        f"{ours}: {json.dumps(name, ensure_ascii=False)}" for ours, name in zip(OURS, columns[:2], strict=False)
-    ]
-    advice = "; say which is which beside its path in the settings: `columns: {{{}}}`"
-    way = hint or phrase(", ".join(pairs), advice)
+    which = "; say which is which beside its path in the settings: `columns: {{prompt: …, expected: …}}`"
+    way = hint or phrase(columns, which)
     return source.problem((), f"no row has an 'input'; {details}{way}", rule="unknown-format")
 
 
