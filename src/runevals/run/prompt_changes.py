@@ -83,7 +83,7 @@ def _changes(
     settings: Settings, loaded: LoadedSuites, commit: str, changed: _Changed, redact: Callable[[str], str]
 ) -> Iterator[TextChange]:
     root, own = settings.repository, [*prompt_files(settings, loaded)]
-    named = () if getattr(settings.target, "reads_other_files", False) else own
+    of_settings = () if getattr(settings.target, "reads_other_files", False) else own
     paths = (*own, *_other_texts(settings, loaded, commit, changed))
     for path in dict.fromkeys(paths):
         try:
@@ -95,7 +95,7 @@ def _changes(
         except (ExternalError, OSError):
             continue
         if diff := _diff(before or b"", now or b"") or phrase(former_name, "rename from {}"):
-            yield TextChange(path=path, diff=redact(diff), by_code=is_new and path not in named)
+            yield TextChange(path=path, diff=redact(diff), by_code=is_new and path not in of_settings)
 
 
 def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
