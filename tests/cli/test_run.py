@@ -917,6 +917,48 @@ def test_a_change_that_leaves_a_case_to_a_judge_says_which_checks_it_removes(rep
     )
 
 
+@pytest.mark.parametrize("words", [[], ["--no-judge"]])
+def test_a_base_that_only_a_judge_could_measure_is_no_base(repository, runevals, words):
+    """What its other checks say is compared; without any, the change is a first run."""
+    target = "target: {type: python, function: 'agent.py:answer'}\n"
+    on_main(repository, "runevals.yaml", f"suites: [evals.json]\n{target}")
+    items = [{"prompt": f"Capital {n}?", "expected_response": "Paris"} for n in range(3)]
+    on_main(repository, "evals.json", {"schemaVersion": "1.2.0", "items": items})
+    repository.write(
+        "evals.json", {"schemaVersion": "1.2.0", "default_evaluators": {"ExactMatch": {}}, "items": items}
+    )
+    repository.write("agent.py", "def answer(prompt):\n    return 'Paris'\n")
+    code, out, err = runevals("--base", "main", "-q", *words)
+    told = "has nothing to run: all its checks ask for a judge, and there is none"
+    ended(code, 0, out + err, told, "nothing to compare with yet", without=["base_setup"])
+    mixed = [{**items[0], "evaluators": {"ExactMatch": {}}, "evaluators_mode": "replace"}, *items[1:]]
+    on_main(repository, "evals.json", {"schemaVersion": "1.2.0", "items": mixed})
+    repository.write("agent.py", "def answer(prompt):\n    return 'Lima'\n")
+    code, out, err = runevals("--base", "main", "-q", "--no-judge")
+    ended(code, 1, out + err)
+
+
+def test_a_judge_that_only_the_base_lacks_is_said_to_be_the_bases(repository, runevals):
+    target = "target: {type: python, function: 'agent.py:answer'}\n"
+    on_main(repository, "runevals.yaml", f"suites: [evals.json]\n{target}")
+    items = [
+        {"prompt": "Capital?", "expected_response": "Paris"},
+        {"prompt": "Sea?", "expected_response": "Paris"},
+    ]
+    exact = {"evaluators": {"ExactMatch": {}}, "evaluators_mode": "replace"}
+    on_main(repository, "evals.json", {"schemaVersion": "1.2.0", "items": [{**items[0], **exact}, items[1]]})
+    repository.write("evals.json", {"schemaVersion": "1.2.0", "items": [{**item, **exact} for item in items]})
+    code, _, err = runevals("--base", "main", "-q")
+    ended(code, 2, err, "1 of the base's 2 cases ask for a judge", "--no-judge")
+    judge = "judge: {type: recorded, path: judge.jsonl}\n"
+    on_main(repository, "judge.jsonl", "")
+    on_main(repository, "runevals.yaml", f"suites: [evals.json]\n{target}{judge}")
+    on_main(repository, "evals.json", {"schemaVersion": "1.2.0", "items": items})
+    repository.write("evals.json", {"schemaVersion": "1.2.0", "items": [{**item, **exact} for item in items]})
+    code, _, err = runevals("--base", "main", "-q", "--no-judge")
+    ended(code, 3, err, "cannot be run: it measured 0 of 0 cases: all its checks are skipped")
+
+
 def test_rows_without_an_expected_text_are_skipped_and_counted(project, runevals):
     project.write("rows.csv", "id,input,expected\na,Capital of France?,Paris\nb,Capital of Peru?,\n")
     project.write("answers.jsonl", ANSWERS)

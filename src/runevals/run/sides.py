@@ -38,7 +38,9 @@ HEAD = "head"
 
 
 @contextmanager
-def open_side(request: RunRequest, side: str = HEAD, base: RunReport | None = None) -> Iterator[Measurement]:
+def open_side(
+    request: RunRequest, side: str = HEAD, base: RunReport | None = None, *, of: str = ""
+) -> Iterator[Measurement]:
     """One side, planned and with its world; its name separates its answers in the journal."""
     settings, suites, notices = request.settings, request.suites.suites, request.suites.notices + request.notices
     if settings.target is not None and not settings.target.traits.runs_skills:
@@ -46,7 +48,7 @@ def open_side(request: RunRequest, side: str = HEAD, base: RunReport | None = No
         notices = (*notices, *of_addresses)
     suites = loading.prompted_suites(suites, load_request(settings))
     plan = plan_of(replace(request.suites, suites=suites), settings)
-    require_judge(plan, settings, base=base)
+    require_judge(plan, settings, base=base, of=of)
     require_for_suites(request.suites.suites, settings)
     judged = judged_checks(plan)
     if settings.no_judge and judged:
@@ -98,7 +100,8 @@ def open_base(request: RunRequest, commit: str, repeat: int) -> Iterator[Measure
             raise ExternalError(str(error)) from None
         if of_base.target is None and not of_base.evaluate_only:
             raise NoSuiteFound(f"the base {commit[:7]} names no target")
-        with open_side(replace(request, settings=of_base, suites=suites, notices=()), f"base {commit}") as base:
+        request = replace(request, settings=of_base, suites=suites, notices=())
+        with open_side(request, f"base {commit}", of="the base's ") as base:
             yield base
 
 

@@ -27,7 +27,7 @@ def why_unmeasured(report: RunReport) -> str | None:
 
 def own_error(report: RunReport) -> str:
     """The first error of its cases; of a long one, the part that says what was wrong."""
-    error = next(filter(None, map(first_error, unmeasured_cases(report))), "no error is named")
+    error = next(filter(None, map(first_error, unmeasured_cases(report))), "all its checks are skipped")
     line = " ".join(error.split())
     match = _SAYS_WHAT.search(line) if len(line) > LONGEST_ERROR else None
     return line[-LONGEST_ERROR:] if match is None else line[match.start() :][:LONGEST_ERROR]

@@ -18,7 +18,7 @@ from runevals.models.facts import with_models
 from runevals.models.http.throttle import Throttles
 from runevals.programs.processes import in_use
 from runevals.records import RunReport, Suite
-from runevals.records.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings, NoSuiteFound
 from runevals.records.rules import Limits
 from runevals.reports import results_document
 from runevals.run.cluster.setup import cluster_target, on_cluster
@@ -49,7 +49,8 @@ from runevals.targets.openai import OpenAITarget
 from runevals.targets.recorded import Answers, RecordedTarget
 from runevals.verdict.matching import turns_of
 
-NO_TARGET = """nothing says what to run the suite against. The shortest ways:
+NO_TARGET = """nothing says what to run the suite against
+The shortest ways:
   runevals --target openai:{openai}         a chat model (OPENAI_API_KEY, or OPENAI_BASE_URL of a server)
   runevals --target ollama:MODEL                 a model on this machine, without a key (or anthropic:, gemini:, …)
   runevals --target "command:python my_agent.py" a program: prompt as JSON on stdin, answer on stdout
@@ -181,23 +182,32 @@ def may_be_reduced(settings: Settings) -> bool:
 
 
 def require_judge(
-    plan: RunPlan, settings: Settings, *, or_without: bool = True, base: RunReport | None = None
+    plan: RunPlan,
+    settings: Settings,
+    *,
+    or_without: bool = True,
+    base: RunReport | None = None,
+    of: str = "",
 ) -> None:
     """Raises InvalidSettings if checks need a judge and none is configured, naming the cases.
 
     `or_without`: the run can be made without these checks. `base`: names the checks that the change removes.
+    `of`: "the base's ", of which NoSuiteFound is raised if all checks need one: nothing can be compared.
     """
-    if settings.judges or settings.no_judge:
+    if settings.judges:
         return
     needing = {case.key: check.id for case, check in plan.judged}
-    if needing:
+    alone = needing and judged_checks(plan) == sum(1 for _ in plan.checks)
+    if alone and of:
+        raise NoSuiteFound("all its checks ask for a judge, and there is none")
+    if needing and not settings.no_judge:
         removed = [] if base is None else [*_removed_checks(plan, base)]
         names = first_of([f"{key} ({name})" for key, name in needing.items()], 5)
         without = or_without and ", or run without those checks: --no-judge"
-        if or_without and judged_checks(plan) == sum(1 for _ in plan.checks):
+        if or_without and alone:
             without = ", or write checks that need none (runevals evaluators lists them): there are no others here"
         raise InvalidSettings(
-            f"{len(needing)} of {len(plan.cases)} cases ask for a judge, but none is configured: {names}\n"
+            f"{len(needing)} of {of}{len(plan.cases)} cases ask for a judge, but none is configured: {names}\n"
             "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml"
             f"{without or ''}"
             + phrase(short_list(removed, 5), "\nThe change removes checks that the base has: {}")
