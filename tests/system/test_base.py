@@ -145,8 +145,8 @@ def test_an_edit_that_changes_no_content_hides_no_loss(repository, runevals, edi
     repository.git("checkout", "-q", "-B", "change")
     repository.write("evals.json", ten_cases({**nine, **edit}))
     repository.write("agent.py", agent.format(answers=["right", "wrong"]))
-    code, out, _ = runevals(*(("--baseline", "base.json") if stored else ("--base", "main")), "-o", "out.json")
-    assert code == 1, out
+    code, out, err = runevals(*(("--baseline", "base.json") if stored else ("--base", "main")), "-o", "out.json")
+    assert code == 1, out + err
     changes = repository.document()["comparison"]["changes"]
     kind = "edited" if "expected_response" in edit else "regressed"  # checks see an expected text as it is
     assert [(change["change"], change["before"]["key"]) for change in changes] == [(kind, "k9")]
@@ -284,12 +284,41 @@ def test_a_draft_that_git_ignores_is_named_and_does_not_stop_the_rest(repository
     assert runevals("run", "evals", "--base", "main", "-q")[0] == 1
 
 
+@pytest.mark.parametrize(
+    ("folder", "words"),
+    [("proj2", []), ("proj2", ["--config", "own.yaml"]), (".", ["--config", "proj2/own.yaml"])],
+)
+def test_a_folder_that_was_renamed_is_compared_with_what_it_was(repository, runevals, monkeypatch, folder, words):
+    named_suites(repository, "proj/evals.json")
+    target = "{type: python, function: '../agent.py:answer', deterministic: true}"
+    repository.write("proj/own.yaml", f"suites: [evals.json]\ntarget: {target}\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "settings of its own")
+    repository.git("branch", "-f", "main")
+    repository.git("mv", "proj", "proj2")
+    monkeypatch.chdir(repository.path / folder)
+    code, out, err = runevals("run", "--base", "main", "-q", *words)
+    ended(code, 0, out + err, without=["nothing to compare"])
+    repository.write("agent.py", BAD)
+    code, out, err = runevals("run", "--base", "main", "-q", *words)
+    ended(code, 1, out + err, "10 of 10")
+
+
 def test_a_project_that_the_base_has_elsewhere_is_no_first_run(repository, runevals, monkeypatch):
     named_suites(repository, "proj/evals.json")
-    repository.git("mv", "proj", "proj2")
+    (repository.path / "proj2/evals").mkdir(parents=True)
+    repository.git("mv", "proj/evals.json", "proj2/evals/evals.json")
     monkeypatch.chdir(repository.path / "proj2")
     code, _, err = runevals("run", "--base", "main", "-q", "--target", "command:cat")
-    ended(code, 3, err, "proj2/evals.json is proj/evals.json in the base")
+    told = "proj2/evals/evals.json is proj/evals.json in the base"
+    ended(code, 3, err, told, "compare with a stored result (--baseline FILE)")
+
+
+def test_settings_that_the_base_does_not_have_are_said_to_be_missing_there(repository, runevals):
+    named_suites(repository, "evals/evals.json")
+    repository.write("other.yaml", "target: {type: python, function: 'agent.py:answer'}\n")
+    code, _, err = runevals("run", "--base", "main", "-q", "--config", "other.yaml")
+    ended(code, 3, err, "cannot be run: it has no settings file other.yaml", "--baseline FILE")
 
 
 def test_settings_that_the_base_has_elsewhere_are_no_first_run(repository, runevals):

@@ -20,7 +20,7 @@ from runevals.run.baseline.relocate import rerooted
 from runevals.run.load import suites_of
 from runevals.settings.file import SettingsFile
 from runevals.settings.places import PLACES, content_here, has_settings
-from runevals.settings.resolve import RawSettings, Settings, resolve
+from runevals.settings.resolve import RawSettings, Settings, config_of, resolve
 from runevals.suites.discover import SUFFIXES, discover
 from runevals.suites.load import LoadedSuites, is_suite
 
@@ -39,11 +39,15 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
     with worktree(settings.repository, commit) as checkout:
         cwd = checkout / settings.cwd.relative_to(settings.repository)
         if not cwd.is_dir():
-            _require_new(settings, commit)
+            cwd = checkout / _former_folder(settings, commit)
             with open_folder(cwd, make=True):
                 pass  # what is above it may be there
         words = rerooted(raw, cwd, git.Head(commit, "HEAD"))
         words = replace(words, of_base=settings.base_side is not None, of_change=settings.of_change)
+        file = Path(os.path.normpath(cwd / (config_of(words) or "")))
+        if not file.exists():
+            file = checkout / _former_file(file.relative_to(checkout), settings, commit)
+            words = replace(words, flags={**words.flags, "config": str(file)})
         try:
             there = replace(base_settings(words, settings), not_from=settings.repository)
             there = with_own_packages(there, settings.repository)
@@ -115,17 +119,30 @@ def _former(
                 yield former
 
 
-def _require_new(head: Settings, commit: str) -> None:
-    """Raises ExternalError if a suite in the current folder is in the base by another name."""
-    entries = [entry for entry in head.load.suites if not entry.from_file]
-    files = {Path(os.path.normpath(entry.base / entry.path)) for entry in entries}
+def _former_folder(head: Settings, commit: str) -> Path:
+    """The folder from which the current one, with its settings or a suite, was renamed; itself if it is new.
+
+    Raises ExternalError if these were at another place.
+    """
     for was, now in renamed_files(head.repository, commit):
         path = head.repository / now
-        if path.is_relative_to(head.cwd) and (not files or path in files) and is_suite(path):
+        if path.is_relative_to(head.cwd) and (path == head.file_path or is_suite(path)):
+            inside = f"/{path.relative_to(head.cwd)}"
+            if f"/{was}".endswith(inside):
+                return Path(f"/{was}".removesuffix(inside).strip("/"))
             raise ExternalError(
-                f"{now} is {was} in the base {commit[:7]}, which has no folder {head.cwd.name}: run it from a "
-                "folder that both have, or compare with a stored result (--baseline)"
+                f"{now} is {was} in the base {commit[:7]}, which has no folder {head.cwd.name}: compare with a "
+                "stored result (--baseline FILE)"
             )
+    return head.cwd.relative_to(head.repository)
+
+
+def _former_file(path: Path, head: Settings, commit: str) -> str:
+    """The file that was renamed to these settings. Raises ExternalError if none was."""
+    renames = {now: was for was, now in renamed_files(head.repository, commit)}
+    with suppress(KeyError):
+        return renames[path.as_posix()]
+    raise ExternalError(f"it has no settings file {path}")
 
 
 def require_in_base(files: Iterable[Path], there: Settings, head: Settings, *, alone: bool) -> Sequence[str]:

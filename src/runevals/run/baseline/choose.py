@@ -9,7 +9,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.lib.storage.files import relative_name
 from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import Comparison, Conclusion, Finding, Reason, RegressionRule, RunReport, State
 from runevals.records.errors import (
@@ -30,7 +29,6 @@ from runevals.run.provenance import unchanged_commit
 from runevals.run.redaction.redactors import without_patterns
 from runevals.run.request import RunRequest
 from runevals.run.sides import measure_base
-from runevals.settings.places import PLACES
 from runevals.settings.resolve import RawSettings, Settings
 from runevals.verdict.comparability import models_between, other_answers, too_old
 from runevals.verdict.outcome import Baseline, again
@@ -86,10 +84,11 @@ def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBas
     except (ExternalError, InvalidSuite) as error:
         why = f"the base {commit[:7]} cannot be run: {error}"
         if request.settings.rules.on_unknown != "pass":
-            settings = request.settings
-            file = relative_name(settings.file_path or settings.cwd / PLACES[0], settings.repository)
-            ways = "compare with an older or newer commit (--base REF), or let it pass: `on_unknown: pass` in the"
-            raise ExternalError(f"{why}\n{ways} base's {file}") from error
+            side = request.settings.base_side
+            assert side is not None  # noqa: S101 - settled from the same ref
+            ways = "compare with another commit (--base REF) or a stored result (--baseline FILE)"
+            allow = phrase(side.file, f", or let it pass: `on_unknown: pass` in {side.display_name}")
+            raise ExternalError(f"{why}\n{ways}{allow}") from error
         return _not_run(StoredBase(notices=notices, commit=commit), why)
 
 
