@@ -310,7 +310,7 @@ def test_a_project_that_the_base_has_elsewhere_is_no_first_run(repository, runev
     repository.git("mv", "proj/evals.json", "proj2/evals/evals.json")
     monkeypatch.chdir(repository.path / "proj2")
     code, _, err = runevals("run", "--base", "main", "-q", "--target", "command:cat")
-    told = "proj2/evals/evals.json is proj/evals.json in the base"
+    told = "proj2/evals/evals.json is proj/evals.json there"
     ended(code, 3, err, told, "compare with a stored result (--baseline FILE)")
 
 

@@ -169,11 +169,9 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
     except ExternalError as error:
         if compare.share or compare.base_setup:
             raise
-        raise ExternalError(f"{error}{_HOW_TO_PREPARE}") from error
+        how = "its worktree has only what git has: `share` and `base_setup` prepare it"
+        raise ExternalError(f"{error}; {how}") from error
     return Baseline(report=report, source=f"{FRESH} {commit[:7]}", fresh=True)
-
-
-_HOW_TO_PREPARE = "; its worktree has only what git has: `share` and `base_setup` prepare it"
 
 
 def can_run_again(settings: Settings) -> bool:

@@ -60,8 +60,8 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             if settings.target_name is None:
                 raise
             raise NoSuiteFound(f"it has no target '{settings.target_name}': {error.first_line}") from None
-        mcp_config = None if there.load.mcp_config is None else (cwd / there.load.mcp_config).resolve()
-        if mcp_config is not None and mcp_config.is_relative_to(settings.repository.resolve()):
+        mcp_config = (cwd / (there.load.mcp_config or "")).resolve()
+        if mcp_config.is_relative_to(settings.repository.resolve()):
             # By a link from elsewhere, it is the first checkout's.
             there = replace(there, load=replace(there.load, mcp_config=None))
         try:
@@ -130,10 +130,7 @@ def _former_folder(head: Settings, commit: str) -> Path:
             inside = f"/{path.relative_to(head.cwd)}"
             if f"/{was}".endswith(inside):
                 return Path(f"/{was}".removesuffix(inside).strip("/"))
-            raise ExternalError(
-                f"{now} is {was} in the base {commit[:7]}, which has no folder {head.cwd.name}: compare with a "
-                "stored result (--baseline FILE)"
-            )
+            raise ExternalError(f"{now} is {was} there: compare with a stored result (--baseline FILE)")
     return head.cwd.relative_to(head.repository)
 
 
@@ -203,5 +200,6 @@ def change_began_at(settings: Settings) -> str | None:
 
 def is_here(settings: Settings, commit: str) -> bool:
     """Whether git has this commit, fetched by its sha if it had to be."""
-    repository = settings.repository
-    return (git.commit_of(repository, commit) or git.fetch_commit(repository, commit)) is not None
+    return (
+        git.commit_of(settings.repository, commit) or git.fetch_commit(settings.repository, commit)
+    ) is not None

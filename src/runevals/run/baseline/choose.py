@@ -34,7 +34,6 @@ from runevals.verdict.comparability import models_between, other_answers, too_ol
 from runevals.verdict.outcome import Baseline, again
 
 IS_HEAD = "the base is the commit that is checked out: only changes that are not committed are compared"
-_IN_NO_WORKSPACE = ", and workspaces of that commit have none of them"
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
 
@@ -75,7 +74,7 @@ def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBas
     """The commit of `--base`, measured. Raises ExternalError if it cannot be, and that may not pass."""
     repository = request.settings.repository
     in_workspaces = {git.commit_of(repository, ref) for ref in workspace_commits(request.suites)}
-    is_head = f"{IS_HEAD}{_IN_NO_WORKSPACE if commit in in_workspaces else ''}"
+    is_head = IS_HEAD + phrase(commit in in_workspaces, ", and workspaces of that commit have none of them")
     notices = (is_head,) if commit == request.settings.head.commit else ()
     try:
         return StoredBase(baseline=measure(commit), notices=notices)

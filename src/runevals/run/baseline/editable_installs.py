@@ -51,11 +51,8 @@ def _installed_from(there: Settings, repository: Path) -> Iterator[Path]:
             for text in _PATH.findall(file.read_text(encoding="utf-8", errors="replace")):
                 path = resolved_path(Path(text.strip()))
                 if path is not None and path.is_relative_to(repository):
-                    yield (path if file.suffix == ".pth" else _folder_of_package(path)).relative_to(repository)
-
-
-def _folder_of_package(path: Path) -> Path:
-    return path.parent.parent if path.name == "__init__.py" else path.parent
+                    package = path.parent if path.name == "__init__.py" else path
+                    yield (path if file.suffix == ".pth" else package.parent).relative_to(repository)
 
 
 def _prefixes(there: Settings) -> set[Path]:

@@ -44,6 +44,6 @@ def measured_too_little(report: RunReport) -> str | None:
 
 def require_measured(report: RunReport) -> None:
     """Raises ExternalError with its own error for a base's run that measured too little, unless it was stopped."""
-    due = report.cases and report.run.stopped is None
-    if due and (why := measured_too_little(report)) is not None:
+    why = measured_too_little(report)
+    if why is not None and report.cases and report.run.stopped is None:
         raise ExternalError(why)

@@ -60,9 +60,7 @@ class PutBackRunner(Struct, kw_only=True):
         Raises RunevalsError if the head, or the head with everything put back, cannot be run.
         """
         attempts = self.runs(put_back, needed)
-        if attempts is None:
-            return None
-        return outcomes(attempts)
+        return None if attempts is None else outcomes(attempts)
 
     def runs(self, put_back: HunkSet, needed: Mapping[Key, int]) -> Mapping[Key, Sequence[AttemptReport]] | None:
         """As `measure`, with all that is known of each run."""
@@ -107,10 +105,11 @@ class PutBackRunner(Struct, kw_only=True):
             self._close()
             self._write(put_back)
             settings = self._settings()
+            target = settings.target
             if self._target is None:
-                self._target = settings.target
-            elif len(put_back) == len(self.change.hunks):
-                _require_other_target(settings.target, self._target)
+                self._target = target
+            elif target and len(put_back) == len(self.change.hunks) and target.is_deployed_as(self._target):
+                raise InvalidSettings(DEPLOYED)
             suites = suites_of(settings)
             request = replace(
                 self.request,
@@ -171,11 +170,6 @@ def put_back_runner(request: RunRequest, head: str, change: ChangeHunks) -> Iter
             yield runner
         finally:
             runner._close()
-
-
-def _require_other_target(restored: TargetSettings | None, head: TargetSettings) -> None:
-    if restored is not None and restored.is_deployed_as(head):
-        raise InvalidSettings(DEPLOYED)
 
 
 def _cost(attempt: AttemptReport) -> float | None:

@@ -182,12 +182,7 @@ def may_be_reduced(settings: Settings) -> bool:
 
 
 def require_judge(
-    plan: RunPlan,
-    settings: Settings,
-    *,
-    or_without: bool = True,
-    base: RunReport | None = None,
-    of: str = "",
+    plan: RunPlan, settings: Settings, *, or_without: bool = True, base: RunReport | None = None, of: str = ""
 ) -> None:
     """Raises InvalidSettings if checks need a judge and none is configured, naming the cases.
 
@@ -203,14 +198,13 @@ def require_judge(
     if needing and not settings.no_judge:
         removed = [] if base is None else [*_removed_checks(plan, base)]
         names = first_of([f"{key} ({name})" for key, name in needing.items()], 5)
-        without = or_without and ", or run without those checks: --no-judge"
+        without = phrase(or_without, ", or run without those checks: --no-judge")
         if or_without and alone:
             without = ", or write checks that need none (runevals evaluators lists them): there are no others here"
         raise InvalidSettings(
             f"{len(needing)} of {of}{len(plan.cases)} cases ask for a judge, but none is configured: {names}\n"
             "Name one with --judge-model MODEL (with OPENAI_API_KEY set) or `judge:` in runevals.yaml"
-            f"{without or ''}"
-            + phrase(short_list(removed, 5), "\nThe change removes checks that the base has: {}")
+            f"{without}" + phrase(short_list(removed, 5), "\nThe change removes checks that the base has: {}")
         )
 
 
