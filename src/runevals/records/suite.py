@@ -122,6 +122,7 @@ class Suite(Struct, frozen=True, kw_only=True, gc=False):
     files: tuple[Path, ...] = ()  # that it names and that were read into it
     skill: Path | None = None  # the folder of the skill that it is for
     skill_name: str | None = None  # as the file names that skill
+    messages: tuple[Message, ...] = ()  # with variables, of a prompt file: they are under test
 
     @property
     def errors(self) -> tuple[FileProblem, ...]:

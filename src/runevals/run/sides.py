@@ -30,8 +30,8 @@ from runevals.run.url_sources import with_texts
 from runevals.run.world.build import real_world, require_judge
 from runevals.settings.resolve import Settings
 from runevals.suites import load as loading
-from runevals.suites.dialects import prompt_yml
 from runevals.suites.plan import asks_judge_or_user, judged_checks, part_of
+from runevals.suites.prompt import on_prompt_of
 from runevals.verdict.outcome import Baseline
 
 HEAD = "head"
@@ -127,13 +127,13 @@ def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
             rules=settings.rules,
         )
         suites = base_suites(borrowed, settings, commit)
-        if any(suite.dialect == prompt_yml.NAME for suite in suites.suites):
-            raise InvalidSettings("its prompts are what is under test, and the base has others")
         quarantined = quarantine_of(borrowed, suites).cases
         of_head = tuple(
             replace(
                 suite, cases=tuple(_in_head(case, of_base.repository, settings.repository) for case in suite.cases)
             )
+            if not suite.messages
+            else on_prompt_of(suite, request.suites.suites)
             for suite in suites.suites
         )
         suites = replace(suites, suites=of_head, quarantined=quarantined)

@@ -15,7 +15,7 @@ from runevals.lib.text.numbers import plural
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables, variables_in
 from runevals.records import Case, FileProblem, Message, PromptTemplate, Suite
-from runevals.records.errors import InvalidSuite
+from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.suites.dialects import eval_samples, prompt_yml, rows, skill_cases
 from runevals.suites.dialects.variables import texts_of
 
@@ -45,6 +45,20 @@ def with_prompts(
         return _with_template(case, _values(case, suite.dialect), template) if runs(case) else case
 
     return tuple(replace(suite, cases=tuple(prepare(case, suite) for case in suite.cases)) for suite in suites)
+
+
+def on_prompt_of(suite: Suite, suites: Sequence[Suite]) -> Suite:
+    """A prompt file's cases, with the messages and the model that it has in `suites`. Raises RunevalsError."""
+    for head in suites:
+        if head.path == suite.path and head.messages:
+            template = PromptTemplate(display_path=head.path, messages=head.messages)
+            asked = {"model": head.cases[0].model, "parameters": head.cases[0].parameters, "opening": ()}
+            bare = [
+                replace(case, turns=(replace(case.turns[0], prompt=""),), variables=case.metadata, **asked)
+                for case in suite.cases
+            ]
+            return with_prompts([replace(suite, cases=tuple(bare), dialect="")], template, lambda _: True)[0]
+    raise InvalidSettings(f"{suite.path} has no prompt in the change, on which its old form could be run")
 
 
 def prompt_problems(

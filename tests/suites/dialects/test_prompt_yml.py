@@ -146,23 +146,46 @@ def test_a_changed_test_row_or_evaluator_is_an_edited_case(project, runevals, se
     assert [(change["key"][:2], change["change"]) for change in changes] == [("p-", "edited")]
 
 
-def test_editing_all_test_data_does_not_hide_a_worse_prompt(repository, runevals, server):
+WORSE = ("Answer in", "Répondez en")
+EDITED_ROWS = ("language: ", "language: very ")
+STRICTER = ("names it, string: {contains", "ends, string: {endsWith")
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected", "says"),
+    [
+        ([STRICTER], 0, ""),
+        ([EDITED_ROWS], 0, ""),
+        ([EDITED_ROWS, WORSE], 1, ""),
+        ([STRICTER, WORSE], 1, ""),
+        (
+            [("Capital of", "{{tone}}, capital of"), ("{id", "{tone: now, id")],
+            3,
+            "case 'fr' has no variable 'tone'",
+        ),
+    ],
+)
+def test_the_old_form_of_test_data_and_evaluators_is_run_on_the_prompt_of_the_change(
+    repository, runevals, server, edits, expected, says
+):
+    """The messages are under test; rows and evaluators are cases, and an edit of them hides no worse prompt."""
     repository.git("checkout", "-q", "main")
     (repository.path / "runevals.yaml").unlink()
     ids = PROMPT.replace("{country: France", "{id: fr, country: France").replace(
         "{country: 日本", "{id: jp, country: 日本"
     )
+    ids = ids.replace("expected: 東京", "expected: 東京です")
     repository.write("evals/capitals.prompt.yml", ids)
     repository.write("runevals.yaml", "suites: [evals/capitals.prompt.yml]\n")
     repository.git("add", "-A")
     repository.git("commit", "-qm", "prompts")
     repository.git("checkout", "-q", "-B", "change")
-    worse = ids.replace("Answer in", "Répondez en").replace("language: ", "language: very ")
-    repository.write("evals/capitals.prompt.yml", worse)
-    repository.git("commit", "-qam", "worse")
+    for old, new in edits:
+        ids = ids.replace(old, new)
+    repository.write("evals/capitals.prompt.yml", ids)
+    repository.git("commit", "-qam", "edited")
     code, out, err = runevals("--base", "main", "-o", "out.json")
-    assert code != 0, out + err
-    assert "its prompts are what is under test" in out
+    ended(code, expected, out + err, says)
 
 
 @pytest.mark.parametrize("of", [3, 5])

@@ -67,7 +67,9 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
         cases, alike = with_numbered_keys(cases, lambda index: pointer(("testData", index)), "id")
         problems += alike
     description = document.get("description") if isinstance(document.get("description"), str) else None
-    return suite_of(source.path, NAME, cases, sorted_by_position(problems), description=description)
+    messages = tuple(Message(role=one["role"], content=one["content"]) for one in document["messages"] if cases)
+    by_position = sorted_by_position(problems)
+    return suite_of(source.path, NAME, cases, by_position, description=description, messages=messages)
 
 
 def _expected_problems(source: Source, cases: Sequence[Case], entries: Sequence[Any]) -> Iterator[FileProblem]:
