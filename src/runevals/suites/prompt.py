@@ -52,9 +52,9 @@ def on_prompt_of(suite: Suite, suites: Sequence[Suite]) -> Suite:
     for head in suites:
         if head.path == suite.path and head.messages:
             template = PromptTemplate(display_path=head.path, messages=head.messages)
-            asked = {"model": head.cases[0].model, "parameters": head.cases[0].parameters, "opening": ()}
+            of_head = {"model": head.cases[0].model, "parameters": head.cases[0].parameters, "opening": ()}
             bare = [
-                replace(case, turns=(replace(case.turns[0], prompt=""),), variables=case.metadata, **asked)
+                replace(case, turns=(replace(case.turns[0], prompt=""),), variables=case.metadata, **of_head)
                 for case in suite.cases
             ]
             return with_prompts([replace(suite, cases=tuple(bare), dialect="")], template, lambda _: True)[0]
