@@ -169,9 +169,7 @@ def is_change(event: Event) -> bool:
 
 def deciding_commit(event: Event) -> str | None:
     """The commit that decides over the checkout, if that is a change and its event names it."""
-    if is_change(event) or is_elsewhere(event):
-        return job_of(event).base
-    return event.sha or None
+    return job_of(event).base if is_change(event) or is_elsewhere(event) else event.sha or None
 
 
 def is_guarded(event: Event) -> bool:

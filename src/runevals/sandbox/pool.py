@@ -117,9 +117,7 @@ class Sandbox:
         A plain pattern needs no worker.
         """
         plain_answer = _plain_answer_of(call)
-        if plain_answer is not None:
-            return plain_answer
-        return self._run(call, _engine(call))
+        return plain_answer if plain_answer is not None else self._run(call, _engine(call))
 
     @staticmethod
     def is_quick(call: Call) -> bool:

@@ -53,6 +53,4 @@ def _cosine(a: Counter[str], b: Counter[str]) -> float:
 
 
 def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    if not a and not b:
-        return 1.0
-    return len(a & b) / len(a | b)
+    return 1.0 if not a and not b else len(a & b) / len(a | b)

@@ -50,6 +50,4 @@ def _normal(value: object) -> object:
         return value if value.isascii() else unicodedata.normalize("NFC", value)
     if isinstance(value, Mapping):
         return {_normal(str(key)): _normal(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_normal(item) for item in value]
-    return value
+    return [_normal(item) for item in value] if isinstance(value, list | tuple) else value

@@ -15,9 +15,7 @@ def as_text(value: object) -> str:
         return value
     if value is None:
         return ""
-    if is_number(value):
-        return number_text(value)
-    return json.dumps(value, ensure_ascii=False)
+    return number_text(value) if is_number(value) else json.dumps(value, ensure_ascii=False)
 
 
 def texts_of(values: Mapping[str, object]) -> dict[str, str]:
