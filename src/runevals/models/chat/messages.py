@@ -114,9 +114,10 @@ def reply(message: Mapping[str, Any], latency_s: float, *, from_cache: bool) -> 
     )
     texts = [block for block in blocks if block["type"] == "text"]
     stop = text_of(message.get("stop_reason"))
+    explanation = text_of((message.get("stop_details") or {}).get("explanation"))
     return ChatReply(
         text=joined(texts, "text") if texts else None,
-        refusal=_refusal(message) if stop == "refusal" and not texts else None,
+        refusal=(explanation or NO_EXPLANATION) if stop == "refusal" and not texts else None,
         tool_calls=tuple(_call(block) for block in blocks if block["type"] == "tool_use"),
         items=tuple(blocks),
         finish_reason=stop,
@@ -130,10 +131,6 @@ def reply(message: Mapping[str, Any], latency_s: float, *, from_cache: bool) -> 
         response_id=text_of(message.get("id")),
         from_cache=from_cache,
     )
-
-
-def _refusal(message: Mapping[str, Any]) -> str:
-    return text_of((message.get("stop_details") or {}).get("explanation")) or NO_EXPLANATION
 
 
 def _call(block: Mapping[str, Any]) -> RequestedCall:
