@@ -189,7 +189,8 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
             except InvalidSuite as error:
                 broken += error.problems
             else:
-                if discovered.folder is not None and _is_no_samples(suite, path):
+                beside = path.name.startswith(("report", "health", "_"))  # what a tool wrote beside samples
+                if discovered.folder is not None and suite.dialect == eval_samples.NAME and beside:
                     notices.append(f"skipped by its name: {display_path(path, request.repository)}")
                     continue
                 if entry is None and (why := _not_measurable(suite, request)) is not None:
@@ -374,11 +375,6 @@ def _require_own(path: Path, request: LoadRequest) -> None:
         return
     reason = "leads to git's own files" if real.is_relative_to(root) else "leads out of the repository"
     raise unreadable(str(path), f"{reason} by a link; put the suite itself here", rule="meaning")
-
-
-def _is_no_samples(suite: Suite, path: Path) -> bool:
-    """Whether a file that looks like samples is what a tool wrote beside them."""
-    return suite.dialect == eval_samples.NAME and path.name.startswith(("report", "health", "_"))
 
 
 def _samples_together(suites: Sequence[Suite], folder: str) -> list[Suite]:

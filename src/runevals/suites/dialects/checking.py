@@ -100,8 +100,10 @@ def needs_expected(spec: EvaluatorSpec) -> bool:
         return False  # reported as another problem
 
 
-def without_expected(cases: Sequence[Case], noun: str) -> Iterable[FileProblem]:
-    """A warning for checks that are skipped in cases without an expected text."""
+def without_expected(
+    source: Source, root: JsonPath, cases: Sequence[Case], rows: Iterable[tuple[int, Mapping[str, Any]]], noun: str
+) -> Iterable[FileProblem]:
+    """A warning for checks that are skipped in cases without an expected text, and for keys that misspell it."""
     skipped: dict[str, dict[int, Case]] = {}
     for case in cases:
         for spec in (spec for turn in case.turns if turn.expected is None for spec in turn.checks):
@@ -116,13 +118,10 @@ def without_expected(cases: Sequence[Case], noun: str) -> Iterable[FileProblem]:
             f"as {'it has' if len(locations) == 1 else 'they have'} no expected text{_in_lines(locations)}"
         )
         yield FileProblem(location=locations[0], pointer="", message=message, level="warning")
-
-
-def misspelt_expected(source: Source, json_path: JsonPath, fields: Mapping[str, Any]) -> Iterable[FileProblem]:
-    """A key that is probably a misspelt `expected`, if a check needs that text."""
-    if "expected" not in fields and (key := nearest("expected", fields, least=MISSPELT)) is not None:
-        message = f"'{key}' is not read as the expected text; did you mean 'expected'?"
-        yield source.problem((*json_path, key), message, key=True, rule="unknown-key")
+    for index, row in rows if alike else ():
+        if "expected" not in row and (key := nearest("expected", row, least=MISSPELT)) is not None:
+            message = f"'{key}' is not read as the expected text; did you mean 'expected'?"
+            yield source.problem((*root, index, key), message, key=True, rule="unknown-key")
 
 
 def unread_keys(

@@ -7,7 +7,7 @@ rewritten prompt is compared, case by case, with the old one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -23,7 +23,6 @@ from runevals.lib.text.variables import VARIABLE, fill_variables
 from runevals.records import LABELS, Case, FileProblem, Message, Suite, Turn
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects.checking import (
-    misspelt_expected,
     schema_problems,
     sorted_by_position,
     suite_of,
@@ -63,21 +62,13 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
         reader = _Reader.of(source, document)
         cases = [reader.case(index, entry) for index, entry in enumerate(document["testData"])]
         problems += [*reader.problems, *reader.evaluators.problems]
-        problems += _expected_problems(source, cases, document["testData"])
+        problems += without_expected(source, ("testData",), cases, enumerate(document["testData"]), "case")
         cases, alike = with_numbered_keys(cases, lambda index: pointer(("testData", index)), "id")
         problems += alike
     description = document.get("description") if isinstance(document.get("description"), str) else None
     messages = tuple(Message(role=one["role"], content=one["content"]) for one in document["messages"] if cases)
     by_position = sorted_by_position(problems)
     return suite_of(source.path, NAME, cases, by_position, description=description, messages=messages)
-
-
-def _expected_problems(source: Source, cases: Sequence[Case], entries: Sequence[Any]) -> Iterator[FileProblem]:
-    """What is wrong with the expected texts that checks need."""
-    missing = list(without_expected(cases, "case"))
-    yield from missing
-    for index, entry in enumerate(entries if missing else ()):
-        yield from misspelt_expected(source, ("testData", index), entry)
 
 
 class _Reader(Struct, frozen=True, kw_only=True):

@@ -33,7 +33,6 @@ from runevals.records.errors import InvalidSuite, UnrecognisedSuite
 from runevals.suites.dialects.checking import (
     evaluator_problems,
     expected_problems,
-    misspelt_expected,
     needs_expected,
     sorted_by_position,
     suite_of,
@@ -208,7 +207,8 @@ def load(source: Source, options: LoadOptions) -> Suite:
         specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
         problems += _evaluator_problems(source, specs, names, every, options)
         cases = [_case(source, (*root, index), row, specs, scored=options.evaluate_only) for index, row in rows]
-        problems += _without_expected(source, root, cases, rows)
+        if any("expected" in row for _, row in rows):  # if all lack it, that is an error by itself
+            problems += without_expected(source, root, cases, rows, "row")
         for index, row in rows:
             if has_other_chat(row):
                 message = "holds prompts beside the row's own; keep one of the two"
@@ -222,17 +222,6 @@ def load(source: Source, options: LoadOptions) -> Suite:
 def _of_foundry(name: str) -> str:
     """Our name of an evaluator of Microsoft's Foundry, such as `builtin.relevance`."""
     return name.removeprefix(_OF_FOUNDRY).title() if name.startswith(_OF_FOUNDRY) else name
-
-
-def _without_expected(
-    source: Source, root: JsonPath, cases: Sequence[Case], rows: Sequence[tuple[int, Mapping[str, Any]]]
-) -> list[FileProblem]:
-    """What is wrong with rows that lack a text which checks need; if all do, that is an error by itself."""
-    if not any("expected" in row for _, row in rows):
-        return []
-    missing = list(without_expected(cases, "row"))
-    misspelt = (misspelt_expected(source, (*root, index), row) for index, row in rows if missing)
-    return [*missing, *(problem for problems in misspelt for problem in problems)]
 
 
 def _evaluator_problems(
