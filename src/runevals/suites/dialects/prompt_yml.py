@@ -58,7 +58,9 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
         raise UnrecognisedSuite([source.problem((), message, rule="unknown-format")])
     problems = schema_problems(source, NAME)[0]
     cases: list[Case] = []
+    messages: tuple[Message, ...] = ()
     if not any(problem.level == "error" for problem in problems):
+        messages = tuple(Message(role=one["role"], content=one["content"]) for one in document["messages"])
         reader = _Reader.of(source, document)
         cases = [reader.case(index, entry) for index, entry in enumerate(document["testData"])]
         problems += [*reader.problems, *reader.evaluators.problems]
@@ -66,7 +68,6 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
         cases, alike = with_numbered_keys(cases, lambda index: pointer(("testData", index)), "id")
         problems += alike
     description = document.get("description") if isinstance(document.get("description"), str) else None
-    messages = tuple(Message(role=one["role"], content=one["content"]) for one in document["messages"] if cases)
     by_position = sorted_by_position(problems)
     return suite_of(source.path, NAME, cases, by_position, description=description, messages=messages)
 
