@@ -268,8 +268,10 @@ def in_projects_of(base: RunReport, head: RunReport) -> RunReport:
 
     Raises InvalidSettings for a test of the base that may be of any of them.
     """
+    if head.run.target.type != "junit":
+        return base
     projects: dict[Key, dict[str, str]] = {(case.suite, case.key): {} for case in head.cases}
-    for case in head.cases if head.run.target.type == "junit" else ():
+    for case in head.cases:
         suite, _, folder = case.suite.removesuffix(")").rpartition(" (")
         projects.setdefault((suite, case.key), {})[folder] = case.suite
     cases = [_in_project(case, projects.get((case.suite, case.key), {})) for case in base.cases]

@@ -89,7 +89,9 @@ def apply_gates(
     """
     if rules.labels_of_base and comparison is not None:
         report, comparison = labelled_as_on_base(report, comparison)
-    in_sight = replace(report, cases=tuple(case for case in report.cases if not case.quarantined))
+    in_sight = report
+    if any(case.quarantined for case in report.cases):  # without any, they need not fit in memory
+        in_sight = replace(report, cases=tuple(case for case in report.cases if not case.quarantined))
     results = [(gate, _of_settings(gate, in_sight, comparison, mark, against)) for gate in rules.gates]
     own = [_warned(result) if gate.level == "warn" else result for gate, result in results]
     replaced = {gate.name for gate in rules.gates}
@@ -108,9 +110,8 @@ def measured(report: RunReport, limit: float) -> GateResult:
     state = GateState.PASSED if share <= limit + _TOLERANCE and any_measured else GateState.FAILED
     if not unmeasured:
         left_out = phrase(report.run.settings.get("no_judge"), _WITHOUT_JUDGE)
-        reason = (
-            "every case was measured" if any_measured else f"no case has anything that could be measured{left_out}"
-        )
+        nothing = f"no case has anything that could be measured{left_out}"
+        reason = "every case was measured" if any_measured else nothing
     else:
         reason = _not_measured(unmeasured, len(report.cases))
     return GateResult(name="measured", state=state, reason=reason, observed=share, limit=limit)

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import re
+from runevals.lib.text.escape import pattern_of
 
 _CJK = (
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U000323af"
 )
-_TOKEN = f"[{_CJK}]|[^\\W_{_CJK}]+"  # compiled where it is used: that takes longer than an import
+_TOKEN = f"[{_CJK}]|[^\\W_{_CJK}]+"
+_RUN = f"[{_CJK}]+|[^\\W_{_CJK}]+"
+_CJK_FIRST = f"[{_CJK}]"
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def tokens(text: str) -> list[str]:
     """Lower-cased runs of letters and digits; each CJK character by itself."""
-    return re.findall(_TOKEN, text.lower())
+    return pattern_of(_TOKEN).findall(text.lower())
 
 
 def words_in(chunk: str) -> int:
     """How many words are in a text without white space: one, or those between and of its CJK characters."""
-    has_some = not chunk.isascii() and re.search(f"[{_CJK}]", chunk)
-    return len(re.findall(_TOKEN, chunk)) if has_some else 1
+    has_some = not chunk.isascii() and pattern_of(_CJK_FIRST).search(chunk)
+    return len(pattern_of(_TOKEN).findall(chunk)) if has_some else 1
 
 
 def bigram_tokens(text: str) -> list[str]:
     """Lower-cased runs of letters and digits; CJK characters in pairs of neighbours, a lone one by itself."""
     result: list[str] = []
-    for run in re.findall(f"[{_CJK}]+|[^\\W_{_CJK}]+", text.lower()):
-        if len(run) > 1 and re.match(f"[{_CJK}]", run):
+    for run in pattern_of(_RUN).findall(text.lower()):
+        if len(run) > 1 and pattern_of(_CJK_FIRST).match(run):
             result += [run[start : start + 2] for start in range(len(run) - 1)]
         else:
             result.append(run)
@@ -36,5 +38,5 @@ def bigram_tokens(text: str) -> list[str]:
 
 def answer_tokens(text: str, *, case_sensitive: bool) -> list[str]:
     """Tokens for PartialMatch: runs of letters and digits without a/an/the, each CJK character by itself."""
-    words = re.findall(_TOKEN, text if case_sensitive else text.casefold())
+    words = pattern_of(_TOKEN).findall(text if case_sensitive else text.casefold())
     return [word for word in words if word.casefold() not in _ARTICLES]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 # C0 and C1 controls but tab and line feed, bidi controls, zero-width characters, line separators, noncharacters,
 # lone surrogates, tag characters; fillers, and variation selectors that can only carry a hidden text: in a row,
@@ -20,6 +21,7 @@ _INVISIBLE = re.compile(
     f"\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f{_FILLERS}]|{_SELECTORS}"
 )
 _HIDING = f"[\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f{_FILLERS}]|{_SELECTORS}"
+pattern_of = cache(re.compile)  # one is compiled when it is used: that may take longer than an import
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _LIVE = re.compile(r"[!\[\]<>&`*_~|@#\\:/]")
@@ -44,7 +46,7 @@ def visible(text: str) -> str:
 
 def revealed(text: str) -> str:
     """`text` with invisible and reordering characters as escapes; joiners of scripts stay."""
-    return re.sub(_HIDING, _escape, text)
+    return pattern_of(_HIDING).sub(_escape, text)
 
 
 def one_line(text: str, limit: int = 200) -> str:
