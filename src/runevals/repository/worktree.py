@@ -44,8 +44,9 @@ def _remove_worktree(repository: Path, path: Path) -> None:
 
 def _remove_abandoned(repository: Path) -> None:
     """Removes the worktrees of killed processes, whose locks are free."""
-    some = any(Path(tempfile.gettempdir()).glob(f"{_WORKTREE}*"))  # mostly none: git need not be asked
-    for line in ((some and git(repository, "worktree", "list", "--porcelain")) or "").splitlines():
+    if not any(Path(tempfile.gettempdir()).glob(f"{_WORKTREE}*")):
+        return  # as mostly: git need not be asked
+    for line in (git(repository, "worktree", "list", "--porcelain") or "").splitlines():
         path = Path(line.removeprefix("worktree "))
         if line.startswith("worktree ") and _is_ours(path):
             with suppress(AlreadyLocked), file_lock(path.parent / _LOCK, required=True):

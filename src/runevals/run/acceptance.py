@@ -91,9 +91,8 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
     again = accepted(conclusion, rest, gates, rules, acceptance_headline(acceptance))
     if again.verdict.exit_code == GATE_FAILED:
         cases = short_list([loss.case for loss in acceptance.losses])
-        return with_caveat(
-            conclusion, f"@{acceptance.by} accepted {cases}; what else is lost still blocks", acceptance.losses
-        )
+        caveat = f"@{acceptance.by} accepted {cases}; what else is lost still blocks"
+        return with_caveat(conclusion, caveat, acceptance.losses)
     if again.verdict.exit_code:
         return again
     results = tuple(_accepted_gate(*both, acceptance) for both in zip(conclusion.gates, gates, strict=True))

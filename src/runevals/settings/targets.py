@@ -103,9 +103,8 @@ def _of_models(
 def check_against(against: object, source: str, targets: TargetChoice) -> None:
     """Raises InvalidSettings if there is nothing of this name to compare with, or only the target itself."""
     known = (*OF_SKILL, NONE, *targets.known)
-    removed = phrase(
-        short_list(targets.removed, 5), "; the change removes {} from `targets`: remove `against`, too"
-    )
+    way = "; the change removes {} from `targets`: remove `against`, too"
+    removed = phrase(short_list(targets.removed, 5), way)
     if against is None or against == NONE:
         return
     if against not in known:
@@ -116,8 +115,7 @@ def check_against(against: object, source: str, targets: TargetChoice) -> None:
     alone = against in targets.known and not targets.several
     if alone and (source.startswith("--") or len(targets.known) == 1):
         why = "the target would be compared with itself" if against == targets.name else "it does not run"
-        way = removed or "; name another, or choose no target"
-        raise InvalidSettings(f"{source} is {against}: {why}{way}")
+        raise InvalidSettings(f"{source} is {against}: {why}{removed or '; name another, or choose no target'}")
 
 
 def choose_one(names: Sequence[str]) -> str:

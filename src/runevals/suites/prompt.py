@@ -50,7 +50,7 @@ def with_prompts(
 def on_prompt_of(suite: Suite, suites: Sequence[Suite]) -> Suite:
     """A prompt file's cases, with the messages and the model that it has in `suites`. Raises RunevalsError."""
     for head in suites:
-        if head.path == suite.path and head.messages:
+        if head.path == suite.path and head.messages and head.cases:
             template = PromptTemplate(display_path=head.path, messages=head.messages)
             of_head = {"model": head.cases[0].model, "parameters": head.cases[0].parameters, "opening": ()}
             bare = [

@@ -77,9 +77,8 @@ def command(
 def _run(context: click.Context, begun: Scaffold) -> None:
     say("\nThe first run:\n")
     try:
-        context.invoke(
-            run, paths=begun.paths, **begun.options, repeat=1
-        )  # only to see that it works, as every run costs
+        # Only to see that it works, as every run costs.
+        context.invoke(run, paths=begun.paths, **begun.options, repeat=1)
     except click.exceptions.Exit as ended:
         if ended.exit_code != 0:
             raise

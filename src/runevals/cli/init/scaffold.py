@@ -71,9 +71,8 @@ def own_project(options: Mapping[str, Any], prompt_name: str | None) -> Path | N
     runs_skills = settings.target is not None and settings.target.traits.brings_skills
     if above and (options.get("target") or ((here / SKILL).is_file() and not runs_skills)):
         values = {"target": options.get("target"), "judge": options.get("judge")}
-        written = _write(
-            here / starter.SETTINGS, starter.starter_settings(values, repeats=False, is_starter=False)
-        )
+        text = starter.starter_settings(values, repeats=False, is_starter=False)
+        written = _write(here / starter.SETTINGS, text)
         say(f"{_line(written, here)}, as the settings above are those of another project")
         return None
     prompt = prompt_file(settings, prompt_name, asks=False)
@@ -134,10 +133,9 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     lacking = what_lacks(settings, raw)
     first = [] if is_new else list(_not_named(settings, prompt, target))
     first += [f"  for the {one.name}: {one.fix}" for one in lacking]
-    marked = (
-        prompt.name and not (loaded.suites or prompt.is_suite) and f", instead of those marked “{PLACEHOLDER}”"
-    )
-    first.append(f"  put your own cases into the suite{marked or ''}, then: {_there(settings, here, 'runevals')}")
+    is_starter = prompt.name and not (loaded.suites or prompt.is_suite)
+    marked = phrase(is_starter, f", instead of those marked “{PLACEHOLDER}”")
+    first.append(f"  put your own cases into the suite{marked}, then: {_there(settings, here, 'runevals')}")
     steps = _next_steps(settings, prompt, first, here, github=github)
     return Scaffold(
         options={} if is_new else {"target": target, "judge": judge},  # a new settings file names them
@@ -161,8 +159,9 @@ def begin_below(options: Mapping[str, Any], name: str | None, *, github: bool) -
     """What to run in a folder that is no project and has some below; with `github`, also writes their workflow."""
     settings = resolved_settings(options)
     way = way_to_projects(settings.cwd)
-    begun = (name, options.get("target"), settings.file_path, _suites(settings).suites)
-    if not way or any(begun) or first_prompt(settings).name:
+    if not way or any((name, options.get("target"), settings.file_path)):
+        return
+    if _suites(settings).suites or first_prompt(settings).name:
         return
     settings = next((one for _, one in workflow.projects_of(settings)), settings)
     yield from _workflow(settings, Path.cwd()) if github else ()

@@ -200,6 +200,5 @@ def change_began_at(settings: Settings) -> str | None:
 
 def is_here(settings: Settings, commit: str) -> bool:
     """Whether git has this commit, fetched by its sha if it had to be."""
-    return (
-        git.commit_of(settings.repository, commit) or git.fetch_commit(settings.repository, commit)
-    ) is not None
+    repository = settings.repository
+    return (git.commit_of(repository, commit) or git.fetch_commit(repository, commit)) is not None

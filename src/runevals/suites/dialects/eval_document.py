@@ -387,7 +387,8 @@ class _Loader:
     def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, checks: Checks, location: Location) -> Turn:
         expected = raw.get("expected_response")
         specs = tuple(checks.values())
-        response = raw.get("response") if self.options.evaluate_only else None
+        text = raw.get("response") if self.options.evaluate_only else None
+        recorded = None if text is None else Response(text=text, citations=_citations(raw.get("citations")))
         if expected is None:
             if needing := [name for name, spec in checks.items() if needs_expected(spec)]:
                 message = f"expected_response is missing, but {', '.join(needing)} compares with it"
@@ -401,9 +402,7 @@ class _Loader:
             expected=expected,
             context=raw.get("context", self.context),
             checks=specs,
-            recorded=None
-            if response is None
-            else Response(text=response, citations=_citations(raw.get("citations"))),
+            recorded=recorded,
             location=location,
         )
 
