@@ -224,19 +224,25 @@ def test_tests_of_pytest_are_run_again_whatever_their_parameters_where_their_set
 
 
 @pytest.mark.parametrize(
-    ("folder", "told"),
+    ("folder", "other", "told"),
     [
-        ("a", ["1 of 4 cases regressed", "5/5 → 0/5 on fresh runs"]),
+        ("a", ":", ["1 of 4 cases regressed", "5/5 → 0/5 on fresh runs"]),
+        (
+            "a",  # and the project beside it has no such test
+            'mkdir {output}/b; echo "<testsuites/>" >{output}/b/junit.xml',
+            ["1 of 4 cases regressed", "5/5 → 0/5 on fresh runs"],
+        ),
         (
             ".",
+            ":",
             ["rerun wrote t.one of pytest, and no result of t.one of pytest (a); JUnit XML of that suite goes"],
         ),
     ],
 )
 def test_a_test_of_one_of_several_projects_is_run_again_into_the_folder_of_its_project(
-    repository, runevals, folder, told
+    repository, runevals, folder, other, told
 ):
-    writes = f"d={{output}}/{folder}; mkdir -p $d; cp a/one.xml $d/junit.xml"
+    writes = f"d={{output}}/{folder}; mkdir -p $d; cp a/one.xml $d/junit.xml; {other}"
     repository.write("runevals.yaml", f"version: 1\nrerun: [sh, -c, '{writes}']\n")
     one = "<testsuite name='pytest'><testcase classname='t' name='one'>{}</testcase>{}</testsuite>"
     two = "<testcase classname='t' name='two'/>"

@@ -291,18 +291,18 @@ def _in_project(case: CaseReport, suites: Mapping[str, str]) -> CaseReport:
     return replace(case, suite=names[0])
 
 
-def in_suites_of(report: RunReport, other: RunReport, folder: str = "") -> RunReport:
+def in_suites_of(report: RunReport, other: RunReport) -> RunReport:
     """`report` with its suites called as in `other`: with their model if that has several, without if it has one.
 
-    Otherwise the cases of one model would be compared with those of another. `folder`: that of JUnit XML.
+    Otherwise the cases of one model would be compared with those of another.
     """
     own, there = ({case.suite: None for case in one.cases} for one in (report, other))
     if own.keys() <= there.keys():
         return report
     from runevals.imports.results import suite_of  # most comparisons need no format of another tool
 
-    owners, of_other = filter(None, (folder, report.run.target.model)), other.run.target.model
-    names = {suite: suite_of(suite, owner) for owner in owners for suite in own}
+    model, of_other = report.run.target.model, other.run.target.model
+    names = {suite: suite_of(suite, model) for suite in own if model}
     names |= {suite_of(suite, of_other): suite for suite in there if of_other}
     new = {suite: name for suite in own if suite not in there and (name := names.get(suite)) in there}
     if not new or not own.keys().isdisjoint(new.values()):

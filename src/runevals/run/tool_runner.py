@@ -128,7 +128,7 @@ class ToolRunner(Runner, kw_only=True):
         return {key: attempt for key, attempt in attempts.items() if attempt is not None}
 
     def _attempt(self, side: RunSide, pair: Pair) -> AttemptReport | None:
-        from runevals.imports.results import read_results
+        from runevals.imports.results import read_results, suite_of
 
         settings = self.request.settings if side == "head" else self._base_settings
         assert settings is not None  # noqa: S101 - the base was opened
@@ -149,8 +149,10 @@ class ToolRunner(Runner, kw_only=True):
                 return None
         of_run = self.request.settings
         report = without_content(report_without_either(report, of_run), of_run.redaction.redact)
-        report = in_suites_of(report, self.head, os.path.relpath(Path(run.path).parent, folder))
-        fresh = next((one for one in report.cases if (one.suite, one.key) == (case.suite, case.key)), None)
+        report = in_suites_of(report, self.head)
+        of_folder = [suite_of(one.suite, os.path.relpath(Path(one.file).parent, folder)) for one in report.cases]
+        results = {(suite, one.key): one for suite, one in zip(of_folder, report.cases, strict=True)}
+        fresh = (results | {(one.suite, one.key): one for one in report.cases}).get((case.suite, case.key))
         if fresh is None or not fresh.attempts:
             there = short_list([f"{one.key} of {one.suite}" for one in report.cases])
             place = phrase(case.suite.partition(" (")[2][:-1], "; JUnit XML of that suite goes into {{output}}/{}")

@@ -88,8 +88,6 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
             f"{place}: the root element is <{root.name}>{what}; JUnit XML has <testsuites> or <testsuite>"
         )
     tests = list(_tests(root, file.display_path, "", ""))
-    if not tests:
-        raise InvalidDocument(f"{file.display_path} has no test case")
     names = _Names(tests, parameters_are_attempts=parameters_are_attempts)
     again = sum(number - 1 for number in Counter(names.identity(test) for test in tests).values())
     started = [at for suite in _suites(root) if (at := moment(suite.attributes.get("timestamp"))) is not None]
@@ -110,6 +108,8 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
 def _why_incomplete(root: XmlElement, tests: Sequence[_Test], display_path: str) -> Iterator[str]:
     """Why these are not all results of what was run: a file must add up, and every end must be a known one."""
     suites = list(_suites(root))
+    if not tests:
+        yield f"{display_path} has no test case"
     yield from filter(None, (f"{display_path}:{place}" for suite in suites for place in _failures_outside(suite)))
     yield from (f"{display_path}:{suite.line}: {why}" for suite in suites for why in _missing(suite))
     yield from filter(None, map(_unknown_status, tests))
