@@ -46,3 +46,18 @@ def test_a_base_of_several_targets_is_a_file(project, runevals, source):
     (project.path / "bases").mkdir()
     code, out, err = runevals("run", "--baseline", source)
     ended(code, 2, out + err, "baseline: of several targets, it is a file (base.json means base.a.json")
+
+
+def test_the_task_for_an_assistant_is_of_the_targets_that_failed(project, runevals):
+    project.write("evals.json", {**SUITE, "default_evaluators": {"contains": {}}})
+    project.write("agent.py", "def a(prompt):\n return 'Paris or Lima'\ndef b(prompt):\n return 'Quito'\n")
+    targets = {name: {"type": "python", "function": f"agent.py:{name}"} for name in "ab"}
+    gates = [{"metric": "pass_rate", "op": ">=", "limit": 0.9}]
+    project.write("runevals.yaml", {"targets": targets, "gates": gates})
+    code, out, err = runevals("run", "-q", "-o", "fix.md", "-o", "benchmark.json")
+    ended(code, 1, out + err, "Written: fix.a.md, benchmark.a.json, fix.b.md, benchmark.b.json, fix.md")
+    of_all, of_b = ((project.path / name).read_text() for name in ("fix.md", "fix.b.md"))
+    assert all(text.startswith("# Task") and "Quito" in text for text in (of_all, of_b))
+    assert "target a" not in of_all
+    assert "target b: " in of_all
+    assert '"runs"' in (project.path / "benchmark.a.json").read_text()

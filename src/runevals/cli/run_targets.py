@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,8 @@ from runevals.cli.terminal import tell
 from runevals.lib.storage.files import STANDARD_STREAM, write_whole
 from runevals.lib.terminal import say, terminal_text
 from runevals.records.errors import InvalidSettings
-from runevals.reports import HTML, SUMMARY, VERDICT, side_by_side, suffix_of
-from runevals.reports.publish import publish
+from runevals.reports import ASSISTANT, HTML, SUMMARY, VERDICT, side_by_side
+from runevals.reports.publish import publish, reporter_of
 from runevals.run.projects import worst
 from runevals.run.targets import of_target
 
@@ -74,20 +75,22 @@ def reported(
 
 
 def _write(conclusions: Mapping[str, Conclusion], outputs: Sequence[Path], form: str) -> Sequence[Path]:
-    """The files of each target, and the table where a page or a summary was asked for. Raises CannotWrite."""
+    """The files of each target, and one of all where a format has that. Raises CannotWrite."""
+    from runevals.reports import assistant, html
+
     files = []
     for name, conclusion in conclusions.items():
         own = [of_target(path, name) for path in outputs]
         publish(conclusion, own, form=form)
         files += own
     for path in outputs:
-        if path.suffix == suffix_of(HTML):
-            pages = {name: of_target(path, name).name for name in conclusions}
-            from runevals.reports.html import render_several
-
-            write_whole(path, render_several(conclusions, pages))
-            files.append(path)
-        elif path.suffix == suffix_of(SUMMARY):
-            write_whole(path, side_by_side.render_markdown(conclusions))
+        pages = {name: of_target(path, name).name for name in conclusions}
+        of_all = {
+            HTML.NAME: partial(html.render_several, pages=pages),
+            SUMMARY.NAME: side_by_side.render_markdown,
+            ASSISTANT.NAME: assistant.render_several,
+        }
+        if render := of_all.get(reporter_of(path, form).NAME):
+            write_whole(path, render(conclusions))
             files.append(path)
     return files

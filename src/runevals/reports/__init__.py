@@ -58,11 +58,11 @@ SUMMARY = Format("summary", "summary.md", "sections.summary")
 JUNIT = Format("junit", "junit.xml", "junit.stream")
 TABLE = Format("table", "results.csv", "table.stream")
 REPORTERS: tuple[Streaming, ...] = (RESULTS, HTML, JUNIT, TABLE, SUMMARY)
-_ASSISTANT = Format("assistant", "fix.md", "assistant.render")
+ASSISTANT = Format("assistant", "fix.md", "assistant.render")
 _SKILL_CREATOR = (
     Format("benchmark", "benchmark.json", "skill_results.benchmark"),
     Format("grading", "grading.json", "skill_results.grading"),
-    _ASSISTANT,
+    ASSISTANT,
 )
 PACKED = ".gz"
 VERDICT = "json"  # a `--format`: the verdict is printed, and files are as by default
@@ -73,7 +73,7 @@ BY_NAME: Mapping[str, tuple[Streaming, ...]] = {
     "agentskills": (
         Format("benchmark", "benchmark.json", "skill_results.benchmark_of_agentskills"),
         Format("grading", "grading.json", "skill_results.grading_of_agentskills"),
-        _ASSISTANT,
+        ASSISTANT,
     ),
 }
 
@@ -119,12 +119,10 @@ def suffix_of(reporter: Reporter) -> str:
 
 
 def reporter_for(filename: str, form: str = "results") -> Streaming | None:
-    """The reporter whose files have this name, or this suffix; None if none has."""
+    """The reporter whose files have this name (`fix.md`, and `fix.mini.md` of a target), or this suffix."""
     if filename == STANDARD_STREAM.name:
         return RESULTS
-    filename = filename[: -len(PACKED)] if is_packed_name(filename) else filename
-    by_name = (reporter for reporter in BY_NAME.get(form, ()) if filename.lower() == reporter.FILENAME)
-    for reporter in (*by_name, *reporters()):
-        if filename.lower().endswith(suffix_of(reporter)):
-            return reporter
-    return None
+    path = Path((filename[: -len(PACKED)] if is_packed_name(filename) else filename).lower())
+    by_name = {suffix_of(reporter): reporter for reporter in reporters()}
+    by_name |= {reporter.FILENAME: reporter for reporter in BY_NAME.get(form, ())}
+    return by_name.get(f"{path.name.partition('.')[0]}{path.suffix}", by_name.get(path.suffix))

@@ -38,8 +38,9 @@ def render(conclusion: Conclusion, where: Where | None = None) -> str:
 
 
 def render_several(conclusions: Mapping[str, Conclusion], where: Where | None = None) -> str:
-    """The first facts of each target, then the second ones."""
-    reports = {name: report_of(conclusion, where=where or Where()) for name, conclusion in conclusions.items()}
+    """The first facts of each target, then the second ones; of none that passes beside one that does not."""
+    failed = {name: one for name, one in conclusions.items() if one.verdict.exit_code} or conclusions
+    reports = {name: report_of(conclusion, where=where or Where()) for name, conclusion in failed.items()}
     parts = [part for report in reports.values() for part in report.parts]
     commands = dict.fromkeys(command for part in parts for what, command in part.commands if what != "wanted?")
     what = "When done, run this, and say which cases pass:"
@@ -49,7 +50,7 @@ def render_several(conclusions: Mapping[str, Conclusion], where: Where | None = 
     facts = zip_longest(
         *(_facts(name, conclusions[name], report) for name, report in reports.items()), fillvalue=""
     )
-    for fact in chain.from_iterable(facts):
+    for fact in dict.fromkeys(chain.from_iterable(facts)):  # targets may read the same text
         if len(fact) <= left:
             text, left = text + fact, left - len(fact)
     return text + end

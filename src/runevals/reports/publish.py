@@ -12,7 +12,7 @@ from runevals.lib.storage.files import STANDARD_STREAM, require_no_link, write_w
 from runevals.lib.storage.packed import pack
 from runevals.records import Conclusion
 from runevals.records.errors import CannotWrite, InvalidSettings
-from runevals.reports import HTML, is_packed_name, reporter_for, reporters, suffix_of
+from runevals.reports import HTML, Streaming, is_packed_name, reporter_for, reporters, suffix_of
 
 
 def publish(
@@ -24,9 +24,7 @@ def publish(
     """
     problems: list[str] = []
     for path in outputs:
-        reporter = reporter_for(path.name, form)
-        if reporter is None:
-            raise InvalidSettings(unknown_suffix(path))
+        reporter = reporter_of(path, form)
         try:
             content = conclusion
             if was_read and reporter is HTML:
@@ -57,8 +55,7 @@ def print_text(text: Iterable[str]) -> None:
 def check_outputs(outputs: Sequence[Path]) -> None:
     """Raises InvalidSettings before a run if an output cannot be written."""
     for path in outputs:
-        if reporter_for(path.name) is None:
-            raise InvalidSettings(unknown_suffix(path))
+        reporter_of(path)
         require_no_link(path)
         if path.parts[0].lower() in [f"{kind}:" for kind in PACKAGES]:  # an address, as a path
             raise InvalidSettings(f"--output {path}: only the results of one run can be written to a bucket")
@@ -75,7 +72,10 @@ def unwritable(path: Path) -> Path | None:
     return None if above.is_dir() and os.access(above, os.W_OK) else above
 
 
-def unknown_suffix(path: Path) -> str:
-    """The message for an output whose suffix no reporter has."""
-    suffixes = ", ".join(suffix_of(reporter) for reporter in reporters())
-    return f"--output {path}: the suffix selects the format; use one of {suffixes}, .json.gz"
+def reporter_of(path: Path, form: str = "results") -> Streaming:
+    """The reporter of an output by its name. Raises InvalidSettings for a suffix that none has."""
+    reporter = reporter_for(path.name, form)
+    if reporter is None:
+        suffixes = ", ".join(suffix_of(reporter) for reporter in reporters())
+        raise InvalidSettings(f"--output {path}: the suffix selects the format; use one of {suffixes}, .json.gz")
+    return reporter
