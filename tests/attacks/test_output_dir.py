@@ -48,11 +48,14 @@ def job(hostile, tmp_path_factory):
 
 
 def test_our_six_files_are_uploaded(job):
-    """The control; and once more, where those of an earlier step lie."""
+    """The control; and once more, where those of an earlier step and of a run by hand lie."""
+    by_hand = {f"2026-11-28_22-28-25{end}" for end in (".json", ".html", "-2.json", ".mini.html")}
+    for name in by_hand:
+        job.write(f"{RESULTS}/{name}", "what a run by hand keeps")
     for _ in range(2):
         job.step().must(0)
         assert {Path(name).name for name in job.uploaded()} == OURS
-    assert {path.name for path in (job.path / RESULTS).iterdir()} == OURS
+    assert {path.name for path in (job.path / RESULTS).iterdir()} == OURS | by_hand
 
 
 @pytest.mark.parametrize("name", ["config", "environ", "results.json", "report.html", "comment.md", ".hidden"])

@@ -45,8 +45,11 @@ if TYPE_CHECKING:
     from runevals.settings.resolve import RawSettings, Settings
 
 _NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS if reporter is not HTML)})
-_PAGE = re.compile(r"report-[\w.-]+\.html", re.ASCII)  # of this step, or of one before it
-_OF_PROJECT = re.compile(rf"[\w.-]+\.(?:{'|'.join(reporter.FILENAME for reporter in REPORTERS)})", re.ASCII)
+_OURS = re.compile(  # pages of steps, files of projects, and what a run keeps here
+    rf"report-[\w.-]+\.html|[\w.-]+\.(?:{'|'.join(reporter.FILENAME for reporter in REPORTERS)})"
+    r"|\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d[\w.-]*\.(?:json|html)",
+    re.ASCII,
+)
 _OUTCOMES = ("failed", "unmeasured", "passed", "skipped")
 _PATTERN = re.compile(
     r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$"
@@ -231,8 +234,7 @@ def output_folder(settings: Settings) -> Path:
     if not inside or ".git" in inside or _PATTERN.search(settings.github.output_dir):
         raise InvalidSettings(f"output_dir: {settings.github.output_dir} is no folder inside the workspace")
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    ours = (name for name in there if _PAGE.fullmatch(name) or _OF_PROJECT.fullmatch(name))
-    require_only(folder, _NAMES.union(ours))
+    require_only(folder, _NAMES.union(filter(_OURS.fullmatch, there)))
     return folder
 
 
