@@ -51,9 +51,7 @@ _OURS = re.compile(  # pages of steps, files of projects, and what a run keeps h
     re.ASCII,
 )
 _OUTCOMES = ("failed", "unmeasured", "passed", "skipped")
-_PATTERN = re.compile(
-    r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$"
-)  # characters that an upload would interpret as a pattern
+_PATTERN = re.compile(r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$")  # what an upload would read as a pattern
 
 
 class Runner(Struct, frozen=True):

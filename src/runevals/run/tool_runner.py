@@ -132,23 +132,21 @@ class ToolRunner(Runner, kw_only=True):
 
         settings = self.request.settings if side == "head" else self._base_settings
         assert settings is not None  # noqa: S101 - the base was opened
-        case = pair.head if side == "head" else pair.base
-        values = {"suite": case.suite, "key": case.key, "name": case.name}
-        values["test"], values["pattern"] = case.name.partition("[")[0], re.escape(case.name)
+        case, reading = pair.head if side == "head" else pair.base, self.request.settings.compare.reading
         with TemporaryDirectory(prefix="runevals-rerun-") as top:
             make_for_programs(Path(top), "results")
             folder = str(Path(top, "results"))
-            values["output"] = folder
+            values = {"suite": case.suite, "key": case.key, "name": case.name, "output": folder}
+            values |= {"test": case.name.partition("[")[0], "pattern": re.escape(case.name)}
             failure = self._failure(values, settings)
             try:
-                run = read_results([Path(folder)], self.request.settings.compare.reading)
-                report = report_of(run, written_at=datetime.now(UTC))
+                report = report_of(read_results([Path(folder)], reading), written_at=datetime.now(UTC))
             except RunevalsError as error:
                 trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")
                 self.trouble = without_either(trouble, self.request.settings)
                 return None
-        of_run = self.request.settings
-        report = without_content(report_without_either(report, of_run), of_run.redaction.redact)
+        redaction = self.request.settings.redaction.redact
+        report = without_content(report_without_either(report, self.request.settings), redaction)
         report = in_suites_of(report, self.head)
         of_folder = [suite_of(one.suite, os.path.relpath(Path(one.file).parent, folder)) for one in report.cases]
         results = {(suite, one.key): one for suite, one in zip(of_folder, report.cases, strict=True)}
