@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import product
@@ -85,7 +85,7 @@ def _write(conclusions: Mapping[str, Conclusion], outputs: Sequence[Path], form:
         files += own
     for path in outputs:
         pages = {name: of_target(path, name).name for name in conclusions}
-        of_all = {
+        of_all: dict[str, Callable[[Mapping[str, Conclusion]], str]] = {
             HTML.NAME: partial(html.render_several, pages=pages),
             SUMMARY.NAME: side_by_side.render_markdown,
             ASSISTANT.NAME: assistant.render_several,
