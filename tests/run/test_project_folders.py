@@ -44,6 +44,30 @@ def test_what_only_the_base_has_was_removed_by_the_change(repository):
     assert found(repository.path) == [("b", False)]
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "projects"),
+    [
+        (["a/runevals.yaml"], {"b/runevals.yaml": "a"}, [("b", False)]),  # a move
+        (["a/runevals.yaml"], {".b/runevals.yaml": "a"}, [("a", True)]),  # no project is there
+        (["a/runevals.yaml", "b/runevals.yml"], {"b/runevals.yaml": "a"}, [("a", True), ("b", False)]),  # as b was
+        (["a/x.yaml"], {"b/runevals.yaml": "a"}, [("b", False)]),
+    ],
+)
+def test_a_project_that_moved_is_compared_at_its_new_place(repository, before, now, projects):
+    texts = {name[0]: f"repeat: {number}\n{SETTINGS}" for number, name in enumerate(before, start=2)}
+    for name in before:
+        repository.write(name, texts[name[0]])
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "before")
+    for name in before:
+        (repository.path / name).unlink()
+    for name, of in now.items():
+        repository.write(name, texts[of])
+    repository.git("add", "-A")
+    there = [each for each in found(repository.path, repository.git("rev-parse", "HEAD")) if each[0] != "."]
+    assert there == projects
+
+
 def test_a_base_has_its_projects_in_pyproject_too(repository):
     repository.write("a/pyproject.toml", "[tool.runevals]\nrepeat = 2\n")
     repository.write("b/pyproject.toml", "[project]\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
@@ -14,6 +14,7 @@ from runevals.lib.checkout import repository_root
 from runevals.lib.text.numbers import short_list
 from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.repository import git
+from runevals.repository.git_changes import renamed_files
 from runevals.settings.places import PYPROJECT, content_here, has_settings, only_one
 
 NAMES = ("runevals.yaml", "runevals.yml", PYPROJECT)
@@ -31,6 +32,8 @@ class Project(Struct, frozen=True, kw_only=True):
 def projects_in(cwd: Path, base: str | None = None) -> tuple[Project, ...]:
     """The projects here, in the order of their names, and those that only the commit `base` has.
 
+    One that moved is compared with what it was, at its new place.
+
     Raises InvalidSettings if there are none or too many, ExternalError if git does not say what the base has.
     """
     repository = repository_root(cwd)
@@ -38,7 +41,7 @@ def projects_in(cwd: Path, base: str | None = None) -> tuple[Project, ...]:
     before = {} if base is None else _settings_files_at(base, cwd, repository)
     projects = tuple(
         Project(name=name, config=here.get(name) or before[name], removed=name not in here)
-        for name in sorted({*here, *before})
+        for name in sorted({*here, *before}.difference(_moved(here, before, cwd, base)))
     )
     if not projects:
         raise InvalidSettings(f"--all-projects: no folder of {cwd} has a {NAMES[0]}")
@@ -89,6 +92,17 @@ def _settings_files_at(commit: str, cwd: Path, repository: Path) -> Mapping[str,
     if files is None:
         raise ExternalError(f"git does not list the files of the base {commit[:7]}, so its projects are unknown")
     return _settings_files(files, cwd, repository, lambda path: git.file_at(repository, commit, path))
+
+
+def _moved(here: Mapping[str, str], before: Mapping[str, str], cwd: Path, base: str | None) -> Iterator[str]:
+    """The former folders of projects: their settings were renamed to those of a folder that had none."""
+    repository = repository_root(cwd)
+    new = {config for name, config in here.items() if name not in before}
+    for pair in renamed_files(repository, base) if base is not None and new else ():
+        was, now = (PurePosixPath(os.path.relpath(repository / path, cwd)) for path in pair)
+        folder = was.parent.as_posix()
+        if folder not in here and before.get(folder) == was.as_posix() and now.as_posix() in new:
+            yield folder
 
 
 def _is_source(folder: PurePosixPath) -> bool:

@@ -124,12 +124,13 @@ def _former_folder(head: Settings, commit: str) -> Path:
 
     Raises ExternalError if these were at another place.
     """
-    for was, now in renamed_files(head.repository, commit):
-        path = head.repository / now
+    renames = [(was, head.repository / now) for was, now in renamed_files(head.repository, commit)]
+    for was, path in sorted(renames, key=lambda rename: rename[1] != head.file_path):  # the settings decide
         if path.is_relative_to(head.cwd) and (path == head.file_path or is_suite(path)):
             inside = f"/{path.relative_to(head.cwd)}"
             if f"/{was}".endswith(inside):
                 return Path(f"/{was}".removesuffix(inside).strip("/"))
+            now = path.relative_to(head.repository)
             raise ExternalError(f"{now} is {was} there: compare with a stored result (--baseline FILE)")
     return head.cwd.relative_to(head.repository)
 
