@@ -75,6 +75,19 @@ def test_a_project_that_the_change_removes_is_no_pass(projects, runevals, allowe
     )
 
 
+def test_a_project_that_moves_is_compared_with_what_it_was(projects, runevals):
+    projects.write("support/answers.jsonl", GOOD)
+    projects.git("commit", "-qam", "base")
+    projects.git("mv", "search", "routing")
+    projects.git("commit", "-qm", "move")
+    code, out, err = runevals("--all-projects", "--base", "HEAD~1", "--verify", "off", "-o", "out.md")
+    ended(code, 0, out + err, "== routing", "2 projects passed", without=["removes this project"])
+    projects.write("routing/answers.jsonl", ANSWERS)
+    code, out, err = runevals("--all-projects", "--base", "HEAD~1", "--verify", "off", "-o", "out.md")
+    ended(code, 1, out + err, "1 of 2 projects failed: routing; 1 passed")
+    assert "\ncd routing && runevals " in (projects.path / "routing/out.md").read_text()
+
+
 @pytest.mark.parametrize(
     "words",
     [["search"], ["--config", "search/runevals.yaml"], ["--resume"], ["--open"], ["-o", "/tmp/out.json"]],

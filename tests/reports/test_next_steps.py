@@ -29,6 +29,12 @@ def printed(text):
     return dict(line.strip().split("  ", 1) for line in lines)
 
 
+def in_block(text):
+    """Those of a comment or a file."""
+    block = text.partition("```sh\n")[2].partition("\n```")[0].splitlines()
+    return {what: command for command, _, what in (line.partition("  # ") for line in block)}
+
+
 def typed(runevals, command):
     """Runs a command as a shell would, with a reason for the three dots."""
     folder, _, words = command.strip().rpartition(" && ")
@@ -67,6 +73,16 @@ def test_what_the_screen_says_runs_in_a_folder_below_also_if_the_results_went_el
     _, out, _ = runevals("--base", "main", "-q", "-o", "out.md")
     assert list((lost.path / ".evals" / "results").glob("*.json"))
     run_all(runevals, printed(out))
+
+
+def test_what_the_files_of_a_run_in_a_folder_below_say_runs_at_the_root(lost, runevals):
+    os.chdir(lost.path / "docs")
+    runevals("--base", "main", "-q", "-o", "out.md", "-o", "fix.md", "-o", "out.html")
+    os.chdir(lost.path)
+    fix, page = ((lost.path / "docs" / name).read_text() for name in ("fix.md", "out.html"))
+    assert "cd docs && runevals run ../evals.json " in fix
+    assert "cd docs && runevals run ../evals.json " in page.replace("\\u0026", "&")
+    run_all(runevals, in_block((lost.path / "docs" / "out.md").read_text()))
 
 
 OTHERWISE = """\
@@ -257,8 +273,7 @@ def test_a_comment_says_what_runs_in_a_clone_that_has_the_results_of_the_job(los
     for path in (lost.path / ".evals" / "results").iterdir():
         path.unlink()
     text = comment.render(read_conclusion(lost.path / "results.json"), Links(run="https://example.org/runs/9"))
-    block = text.partition("```sh\n")[2].partition("\n```")[0].splitlines()
-    commands = {what: command for command, _, what in (line.partition("  # ") for line in block)}
+    commands = in_block(text)
     assert [*commands] == ["see one", "which line", "wanted?"]
     run_all(runevals, commands)
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from runevals.cli import finish
 from runevals.cli.options import kept_folder
 from runevals.cli.terminal import tell
+from runevals.lib.checkout import repository_root
 from runevals.lib.storage.files import STANDARD_STREAM, created, keep_out_of_git, remove, require_no_link
 from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
@@ -152,7 +153,8 @@ def finish_with(conclusion: Conclusion, outputs: Sequence[Path], form: str, *, k
         return outputs
 
     file = "" if keeps else document_of(outputs)
-    where = None if file is None else Where(document=file)
+    folder = os.path.relpath(Path.cwd(), repository_root(Path.cwd()))
+    where = None if file is None else Where(document=file, folder=folder)
     finish(reported(conclusion, write, where, form=form).exit_code)
 
 

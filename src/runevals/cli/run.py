@@ -249,7 +249,7 @@ def _run(request: RunRequest, options: Mapping[str, Any], journal_for: Callable[
     else:
         done = _reported(conclusions[0], files, options, request)
     if run is not None and (way := run.end(*conclusions, written=done.failure is None)):
-        say(f"       {way}")
+        say(f"       Continue this run: {Where(enter=options.get('project', '')).command(way)}")
     if options["opened"] and done.files:
         open_in_browser(page_of(done.files))
     return done.exit_code
@@ -286,8 +286,7 @@ def _where(settings: Settings, options: Mapping[str, Any], outputs: Sequence[Pat
     if document is None:
         return None
     folder = os.path.relpath(settings.cwd.resolve(), settings.repository.resolve())
-    project = options.get("project", ".")  # of several, as `options` name it
-    return Where(folder=folder, enter="" if project == "." else project, document=document)
+    return Where(folder=folder, enter=options.get("project", ""), document=document)
 
 
 def _copies(names: Sequence[str]) -> dict[str, Path]:

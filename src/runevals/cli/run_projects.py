@@ -13,6 +13,7 @@ from runevals.cli.terminal import tell
 from runevals.github.this_job import change_event, require_own_code
 from runevals.github.workflow import to_run
 from runevals.lib.terminal import say
+from runevals.lib.text.numbers import phrase
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.reports import VERDICT
 from runevals.run.baseline.protected_side import protected_side
@@ -48,14 +49,14 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
         if INTERRUPTED in codes.values():
             codes[project.name] = INTERRUPTED
             continue
-        within = "" if project.name == "." else f"; its files are in {project.name}"
-        say(f"== {project.name} ({project.config}{within})", err=True)
+        folder = "" if project.name == "." else project.name
+        say(f"== {project.name} ({project.config}{phrase(folder, '; its files are in {}')})", err=True)
         try:
             if project.removed:
                 codes[project.name] = _removed(project, of_project)
             else:
                 with chdir(of_project.cwd):
-                    codes[project.name] = run({**options, "project": project.name}, (), of_project)
+                    codes[project.name] = run({**options, "project": folder}, (), of_project)
         except Exception as error:  # noqa: BLE001 - the other projects still run
             codes[project.name] = explained(error)
     say(in_words(codes))

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
@@ -17,6 +18,7 @@ from runevals.verdict.lost_together import proven_losses
 
 # What a run of one case needs as well.
 RUN_SETTINGS = ("config", "target", "model", "judge", "evaluators", "no_judge")
+FOLDER = "folder"  # where a run was made, among its settings: relative to the repository, if it is not its root
 MOST_KEYS = 5  # that a command names
 _PLAIN = re.compile(r"[\w./][\w ./@+=:#-]{0,119}")
 Step = tuple[str, str]  # what for, and the command
@@ -25,17 +27,26 @@ Step = tuple[str, str]  # what for, and the command
 class Where(Struct, frozen=True, kw_only=True):
     """Where the commands are typed."""
 
-    folder: str = "."  # relative to the repository
+    folder: str = ""  # relative to the repository; of a reader at its root, that of the run
     enter: str = ""  # how a reader who is not there gets there
     document: str = ""  # the results, if they are not in .evals/results
+
+    def command(self, words: str) -> str:
+        """What is typed, from the root of the repository or here."""
+        return f"{phrase(self.enter and shlex.quote(one_line(self.enter, 500)), 'cd {} && ')}runevals {words}"
+
+    def of_run(self, settings: Mapping[str, object]) -> Where:
+        """Where a run with these settings is repeated: in its folder, if nothing else is known."""
+        folder = str(settings.get(FOLDER, ""))
+        return self if self.folder else replace(self, folder=folder or ".", enter=folder)
 
 
 def next_steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where | None) -> tuple[Step, ...]:
     """How to see a case again, find the line that lost it, and accept the loss; None: nothing can be typed."""
     if where is None or conclusion.report.run.shard is not None:
         return ()
-    enter = f"cd {shlex.quote(where.enter)} && " if where.enter else ""
-    return tuple((what, f"{enter}runevals {words}") for what, words in _steps(conclusion, causes, where))
+    where = where.of_run(conclusion.report.run.settings)
+    return tuple((what, where.command(words)) for what, words in _steps(conclusion, causes, where))
 
 
 def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> Iterator[Step]:
@@ -51,7 +62,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         case = next(filter(None, (cases.get((name.suite, name.key)) for name in names)), None)
         beside = commit if source.startswith(FRESH) else base  # answers of the base lie in its own checkout
         against = phrase(beside if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
-        if case is not None and (words := case_words(case, run.settings, where.folder)):
+        if case is not None and (words := _case_words(case, run.settings, where.folder)):
             yield "see one", f"{words[0]}{against}{words[1]}"
     waiting = {(loss.suite, loss.case) for loss in conclusion.waiting}
     if comparison is None or conclusion.verdict.outcome == "passed" or run.stopped:
@@ -86,11 +97,12 @@ def _accepted(lost: Causes, proven: Set[tuple[str, str]]) -> str:
 
 def again(case: CaseReport, settings: Mapping[str, object]) -> str | None:
     """The command that runs this case alone; None if it has no file."""
-    words = case_words(case, settings)
-    return None if words is None else f"runevals {''.join(words)}"
+    where = Where().of_run(settings)
+    words = _case_words(case, settings, where.folder)
+    return None if words is None else where.command("".join(words))
 
 
-def case_words(case: CaseReport, settings: Mapping[str, object], folder: str = ".") -> tuple[str, str] | None:
+def _case_words(case: CaseReport, settings: Mapping[str, object], folder: str) -> tuple[str, str] | None:
     """The words that run this case alone, before and after other options; None if it has no file."""
     if case.file in ("", "inline"):
         return None

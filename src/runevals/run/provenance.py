@@ -15,6 +15,7 @@ from runevals.models.chat.prices import is_deprecated
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import end_of_model, ending
 from runevals.records import Provenance, RunInfo
+from runevals.reports.next_steps import FOLDER
 from runevals.repository.git import commit_of, names
 from runevals.repository.git_changes import State, state_of
 from runevals.run.baseline.dependencies import may_differ, settings_paths, workspace_commits
@@ -171,10 +172,10 @@ def settings_given(settings: Settings) -> dict[str, object]:
 
 
 def _chosen(settings: Settings) -> dict[str, object]:
-    """Settings file, target and judge if they are not the default, as running a case again needs them."""
-    chosen: dict[str, object] = {}
-    path = settings.file_path
-    root = settings.repository.resolve()
+    """Folder, settings file, target and judge if they are not the default, as running a case again needs them."""
+    path, root, here = settings.file_path, settings.repository.resolve(), settings.cwd.resolve()
+    below = here != root and here.is_relative_to(root)
+    chosen: dict[str, object] = {FOLDER: here.relative_to(root).as_posix()} if below else {}
     if (
         path is not None
         and settings.origins["config"].startswith(("--", "input "))

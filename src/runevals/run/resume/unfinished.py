@@ -88,13 +88,13 @@ class UnfinishedRun:
             notice(f"Warning: this run cannot be resumed: {error}")
 
     def end(self, *conclusions: Conclusion, written: bool) -> str | None:
-        """Removes the folder of a finished run; for another, prints how to resume it."""
+        """Removes the folder of a finished run; for another, the words that resume it."""
         if written and all(map(_is_measured, conclusions)):
             remove(self.folder, FILES)
             return None
         if not (self.folder / OPTIONS).exists():
             return None
-        return f"Continue this run: runevals run --resume {self.folder.name}"
+        return f"run --resume {self.folder.name}"
 
 
 def _is_measured(conclusion: Conclusion) -> bool:
