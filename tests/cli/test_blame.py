@@ -140,7 +140,9 @@ def test_code_may_name_a_renamed_text_that_the_settings_name_too(change, runeval
     ended(code, 0, out, "prompts/help.md:3 lost warranty (put back: 0 of 1 → 1 of 1; ")
 
 
-def test_cases_of_a_prompt_file_that_is_renamed_in_the_same_change_are_not_searched(change, runevals):
+@pytest.mark.parametrize("place", ["b.prompt.yml", "evals/a.prompt.yml"])
+def test_of_a_prompt_file_that_is_renamed_the_lines_are_compared(change, runevals, place):
+    """Its cases are those of its new name, also where the settings still have the former one."""
     suite = (
         "messages: [{role: system, content: The warranty is 24 months.}, {role: user, content: '{{message}}'}]\n"
         "testData: [{testId: warranty, message: How long?, expected: 'yes'}]\n"
@@ -150,14 +152,51 @@ def test_cases_of_a_prompt_file_that_is_renamed_in_the_same_change_are_not_searc
     settings = "suites: [a.prompt.yml]\ntarget: {type: command, command: python stub.py, deterministic: true}\n"
     for name, text in (("stub.py", stub), ("a.prompt.yml", suite), ("runevals.yaml", settings)):
         on_main(change, name, text)
-    change.git("mv", "a.prompt.yml", "b.prompt.yml")
-    change.write("b.prompt.yml", suite.replace("24 months", "two years"))
-    change.write("runevals.yaml", settings.replace("a.prompt", "b.prompt"))
-    change.git("commit", "-qam", "move")
+    (change.path / "a.prompt.yml").unlink()
+    change.write(place, suite.replace("24 months", "two years"))
+    change.write("runevals.yaml", settings.replace("a.prompt.yml", place))
+    change.git("add", "-A")
+    change.git("commit", "-qm", "move")
     code, out, _ = runevals("--base", "main", "-q")
-    ended(code, 1, out, "1 of 1 case regressed")
-    code, _, err = runevals("blame", "-q")
-    ended(code, 3, err, "the base has their suite under another name; rename it before")
+    ended(code, 1, out, "1 of 1 case regressed", "  which line  runevals blame\n")
+    code, out, err = runevals("blame", "-q")
+    ended(code, 0, out + err, f"{place}:1 lost warranty (put back: 0 of 1 → 1 of 1; ", "2 hunks in 2 files")
+
+
+@pytest.mark.parametrize("former", ["old", "apps/search"])
+def test_of_a_project_whose_folder_is_renamed_the_lines_are_compared(change, runevals, monkeypatch, former):
+    """Also those of a file that git takes for another one, and of one that is removed."""
+    settings = SETTINGS.replace("deterministic", "system_prompt_file: short.md, deterministic")
+    agent = AGENT.replace("text =", "text = ' '.join(p.read_text() for p in pathlib.Path().glob('*.md')) +")
+    files = {"runevals.yaml": settings, "evals.json": change.document("evals.json"), "agent.py": agent}
+    files |= {
+        PLACE: PROMPT.replace("24", "2").replace("30", "3"),
+        "short.md": "24 months\n",
+        "gone.md": "30 days\n",
+    }
+    change.git("rm", "-q", "runevals.yaml")
+    for name, text in files.items():
+        change.write(f"{former}/{name}", text)
+    change.write(".gitignore", ".evals/\n")
+    on_main(change, "README.md", "All.\n")
+    for name in files:
+        change.write(f"new/{name}", (change.path / former / name).read_text())
+        (change.path / former / name).unlink()
+    (change.path / "new/gone.md").unlink()
+    change.write("new/short.md", "two years of\nour own\n")
+    change.write(f"new/{PLACE}", files[PLACE].replace("Be kind.", "").replace("Say please.", ""))
+    change.git("add", "-A")
+    change.git("commit", "-qm", "move")
+    monkeypatch.chdir(change.path / "new")
+    code, out, _ = runevals("--base", "main", "-q")
+    ended(code, 1, out, "3 of 5 cases regressed", "  which line  runevals blame\n")
+    code, out, err = runevals("blame", "-q")
+    lines = [
+        "new/short.md:1–2 lost warranty",
+        "new/gone.md (the whole file) lost refund",
+        f"new/{PLACE}:6 together lost tone",
+    ]
+    ended(code, 0, out + err, *lines, "4 hunks in 3 files", without=["its new name"])
 
 
 def test_of_several_projects_the_texts_of_the_one_that_lost_the_case_are_looked_at(change, runevals, monkeypatch):

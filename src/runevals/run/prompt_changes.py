@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import unified_diff
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
@@ -85,26 +85,33 @@ def _changes(
     root, own = settings.repository, [*prompt_files(settings, loaded)]
     of_settings = () if getattr(settings.target, "reads_other_files", False) else own
     paths = (*own, *_other_texts(settings, loaded, commit, changed))
+    former = {path: (old, place) for old, path, place in where_put_back(changed(), settings, loaded)}
     for path in dict.fromkeys(paths):
+        old, place = former.get(path, (path, path))
         try:
-            before, now = file_at(root, commit, path), _here(root / path)
-            is_new, former_name = before is None and now is not None, None
-            if is_new:
-                former_name = next((old for old, new in changed() if new == path), None)
-                before = None if former_name is None else file_at(root, commit, former_name)
+            before, now = old and file_at(root, commit, old), _here(root / path)
         except (ExternalError, OSError):
             continue
-        if diff := _diff(before or b"", now or b"") or phrase(former_name, "rename from {}"):
-            yield TextChange(path=path, diff=redact(diff), by_code=is_new and path not in of_settings)
+        if diff := _diff(before or b"", now or b"") or phrase(old != path and old, "rename from {}"):
+            by_code = old != path and path not in (*of_settings, place)
+            yield TextChange(path=path, diff=redact(diff), by_code=by_code)
 
 
 def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
     """The texts that a target reads, and the settings file: their paths in the repository, each once."""
-    target = settings.target
-    paths = [] if target is None else [*target.prompts]
-    prompts = (*PROMPTS, SKILL) if target is not None and target.reads_skills else PROMPTS
-    paths += [path for path in loaded.files if path.name.endswith(prompts)]
-    paths += filter(None, [settings.file_path])
+    prompts = [] if settings.target is None else settings.target.prompts
+    return _names([*prompts, *_fixed(settings, loaded)], settings)
+
+
+def _fixed(settings: Settings, loaded: LoadedSuites) -> Sequence[Path]:
+    """The settings file, and the suites that are prompts, too, or a skill."""
+    skills = (SKILL,) if settings.target is not None and settings.target.reads_skills else ()
+    suites = [path for path in loaded.files if path.name.endswith((*PROMPTS, *skills))]
+    return [*suites, *filter(None, [settings.file_path])]
+
+
+def _names(paths: Sequence[Path], settings: Settings) -> Iterator[str]:
+    """The paths of these in the repository, of a folder those of its Markdown."""
     files = [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
     root = settings.repository.resolve()
     for path in dict.fromkeys(path.resolve() for path in files[:MOST_READ]):
@@ -141,6 +148,28 @@ def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str, changed:
         }
     own = {name for name in texts if (root / name).resolve() == root / name}  # no link leads to another file
     return sorted(name for name in own & matches if root / name not in suites)[:MOST_READ]
+
+
+def where_put_back(
+    pairs: _Pairs, settings: Settings, loaded: LoadedSuites
+) -> Iterator[tuple[str | None, str | None, str | None]]:
+    """Each file's former path, its path, and where its former content is put back.
+
+    Settings and suites of the head run, and find nothing at a former path of theirs: they keep their names, and so
+    does what moved along with their folders.
+    """
+    fixed = {*_names(_fixed(settings, loaded), settings)}
+    files = [(PurePosixPath(old), PurePosixPath(new)) for old, new in pairs if old and new in fixed]
+    moves = [*files, *((old.parent, new.parent) for old, new in files)]
+    added = {new: new for old, new in pairs if old is None}
+    for old, new in pairs:
+        if old is None:
+            continue
+        path = PurePosixPath(old)
+        places = ((now / path.relative_to(was)).as_posix() for was, now in moves if path.is_relative_to(was))
+        place = next((place for place in places if new in (place, None)), old)
+        yield old, new or added.pop(place, None), place  # git takes a file with many changes for two
+    yield from ((None, new, None) for new in added)
 
 
 def of_other_project(name: str, settings: Settings) -> bool:

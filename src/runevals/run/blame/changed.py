@@ -14,7 +14,7 @@ from runevals.repository.git import file_at
 from runevals.repository.git_changes import changed_files
 from runevals.run.blame.hunks import ChangedFile
 from runevals.run.load import accepted_file
-from runevals.run.prompt_changes import PROMPTS, TEXTS, of_other_project, prompt_files
+from runevals.run.prompt_changes import PROMPTS, TEXTS, of_other_project, prompt_files, where_put_back
 from runevals.settings.resolve import Settings
 from runevals.suites.load import LoadedSuites
 
@@ -47,7 +47,8 @@ def files_since(commit: str, settings: Settings, loaded: LoadedSuites, *, code: 
     prompts, suites = {*prompt_files(settings, loaded)}, {*_files_of_suites(settings, loaded)}
     by_name = settings.target is not None and settings.target.reads_other_files
     files, left_out = [], []
-    for old, new in sorted(pairs, key=lambda pair: pair[1] or pair[0] or ""):
+    rows = where_put_back(pairs, settings, loaded)
+    for old, new, place in sorted(rows, key=lambda row: row[1] or row[0] or ""):
         names = {name for name in (old, new) if name is not None}
         is_of_a_run = (old, new) in since_head and _is_of_a_run(old, new, settings.repository)
         if not names & prompts and (names & suites or is_of_a_run):
@@ -56,8 +57,10 @@ def files_since(commit: str, settings: Settings, loaded: LoadedSuites, *, code: 
         if not (code or names & prompts or any(not of_other_project(name, settings) for name in texts)):
             left_out.append(new or old or "")
             continue
-        file = _read(old, new, commit, settings.repository)
-        files += [file] if file.before != file.now or old != new else []
+        before = None if old is None else file_at(settings.repository, commit, old)
+        now = None if new is None else (settings.repository / new).read_bytes()
+        file = ChangedFile(old_path=place, path=new, before=before, now=now)
+        files += [file] if before != now or place != new else []
     own = {file.path for file in files} & {new for _, new in since_head}
     return ChangedFiles(files=tuple(files), left_out=tuple(left_out), uncommitted=bool(own))
 
@@ -70,12 +73,6 @@ def _is_of_a_run(old: str | None, new: str | None, repository: Path) -> bool:
         return True
     lines = (repository / new).read_bytes().splitlines() if new.endswith(".md") else []
     return bool(lines) and _FOOTER.fullmatch(lines[-1]) is not None
-
-
-def _read(old: str | None, new: str | None, commit: str, repository: Path) -> ChangedFile:
-    before = None if old is None else file_at(repository, commit, old)
-    now = None if new is None else (repository / new).read_bytes()
-    return ChangedFile(old_path=old, path=new, before=before, now=now)
 
 
 def _files_of_suites(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:

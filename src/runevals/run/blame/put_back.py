@@ -28,7 +28,6 @@ from runevals.run.measurement import Measurement
 from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
 from runevals.settings.resolve import RawSettings, Settings, resolve
-from runevals.targets.kind import TargetSettings
 from runevals.verdict.blame_search import HunkSet
 
 Key = tuple[str, str]  # suite and key of a case
@@ -48,10 +47,10 @@ class PutBackRunner(Struct, kw_only=True):
     change: ChangeHunks
     calls: Counter[Key] = field(default_factory=Counter)  # of the target
     costs: dict[Key, float | None] = {}
-    trouble: str = "the base has their suite under another name; rename it before"  # or the last error of a run
+    trouble: str = "the base has them under other names; rename them before"  # or the last error of a run
     _here: HunkSet | None = None  # the set that is put back now
     _side: Measurement | None = None
-    _target: TargetSettings | None = None  # of the head
+    _head: Settings | None = None
     _opened: ExitStack = field(default_factory=ExitStack)
 
     def measure(self, put_back: HunkSet, needed: Mapping[Key, int]) -> Mapping[Key, Sequence[float]] | None:
@@ -105,10 +104,10 @@ class PutBackRunner(Struct, kw_only=True):
             self._close()
             self._write(put_back)
             settings = self._settings()
-            target = settings.target
-            if self._target is None:
-                self._target = target
-            elif target and len(put_back) == len(self.change.hunks) and target.is_deployed_as(self._target):
+            head = self._head = self._head or settings
+            settings = replace(settings, load=replace(settings.load, suites=head.load.suites))
+            ours, target = head.target, settings.target
+            if ours and target and len(put_back) == len(self.change.hunks) and target.is_deployed_as(ours):
                 raise InvalidSettings(DEPLOYED)
             suites = suites_of(settings)
             request = replace(
