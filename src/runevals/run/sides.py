@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records import FRESH, Case, RunReport
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.repository import git
+from runevals.repository.git_changes import renamed_files
 from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, require_in_base
 from runevals.run.baseline.prepare import prepare
 from runevals.run.baseline.unmeasured import require_measured
@@ -31,7 +33,7 @@ from runevals.run.world.build import real_world, require_judge
 from runevals.settings.resolve import Settings
 from runevals.suites import load as loading
 from runevals.suites.plan import asks_judge_or_user, judged_checks, part_of
-from runevals.suites.prompt import on_prompt_of
+from runevals.suites.prompt import on_prompts_of
 from runevals.verdict.outcome import Baseline
 
 HEAD = "head"
@@ -128,14 +130,10 @@ def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
         )
         suites = base_suites(borrowed, settings, commit)
         quarantined = quarantine_of(borrowed, suites).cases
-        of_head = tuple(
-            replace(
-                suite, cases=tuple(_in_head(case, of_base.repository, settings.repository) for case in suite.cases)
-            )
-            if not suite.messages
-            else on_prompt_of(suite, request.suites.suites)
-            for suite in suites.suites
-        )
+        in_head = partial(_in_head, of_base=of_base.repository, of_head=settings.repository)
+        rows = (replace(suite, cases=tuple(map(in_head, suite.cases))) for suite in suites.suites)
+        former = {now: was for was, now in renamed_files(settings.repository, commit)}
+        of_head = tuple(on_prompts_of(rows, request.suites.suites, former))
         suites = replace(suites, suites=of_head, quarantined=quarantined)
         yield replace(request, settings=borrowed, suites=suites, weakenings=(), notices=(), mark=None)
 

@@ -7,7 +7,7 @@ prompt is compared, case by case, with the old one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -47,18 +47,31 @@ def with_prompts(
     return tuple(replace(suite, cases=tuple(prepare(case, suite) for case in suite.cases)) for suite in suites)
 
 
-def on_prompt_of(suite: Suite, suites: Sequence[Suite]) -> Suite:
-    """A prompt file's cases, with the messages and the model that it has in `suites`. Raises RunevalsError."""
-    for head in suites:
-        if head.path == suite.path and head.messages and head.cases:
-            template = PromptTemplate(display_path=head.path, messages=head.messages)
-            of_head = {"model": head.cases[0].model, "parameters": head.cases[0].parameters, "opening": ()}
-            bare = [
-                replace(case, turns=(replace(case.turns[0], prompt=""),), variables=case.metadata, **of_head)
-                for case in suite.cases
-            ]
-            return with_prompts([replace(suite, cases=tuple(bare), dialect="")], template, lambda _: True)[0]
-    raise InvalidSettings(f"{suite.path} has no prompt in the change, on which its old form could be run")
+def on_prompts_of(suites: Iterable[Suite], heads: Sequence[Suite], former: Mapping[str, str]) -> Iterator[Suite]:
+    """The suites, prompt files with messages and model of the head, which calls them otherwise than `former`.
+
+    Those that the head does not have are left out. Raises InvalidSettings.
+    """
+    prompts = {former.get(head.path, head.path): head for head in heads if head.messages and head.cases}
+    for suite in suites:
+        if not suite.messages:
+            yield suite
+        elif suite.path in prompts:
+            yield _on_prompt_of(suite, prompts[suite.path])
+
+
+def _on_prompt_of(suite: Suite, head: Suite) -> Suite:
+    template = PromptTemplate(display_path=head.path, messages=head.messages)
+    of_head = {"model": head.cases[0].model, "parameters": head.cases[0].parameters, "opening": ()}
+    bare = [
+        replace(case, turns=(replace(case.turns[0], prompt=""),), variables=case.metadata, **of_head)
+        for case in suite.cases
+    ]
+    try:
+        return with_prompts([replace(suite, cases=tuple(bare), dialect="")], template, lambda _: True)[0]
+    except InvalidSuite as error:
+        why = error.problems[0].message
+        raise InvalidSettings(f"on the base, {why}; change its rows in an earlier change") from None
 
 
 def prompt_problems(

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.text.numbers import phrase
 from runevals.records import AttemptReport, CaseReport, Finding, Outcome, Reason, RegressionRule, State
 from runevals.verdict import plan as planning
 from runevals.verdict.cached_runs import from_cache
@@ -75,6 +76,7 @@ class CaseRuns(Struct):
     critical_only: bool = False  # a loss is proven already: the other cases are not run and stay open
     determinism_violated: bool = False  # a deterministic target gave two answers to one question
     old_forms: frozenset[Key] = frozenset()  # the edited cases whose old form was run on the head
+    no_old_form: str = ""  # why that of another could not be run
     _pairs: Sequence[Pair] = ()
     _runs: dict[Key, _Runs] = {}
 
@@ -89,7 +91,11 @@ class CaseRuns(Struct):
         entrants = {each.key: each for each in self._of_entrants(deterministic=deterministic)}
         stricter = [pair for pair in lost if pair.key in old_forms and pair.key not in entrants]
         forms = [
-            *(of_case(pair, (), Reason.OLD_FORM, edited=True) for pair in lost if pair.key not in old_forms),
+            *(
+                of_case(pair, (), Reason.OLD_FORM, edited=True, detail=self.no_old_form)
+                for pair in lost
+                if pair.key not in old_forms
+            ),
             *(of_case(pair, (), Reason.PASSED_AGAIN, edited=True, dead=False) for pair in stricter),
         ]
         return (*entrants.values(), *forms)
@@ -129,6 +135,8 @@ class CaseRuns(Struct):
             new = by_key[key]
             head = replace(over_attempts(new.base, [attempt]), suite=new.head.suite, key=new.head.key)
             forms[key] = _Runs(Pair.of(new.base, head), new_form=new)
+        why = len(forms) < len(edited) and (self.runner.why_no_base or self.runner.trouble)
+        self.no_old_form = phrase(why, "its old form could not be run: {}")
         return forms
 
     def _sampled(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from runevals.lib.statistics.chance import Chance, Shape, chance
 from runevals.lib.statistics.permutation_test import BlockedTest, case_p_value
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.records import CaseReport, Finding, Reason, RegressionRule, State
 from runevals.records.report import is_critical
 from runevals.verdict.evidence import entrant_of, title_of, units_of
@@ -36,6 +36,7 @@ class FreshEvidence(Struct, frozen=True):
     parts: tuple[Finding, ...] = ()  # of those that looked lost, decided by fresh rounds
     gained: bool | None = None  # whether fresh rounds confirm a gain; None: none looked like one
     old_forms: frozenset[Key] = frozenset()  # edited cases whose old form was run on the head
+    no_old_form: str = ""  # why that of another could not be run
     determinism_violated: bool = False  # a target that is called deterministic gave two answers to one question
     source: str = ""  # names the fresh rounds
 
@@ -56,10 +57,12 @@ def findings_of(
         cases = (*of_stored, *(of_case(pair, (), Reason.OLD_FORM, edited=True) for pair in lost_forms))
     else:
         cases = fresh.cases
-    few = sides.too_few(frozenset() if fresh is None else fresh.old_forms)
+    evidence = fresh or FreshEvidence()
+    few = sides.too_few(evidence.old_forms)
+    why = few + phrase(evidence.no_old_form, "; {}")
     return (
-        *_parts(tested, fresh, deterministic=deterministic),
-        *([Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.INCOMPARABLE, detail=few)] if few else ()),
+        *_parts(tested, evidence, deterministic=deterministic),
+        *([Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.INCOMPARABLE, detail=why)] if few else ()),
         *sorted(cases, key=lambda each: (not each.critical, _ORDER.index(each.state))),
         *(
             of_case(pair, (), Reason.ERRORS, detail="it is critical, was measured on the base, and is skipped now")
@@ -74,12 +77,12 @@ def findings_of(
     )
 
 
-def _parts(tested: Parts, fresh: FreshEvidence | None, *, deterministic: bool) -> Iterator[Finding]:
+def _parts(tested: Parts, fresh: FreshEvidence, *, deterministic: bool) -> Iterator[Finding]:
     """The findings about the parts: of the fresh rounds, else of the scored runs.
 
     The cases of a deterministic target decide one by one; only its scores are also tested together.
     """
-    again = {} if fresh is None else {(each.family, each.name, each.metric): each for each in fresh.parts}
+    again = {(each.family, each.name, each.metric): each for each in fresh.parts}
     for finding in tested.findings:
         decided = again.get((finding.family, finding.name, finding.metric), finding)
         if deterministic and finding.metric == "pass_rate" and decided is finding:

@@ -48,7 +48,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
     Reason.OLD_FORM: Meaning(
         State.NOT_KNOWN,
         "it was edited, and its old form could not be run",
-        "run it with the base's commit here: `--base REF`",
+        "edit it in a change of its own, or run with the base's commit here: `--base REF`",
     ),
     Reason.BASE_FILES: Meaning(
         State.NOT_KNOWN,

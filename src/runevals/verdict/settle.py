@@ -188,6 +188,7 @@ class _Open(Struct):
             parts=answer.parts,
             gained=answer.gained,
             old_forms=cases.old_forms,
+            no_old_form=cases.no_old_form,
             determinism_violated=cases.determinism_violated,
             source=answer.source,
         )

@@ -161,12 +161,13 @@ STRICTER = ("names it, string: {contains", "ends, string: {endsWith")
         (
             [("Capital of", "{{tone}}, capital of"), ("{id", "{tone: now, id")],
             3,
-            "case 'fr' has no variable 'tone'",
+            "; its old form could not be run: on the base, case 'fr' has no variable 'tone', which evals/",
         ),
     ],
 )
-def test_the_old_form_of_test_data_and_evaluators_is_run_on_the_prompt_of_the_change(
-    repository, runevals, server, edits, expected, says
+@pytest.mark.parametrize("place", ["evals/capitals.prompt.yml", "evals/towns.prompt.yml"])
+def test_the_old_form_of_test_data_and_evaluators_is_run_on_the_prompt_of_the_change(  # noqa: PLR0917 - a table
+    repository, runevals, server, edits, expected, says, place
 ):
     """The messages are under test; rows and evaluators are cases, and an edit of them hides no worse prompt."""
     repository.git("checkout", "-q", "main")
@@ -176,14 +177,16 @@ def test_the_old_form_of_test_data_and_evaluators_is_run_on_the_prompt_of_the_ch
     )
     ids = ids.replace("expected: 東京", "expected: 東京です")
     repository.write("evals/capitals.prompt.yml", ids)
-    repository.write("runevals.yaml", "suites: [evals/capitals.prompt.yml]\n")
+    repository.write("runevals.yaml", "suites: [evals]\n")
     repository.git("add", "-A")
     repository.git("commit", "-qm", "prompts")
     repository.git("checkout", "-q", "-B", "change")
     for old, new in edits:
         ids = ids.replace(old, new)
-    repository.write("evals/capitals.prompt.yml", ids)
-    repository.git("commit", "-qam", "edited")
+    (repository.path / "evals/capitals.prompt.yml").unlink()
+    repository.write(place, ids)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "edited")
     code, out, err = runevals("--base", "main", "-o", "out.json")
     ended(code, expected, out + err, says)
 
