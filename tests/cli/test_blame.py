@@ -221,6 +221,18 @@ def test_of_several_projects_the_texts_of_the_one_that_lost_the_case_are_looked_
     ended(code, 0, out, "search/agent.py:3 lost warranty")
 
 
+def test_of_many_lost_cases_examples_are_searched_as_many_as_are_said(change, runevals):
+    items = [{"testId": f"w{n}", "prompt": "warranty", "expected_response": "yes"} for n in range(12)]
+    on_main(change, "evals.json", {**EXACT, "items": items})
+    change.write(PLACE, PROMPT.replace("24 months", "two years"))
+    runevals("--base", "main", "-q")
+    code, out, err = runevals("blame", "-q", "-o", "out.json")
+    ended(
+        code, 0, err, "Searching examples, 5 of 12 lost cases; choose others with --filter", without=["at most 10"]
+    )
+    assert len(change.document("out.json")["blame"]["cases"]) == 5, out
+
+
 def test_noise_takes_more_runs_and_a_limit_ends_the_search(change, runevals):
     on_main(change, "runevals.yaml", SETTINGS.replace(", deterministic: true", ", reuse: true") + "repeat: 5\n")
     change.write(PLACE, PROMPT.replace("24 months", "two years").replace("We ship", "We walk"))

@@ -336,7 +336,7 @@ def test_an_edited_case_that_fails_is_open_where_a_merge_cannot_run_its_old_form
     code, out, err = runevals(*words)
     ended(code, 1, out + err, "1 case lost: a")
     code, out, err = runevals(*words, "--target", "command:true")
-    ended(code, 3, out + err, "a may be lost: it was edited, and its old form could not be run")
+    ended(code, 3, out + err, "a may be lost: edited, and the old form could not be run")
 
 
 def test_an_edited_case_is_open_beside_a_loss_where_a_merge_cannot_run_its_old_form(repository, runevals):

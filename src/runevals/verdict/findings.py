@@ -65,7 +65,7 @@ def findings_of(
         *([Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.INCOMPARABLE, detail=why)] if few else ()),
         *sorted(cases, key=lambda each: (not each.critical, _ORDER.index(each.state))),
         *(
-            of_case(pair, (), Reason.ERRORS, detail="it is critical, was measured on the base, and is skipped now")
+            of_case(pair, (), Reason.ERRORS, detail="critical, measured on the base, and skipped now")
             for pair in sides.matched.both
             if pair.critical and pair.before.runs and not pair.now.due
         ),

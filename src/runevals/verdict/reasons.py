@@ -43,11 +43,11 @@ MEANINGS: Mapping[Reason, Meaning] = {
     ),
     Reason.ERRORS: Meaning(State.NOT_KNOWN, "runs that could not be measured would decide it", "run it again"),
     Reason.UNMEASURED: Meaning(
-        State.NOT_KNOWN, "it was not measured on the base", "measure the base again: `--base REF`"
+        State.NOT_KNOWN, "not measured on the base", "measure the base again: `--base REF`"
     ),
     Reason.OLD_FORM: Meaning(
         State.NOT_KNOWN,
-        "it was edited, and its old form could not be run",
+        "edited, and the old form could not be run",
         "edit it in a change of its own, or run with the base's commit here: `--base REF`",
     ),
     Reason.BASE_FILES: Meaning(
@@ -75,11 +75,11 @@ MEANINGS: Mapping[Reason, Meaning] = {
         of_tool=_RERUN,
     ),
     Reason.CACHE: Meaning(State.NOT_KNOWN, "a cache on the way answers the fresh runs", "switch the cache off"),
-    Reason.PASSED_AGAIN: Meaning(State.NOT_WORSE, "it passes on fresh runs"),
+    Reason.PASSED_AGAIN: Meaning(State.NOT_WORSE, "fresh runs pass"),
     Reason.BASE_ALIKE: Meaning(State.NOT_WORSE, "fresh runs show no difference from the base"),
     Reason.UNPROVEN: Meaning(
         State.NOT_WORSE,
-        "it passes none of the fresh runs, too few to prove a loss",
+        "none of the fresh runs passes, too few to prove a loss",
         "more runs: `fresh_runs`",
         warns=True,
     ),
@@ -92,14 +92,12 @@ MEANINGS: Mapping[Reason, Meaning] = {
     ),
     Reason.NEW_FORM: Meaning(
         State.NOT_WORSE,
-        "it passes only in its edited form",
+        "only the edited form passes",
         "`edits: accept` makes it a loss that a reviewer accepts",
         warns=True,
     ),
     Reason.SMALL: Meaning(State.NOT_WORSE, "the drop is real, and smaller than `min_effect`", warns=True),
-    Reason.ERRORS_ALLOWED: Meaning(
-        State.NOT_WORSE, "it could not be measured, and `errors.limit` allows that", warns=True
-    ),
+    Reason.ERRORS_ALLOWED: Meaning(State.NOT_WORSE, "not measured, which `errors.limit` allows", warns=True),
 }
 
 

@@ -37,6 +37,16 @@ def test_runs_that_were_made_already_are_taken(doctor, runevals):
     assert "from 4 measured runs" in " ".join(out.split())
 
 
+def test_runs_of_an_earlier_commit_are_left_out_and_that_is_said(repository, doctor, runevals):
+    for number in (1, 2):
+        repository.git("add", "-A")
+        repository.git("commit", "-qm", "more", "--allow-empty")
+        assert runevals("run", "--repeat", "2", "-o", f"{number}.json")[0] == 0
+    code, out, err = doctor("--results", "1.json", "--results", "2.json")
+    ended(code, 0, err, "Left out, of another commit or target than the newest: 1 result")
+    assert "from 4 measured runs" in " ".join(out.split())
+
+
 @pytest.mark.parametrize(
     ("settings", "words", "code", "told"),
     [

@@ -84,7 +84,11 @@ def test_the_prediction_names_dead_and_flaky_cases(prediction):
 
 @pytest.mark.parametrize(
     ("steady", "repair"),
-    [(6, "split or fix them"), (9, "split or fix them, or quarantine k9"), (17, "or quarantine k17, k18")],
+    [
+        (6, "split or fix them"),
+        (9, "split or fix them, or quarantine 1 case: k9"),
+        (17, "or quarantine 2 cases: k17, k18"),
+    ],
 )
 def test_as_many_cases_are_proposed_for_quarantine_as_its_list_may_have(prediction, steady, repair):
     of = suite(*["pppppp"] * steady, *["pfpfpf"] * 3)

@@ -161,7 +161,7 @@ STRICTER = ("names it, string: {contains", "ends, string: {endsWith")
         (
             [("Capital of", "{{tone}}, capital of"), ("{id", "{tone: now, id")],
             3,
-            "; its old form could not be run: on the base, case 'fr' has no variable 'tone', which evals/",
+            "; the old form could not be run: on the base, case 'fr' has no variable 'tone', which evals/",
         ),
     ],
 )

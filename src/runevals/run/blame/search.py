@@ -115,9 +115,10 @@ def _searched_cases(conclusion: Conclusion, request: RunRequest) -> dict[Key, in
         raise InvalidSettings("no lost case is left by --category, --tag and --filter")
     if len(chosen) <= MOST_CASES:
         return dict.fromkeys(chosen, 0)
-    request.tell(f"Of {len(chosen)} lost cases, {MOST_CASES} are searched at most; choose others with --filter")
     of_causes = examples(conclusion, IN_DOUBT, each=MOST_CASES)
-    return {key: alike for key, alike in of_causes.items() if here[key]} or dict.fromkeys(chosen[:MOST_CASES], 0)
+    some = {key: alike for key, alike in of_causes.items() if here[key]} or dict.fromkeys(chosen[:MOST_CASES], 0)
+    request.tell(f"Searching examples, {len(some)} of {len(chosen)} lost cases; choose others with --filter")
+    return some
 
 
 def examples(conclusion: Conclusion, kinds: Sequence[CauseKind], *, each: int) -> dict[Key, int]:

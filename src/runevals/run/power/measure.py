@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
+from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -83,11 +84,15 @@ def _measured(request: RunRequest) -> RunReport:
 
 
 def _pooled(request: RunRequest, past: Sequence[RunReport]) -> RunReport:
-    """All runs of the cases as they are now, of the newest target. Raises InvalidSettings if there are none."""
+    """Runs of the cases as they are now, all of the newest commit and target. Raises InvalidSettings without any."""
     plan = plan_of(request.suites, request.settings)
     current = {(case.suite, case.key, case.fingerprint) for case in plan.cases}
     newest = max(past, key=lambda report: report.run.started_at)
-    alike = [report for report in past if report.run.target == newest.run.target]
+    code = attrgetter("run.target", "run.commit", "run.uncommitted")
+    alike = [report for report in past if code(report) == code(newest)]
+    if len(alike) < len(past):
+        others = plural(len(past) - len(alike), "result")
+        request.tell(f"Left out, of another commit or target than the newest: {others}")
     runs: dict[tuple[str, str], list[AttemptReport]] = {}
     cases: dict[tuple[str, str], CaseReport] = {}
     for report in alike:
