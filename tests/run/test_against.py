@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runevals.run.against import placebo
+from tests.ending import ended
 
 AGENT = """
 import json, sys
@@ -48,7 +49,7 @@ def test_the_reports_say_what_the_skill_is_worth(skill, runevals):
     """Both sides in turn; a case that asks whether the skill is loaded is not asked without it."""
     skill.write("evals/evals.json", {"skill_name": "yes", "evals": [*EVALS, TRIGGER]})
     code, out, err = runevals(*AGAINST, "-o", "benchmark.json", "-o", "summary.md")
-    assert code == 3, out + err  # the trigger case: this target does not report its tool calls
+    ended(code, 3, out, "the target does not report its tool calls (a program prints `toolCalls` beside `output`)")
     asked = (skill.path / "asked.txt").read_text().splitlines()
     assert [line.split()[0] for line in asked] == [*["with"] * 7, *["without"] * 6] * 2
     assert "without Load it?" not in asked

@@ -16,7 +16,7 @@ from runevals.records import Layer, Problem, ToolCall, Verdict
 from runevals.records.trace import leaves, same_tool
 
 MOST_LEVELS = 100  # of JSON in a text
-NO_TRACE = missing("the target does not report its tool calls")
+NO_TRACE = missing("the target does not report its tool calls (a program prints `toolCalls` beside `output`)")
 
 
 class CallsCheck(Check):

@@ -84,7 +84,7 @@ def _measured(request: RunRequest) -> RunReport:
 
 
 def _pooled(request: RunRequest, past: Sequence[RunReport]) -> RunReport:
-    """Runs of the cases as they are now, all of the newest commit and target. Raises InvalidSettings without any."""
+    """Runs of the cases as they are now, of the newest commit and target. Raises InvalidSettings."""
     plan = plan_of(request.suites, request.settings)
     current = {(case.suite, case.key, case.fingerprint) for case in plan.cases}
     newest = max(past, key=lambda report: report.run.started_at)
