@@ -144,6 +144,12 @@ def test_a_case_that_looked_lost_is_said_with_what_its_fresh_runs_show():
     assert "! 1 case looked lost: fresh runs show no difference from the base" in shown
 
 
+def test_a_lost_case_in_quarantine_is_named():
+    base = report({"a": "ppp", "b": "ppp"})
+    made = conclusion(report([case("a", "fff", quarantined=True), case("b", "ppp")]), base)
+    assert "In quarantine, and failing now: a\n" in console.render(made)
+
+
 def test_the_notes_of_a_case_stand_beside_its_failure_in_every_report(project, runevals):
     items = [
         {"testId": "BUG-456", "prompt": "p", "expected_response": "x", "notes": "Bug #456 <b> |\nseen twice"},

@@ -48,7 +48,7 @@ def skill(project):
 def test_the_reports_say_what_the_skill_is_worth(skill, runevals):
     """Both sides in turn; a case that asks whether the skill is loaded is not asked without it."""
     skill.write("evals/evals.json", {"skill_name": "yes", "evals": [*EVALS, TRIGGER]})
-    code, out, err = runevals(*AGAINST, "-o", "benchmark.json", "-o", "summary.md")
+    code, out, _ = runevals(*AGAINST, "-o", "benchmark.json", "-o", "summary.md")
     ended(code, 3, out, "the target does not report its tool calls (a program prints `toolCalls` beside `output`)")
     asked = (skill.path / "asked.txt").read_text().splitlines()
     assert [line.split()[0] for line in asked] == [*["with"] * 7, *["without"] * 6] * 2

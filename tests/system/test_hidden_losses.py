@@ -114,7 +114,7 @@ def test_cases_that_crash_are_named_though_so_many_errors_are_allowed(base, rune
     change = base(SETTINGS + "errors: {limit: 0.3}\n")
     change.write("agent.py", "def answer(prompt):\n    return 'right' if int(prompt[9:-1]) > 5 else 1 / 0\n")
     code, out, _ = runevals(*AGAINST)
-    ended(code, 0, out, "⚠", "could not be measured, and `errors.limit` allows that")
+    ended(code, 0, out, "⚠", "not measured, which `errors.limit` allows")
     assert change.document()["verdict"]["warns"] is True
 
 

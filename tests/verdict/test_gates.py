@@ -621,6 +621,14 @@ def test_a_gate_with_a_presets_name_replaces_it(rules):
     assert found.verdict.headline == "The gate no_regression failed: 1 of 2 passed (at least 90 % must)"
 
 
+def test_line_one_says_what_was_lost_before_a_gate_of_ones_own(rules):
+    floor = replace(rules, gates=(Gate(name="floor", metric="pass_rate", op=">=", limit=0.9),))
+    found = decided(floor, {"a": "f", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
+    assert found.verdict.headline == (
+        "1 of 2 cases regressed: a; the gate floor failed: 1 of 2 passed (at least 90 % must)"
+    )
+
+
 def checked(*checks):
     """A case with these results."""
     made = case("a", "p")

@@ -20,6 +20,7 @@ from runevals.lib.text.numbers import (
     relative,
     score,
     seconds,
+    short_list,
     signed,
 )
 from runevals.records import (
@@ -300,8 +301,10 @@ def _also(comparison: Comparison) -> tuple[Line, ...]:
     renamed = [f"Renamed: {change.former_key} → {change.key}" for change in comparison.renamed]
     edited = [f"{key} {sentence}" for key, sentence in edited_and_failing(comparison)]
     weaker = [f"{which}: {message}" for which, message in weakened(comparison)]
+    in_quarantine = short_list([change.key for change in comparison.of_kind("quarantined")])
     return (
         *_marked(PLAIN, [phrase(", ".join(counts), "Not compared: {}")]),
+        *_marked(PLAIN, [phrase(in_quarantine, "In quarantine, and failing now: {}")]),
         *_marked(PLAIN, limited(renamed, MOST_LINES)),
         *_marked(WARNS, limited(edited, MOST_LINES)),
         *_marked(WARNS, limited(weaker, MOST_LINES)),

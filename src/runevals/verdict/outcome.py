@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.text.numbers import phrase, plural, short_list
+from runevals.lib.text.numbers import capitalised, phrase, plural, short_list
 from runevals.records import (
     AgainstComparison,
     Comparison,
@@ -193,7 +193,7 @@ def _verdict(
             return _incomplete(report, stopped)
         return _failed(f"{loss(report, comparison)} – and the run is incomplete: {stopped.message}")
     if failed:
-        return _failed(_gate_headline(report, comparison, failed[0]))
+        return _failed(_gate_headline(report, comparison, failed))
     if why := _unmeasured(report, gates, comparison, rules):
         return unmeasured(why)
     unknown = [each for each in (*findings, *_gating(comparison, rules)) if each.state is State.NOT_KNOWN]
@@ -257,11 +257,15 @@ def _incomplete(report: RunReport, stopped: Problem) -> FinalVerdict:
     )
 
 
-def _gate_headline(report: RunReport, comparison: Comparison | None, gate: GateResult) -> str:
-    if comparison is not None and gate.name == "no_regression" and gate.metric is None:
-        return loss(report, comparison)
+def _gate_headline(report: RunReport, comparison: Comparison | None, failed: Sequence[GateResult]) -> str:
+    """What was lost, then the first gate that failed for something else."""
+    gate, of_loss = failed[0], [one.name == "no_regression" and one.metric is None for one in failed]
+    lost = loss(report, comparison) if comparison is not None and any(of_loss) else ""
+    if of_loss[0]:
+        return lost
     share = (gate.limit or 0) if gate.metric == "pass_rate" else 0
-    return f"The gate {gate.name} failed: {gate.reason}{phrase(100 * share, ' (at least {:g} % must)')}"
+    failure = f"the gate {gate.name} failed: {gate.reason}{phrase(100 * share, ' (at least {:g} % must)')}"
+    return capitalised("; ".join(filter(None, (lost, failure))))
 
 
 def _unmeasured(
