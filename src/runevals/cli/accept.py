@@ -86,13 +86,9 @@ def command(
     if not losses:
         raise InvalidSettings(f"no case was lost in {path}; there is nothing to accept")
     chosen = [replace(loss, reason=reason) for loss in losses]
-    _write(file, chosen, lost, _of_other_targets(path), settings.cwd, proven)
-
-
-def _of_other_targets(path: Path) -> tuple[AcceptedLoss, ...]:
-    """What the other targets of the same run lost; their results lie beside it."""
-    beside = readable(sorted(path.parent.glob(f"{escape(run_of(path))}.*.json")))
-    return tuple(loss for _, one in beside if one.comparison is not None for loss in losses_of(one))
+    of_other_targets = readable(sorted(path.parent.glob(f"{escape(run_of(path))}.*.json")))
+    beside = [loss for _, one in of_other_targets if one.comparison is not None for loss in losses_of(one)]
+    _write(file, chosen, lost, beside, settings.cwd, proven)
 
 
 def _of_category(name: str, lost: Sequence[AcceptedLoss], report: RunReport, path: Path) -> list[AcceptedLoss]:

@@ -68,10 +68,7 @@ def command(
     words = for_target(words, report.run.settings.get("target"))
     settings = resolve(words)
     request = RunRequest(
-        settings=settings,
-        raw=words,
-        base=None if settings.compare.baseline_named else base,
-        progress=progress,
+        settings=settings, raw=words, base=None if settings.compare.baseline_named else base, progress=progress
     )
     if base is not None and not event.untrusted:  # else the event named the base to the shards
         report = with_rules_of_base(report, resolve(replace(words, base_side=None)), settings)

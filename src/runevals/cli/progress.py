@@ -40,12 +40,7 @@ PACE_OF = 100  # the newest trials, from which the time left is estimated
 OUTCOME_MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.ERRORED: "!", Outcome.SKIPPED: "–"}
 
 
-def progress(
-    *sides: Measurement,
-    detail: Detail = "counts",
-    phase: str = "",
-    total: int | None = None,
-) -> Watch:
+def progress(*sides: Measurement, detail: Detail = "counts", phase: str = "", total: int | None = None) -> Watch:
     """A `Progress` on stderr; single trials are only shown for one side."""
     if detail == "none":
         return iter

@@ -199,13 +199,7 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
         words = replace(words, flags={**words.flags, "no_judge": True})
         settings = replace(settings, no_judge=True)
     require_present(settings)
-    request = RunRequest(
-        settings=settings,
-        suites=loaded,
-        raw=words,
-        base=options["base"],
-        progress=display,
-    )
+    request = RunRequest(settings=settings, suites=loaded, raw=words, base=options["base"], progress=display)
     return _run(request, options, partial(journalled, options, paths, before))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import chain, groupby
 
 import click
 
@@ -27,18 +27,14 @@ def tell(conclusion: Conclusion, where: Where | None = None) -> None:
     colour = _COLOURS[conclusion.verdict.outcome]
     headline, *more = fitted(first)
     say(headline, colour=colour)
-    lines = [*more, *(piece for line in rest for piece in _fitted(line))]
+    pieces = ([line] if line.startswith(console.DIFF) else fitted(line) or [""] for line in rest)
+    lines = [*more, *chain.from_iterable(pieces)]
     for side, some in groupby(lines, key=_side_of_line):
         say("\n".join(some), colour=_SIDES.get(side), bold=False)
     if (
         on_screen() and len(lines) > shutil.get_terminal_size().lines - 3
     ):  # the verdict has scrolled off the screen
         say(f"\n{headline}", colour=colour)
-
-
-def _fitted(line: str) -> list[str]:
-    """A line broken to the width of the screen; one of a diff is shown to the letter."""
-    return [line] if line.startswith(console.DIFF) else fitted(line) or [""]
 
 
 def _side_of_line(line: str) -> str:

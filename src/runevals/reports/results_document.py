@@ -349,10 +349,7 @@ def _conclusion(document: Document) -> Conclusion:
 def _comparison(comparison: Comparison) -> ComparisonPart:
     changes = tuple(
         record_from(
-            ChangedCase,
-            change,
-            before=change.base,
-            after=None if change.head is None else change.head.status,
+            ChangedCase, change, before=change.base, after=None if change.head is None else change.head.status
         )
         for change in comparison.changes
     )

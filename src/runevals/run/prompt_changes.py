@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import unified_diff
@@ -45,6 +46,7 @@ _NO_PROMPT = re.compile(
 
 
 _Pairs = Sequence[tuple[str | None, str | None]]  # a path in the base's commit, and here
+_Row = tuple[str | None, str | None, str | None]  # and where its former content is put back
 _Changed = Callable[[], _Pairs]
 
 
@@ -99,8 +101,12 @@ def _changes(
 
 def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
     """The texts that a target reads, and the settings file: their paths in the repository, each once."""
-    prompts = [] if settings.target is None else settings.target.prompts
-    return _names([*prompts, *_fixed(settings, loaded)], settings)
+    paths = [*([] if settings.target is None else settings.target.prompts), *_fixed(settings, loaded)]
+    files = [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
+    root = settings.repository.resolve()
+    for path in dict.fromkeys(path.resolve() for path in files[:MOST_READ]):
+        if path.is_relative_to(root):
+            yield path.relative_to(root).as_posix()
 
 
 def _fixed(settings: Settings, loaded: LoadedSuites) -> Sequence[Path]:
@@ -108,15 +114,6 @@ def _fixed(settings: Settings, loaded: LoadedSuites) -> Sequence[Path]:
     skills = (SKILL,) if settings.target is not None and settings.target.reads_skills else ()
     suites = [path for path in loaded.files if path.name.endswith((*PROMPTS, *skills))]
     return [*suites, *filter(None, [settings.file_path])]
-
-
-def _names(paths: Sequence[Path], settings: Settings) -> Iterator[str]:
-    """The paths of these in the repository, of a folder those of its Markdown."""
-    files = [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
-    root = settings.repository.resolve()
-    for path in dict.fromkeys(path.resolve() for path in files[:MOST_READ]):
-        if path.is_relative_to(root):
-            yield path.relative_to(root).as_posix()
 
 
 def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str, changed: _Changed) -> list[str]:
@@ -150,15 +147,14 @@ def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str, changed:
     return sorted(name for name in own & matches if root / name not in suites)[:MOST_READ]
 
 
-def where_put_back(
-    pairs: _Pairs, settings: Settings, loaded: LoadedSuites
-) -> Iterator[tuple[str | None, str | None, str | None]]:
+def where_put_back(pairs: _Pairs, settings: Settings, loaded: LoadedSuites) -> Iterator[_Row]:
     """Each file's former path, its path, and where its former content is put back.
 
     Settings and suites of the head run, and find nothing at a former path of theirs: they keep their names, and so
     does what moved along with their folders.
     """
-    fixed = {*_names(_fixed(settings, loaded), settings)}
+    root = settings.repository.resolve()
+    fixed = {os.path.relpath(path.resolve(), root) for path in _fixed(settings, loaded)}
     files = [(PurePosixPath(old), PurePosixPath(new)) for old, new in pairs if old and new in fixed]
     moves = [*files, *((old.parent, new.parent) for old, new in files)]
     added = {new: new for old, new in pairs if old is None}

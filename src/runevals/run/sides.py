@@ -78,11 +78,7 @@ def open_base(request: RunRequest, commit: str, repeat: int) -> Iterator[Measure
     """A commit in a worktree of its own, with its own suites, settings and code, without cached answers."""
     settings = request.settings
     with base_checkout(settings, commit, request.raw) as there:
-        if (
-            there.target is not None
-            and settings.target is not None
-            and there.target.is_deployed_as(settings.target)
-        ):
+        if there.target is not None and there.target.is_deployed_as(settings.target):
             raise InvalidSettings(
                 "the base would be asked at the same address as the change, which answers as it is deployed now; "
                 "compare with a stored result of the base (--baseline)"

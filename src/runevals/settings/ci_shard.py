@@ -28,10 +28,7 @@ PARALLEL_JOBS = (
     ParallelJob(system="Buildkite", index="BUILDKITE_PARALLEL_JOB", total="BUILDKITE_PARALLEL_JOB_COUNT"),
     ParallelJob(system="Kubernetes", index="JOB_COMPLETION_INDEX", total=None),
     ParallelJob(
-        system="Slurm",
-        index="SLURM_ARRAY_TASK_ID",
-        total="SLURM_ARRAY_TASK_COUNT",
-        lowest="SLURM_ARRAY_TASK_MIN",
+        system="Slurm", index="SLURM_ARRAY_TASK_ID", total="SLURM_ARRAY_TASK_COUNT", lowest="SLURM_ARRAY_TASK_MIN"
     ),
 )
 _AUTO = re.compile(r"auto(?:/([0-9]{1,6}))?")

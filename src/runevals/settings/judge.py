@@ -78,12 +78,7 @@ def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
     elif not endpoint["model"]:
         raise InvalidSettings("the judge has no model; name one with --judge-model or judge.model")
     return JudgeSettings(
-        type=kind,
-        **endpoint,
-        path=path,
-        recorded=recorded,
-        file=file,
-        votes=section.get("votes", 1),
+        type=kind, **endpoint, path=path, recorded=recorded, file=file, votes=section.get("votes", 1)
     )
 
 

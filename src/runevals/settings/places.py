@@ -34,9 +34,7 @@ def settings_table(document: object) -> object:
 
 
 def settings_file_in(
-    folders: Iterable[Path],
-    places: Iterable[str],
-    contents_of: Callable[[Sequence[Path]], Iterable[bytes | None]],
+    folders: Iterable[Path], places: Iterable[str], contents_of: Callable[[Sequence[Path]], Iterable[bytes | None]]
 ) -> Path | None:
     """The settings file of the first of these folders that has one. Raises InvalidSuite for two in a folder."""
     for folder in folders:

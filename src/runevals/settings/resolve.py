@@ -284,9 +284,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             ),
         ),
         github=_record(
-            GithubSettings,
-            values,
-            blame=_blame(effective_source("blame", file, base_side)[0].get("blame", {})),
+            GithubSettings, values, blame=_blame(effective_source("blame", file, base_side)[0].get("blame", {}))
         ),
         evaluate_only=raw.evaluate_only,
         environment=raw.environment,

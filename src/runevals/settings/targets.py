@@ -29,11 +29,7 @@ class TargetChoice(Struct, frozen=True, kw_only=True):
 
 
 def choose_targets(
-    file: SettingsFile,
-    base_side: BaseSide | None,
-    target: object,
-    models: Sequence[str],
-    against: object,
+    file: SettingsFile, base_side: BaseSide | None, target: object, models: Sequence[str], against: object
 ) -> TargetChoice:
     """Which targets run, and the settings files with only the one that is chosen. Raises InvalidSettings.
 

@@ -48,10 +48,7 @@ def with_prompts(
 
 
 def on_prompts_of(suites: Iterable[Suite], heads: Sequence[Suite], former: Mapping[str, str]) -> Iterator[Suite]:
-    """The suites, prompt files with messages and model of the head, which calls them otherwise than `former`.
-
-    Those that the head does not have are left out. Raises InvalidSettings.
-    """
+    """The suites, with prompt files on messages and model of the head, if it has them. Raises InvalidSettings."""
     prompts = {former.get(head.path, head.path): head for head in heads if head.messages and head.cases}
     for suite in suites:
         if not suite.messages:

@@ -148,7 +148,7 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
         """The programs that may be a Python that imports the code under test."""
         return self.command[:1]
 
-    def is_deployed_as(self, other: TargetSettings) -> bool:  # noqa: ARG002
+    def is_deployed_as(self, other: TargetSettings | None) -> bool:  # noqa: ARG002
         """Whether both are the same deployed agent: the same address and the same requests, at any commit."""
         return False
 

@@ -99,7 +99,7 @@ class WebTargetSettings(TargetSettings, frozen=True, kw_only=True):
         """Where it is asked."""
         return self.web.url
 
-    def is_deployed_as(self, other: TargetSettings) -> bool:
+    def is_deployed_as(self, other: TargetSettings | None) -> bool:
         """Whether the requests are the same, whatever is read of the replies."""
         return isinstance(other, WebTargetSettings) and self._request == other._request
 

@@ -46,8 +46,10 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
         words = replace(words, of_base=settings.base_side is not None, of_change=settings.of_change)
         file = Path(os.path.normpath(cwd / (config_of(words) or "")))
         if not file.exists():
-            file = checkout / _former_file(file.relative_to(checkout), settings, commit)
-            words = replace(words, flags={**words.flags, "config": str(file)})
+            former = {now: was for was, now in renamed_files(settings.repository, commit)}
+            if (path := file.relative_to(checkout).as_posix()) not in former:
+                raise ExternalError(f"it has no settings file {path}")
+            words = replace(words, flags={**words.flags, "config": str(checkout / former[path])})
         try:
             there = replace(base_settings(words, settings), not_from=settings.repository)
             there = with_own_packages(there, settings.repository)
@@ -133,14 +135,6 @@ def _former_folder(head: Settings, commit: str) -> Path:
             now = path.relative_to(head.repository)
             raise ExternalError(f"{now} is {was} there: compare with a stored result (--baseline FILE)")
     return head.cwd.relative_to(head.repository)
-
-
-def _former_file(path: Path, head: Settings, commit: str) -> str:
-    """The file that was renamed to these settings. Raises ExternalError if none was."""
-    renames = {now: was for was, now in renamed_files(head.repository, commit)}
-    with suppress(KeyError):
-        return renames[path.as_posix()]
-    raise ExternalError(f"it has no settings file {path}")
 
 
 def require_in_base(files: Iterable[Path], there: Settings, head: Settings, *, alone: bool) -> Sequence[str]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from runevals.records import Conclusion, Problem
 from runevals.records.errors import RunevalsError
 from runevals.records.rules import BlameLimits, Limits
-from runevals.run.blame.search import SearchLimit, blamed, examples
+from runevals.run.blame.search import blamed, examples
 from runevals.run.request import RunRequest
 from runevals.run.sides import can_run_again, commit_of_base
 from runevals.run.world.budget import Budget, Stop
@@ -43,7 +43,7 @@ def with_blame(conclusion: Conclusion, request: RunRequest, limits: BlameLimits)
     timer.start()
     request.budget.stop.when_asked(lambda: stop.ask(request.budget.stop.problem or late))
     try:
-        blame = blamed(conclusion, commit, search, code=False, within=SearchLimit(runs=limits.runs))
+        blame = blamed(conclusion, commit, search, code=False, job=True, runs=limits.runs)
     except RunevalsError as error:
         request.tell(f"Not searched for the lines that lost cases: {error.first_line}")
         return conclusion

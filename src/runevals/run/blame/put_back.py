@@ -106,8 +106,8 @@ class PutBackRunner(Struct, kw_only=True):
             settings = self._settings()
             head = self._head = self._head or settings
             settings = replace(settings, load=replace(settings.load, suites=head.load.suites))
-            ours, target = head.target, settings.target
-            if ours and target and len(put_back) == len(self.change.hunks) and target.is_deployed_as(ours):
+            target, all_hunks = settings.target, len(self.change.hunks)
+            if target and len(put_back) == all_hunks and target.is_deployed_as(head.target):
                 raise InvalidSettings(DEPLOYED)
             suites = suites_of(settings)
             request = replace(

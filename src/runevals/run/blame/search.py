@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import zip_longest
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line
@@ -32,12 +31,6 @@ from runevals.verdict.causes import IN_DOUBT, causes
 MOST_CASES = 10  # that are searched in one go
 
 
-class SearchLimit(Struct, frozen=True, kw_only=True):
-    """The limit of a search in a job: one confirmed case of each cause, as many as have runs for an answer."""
-
-    runs: int | None  # of all cases together; None: as many as `max_calls` allows
-
-
 def lost_cases(comparison: Comparison) -> list[Key]:
     """The cases that passed on the base and fail now, confirmed ones first."""
     proven = {each.key for each in comparison.cases(State.WORSE)}
@@ -61,19 +54,28 @@ def lower_scores(comparison: Comparison) -> list[BlamedCase]:
 
 
 def blamed(
-    conclusion: Conclusion, base: str, request: RunRequest, *, code: bool, within: SearchLimit | None = None
+    conclusion: Conclusion,
+    base: str,
+    request: RunRequest,
+    *,
+    code: bool,
+    job: bool = False,
+    runs: int | None = None,
 ) -> Blame:
-    """The hunks since the commit `base` that lost the cases of a comparison. Raises RunevalsError."""
+    """The hunks since the commit `base` that lost the cases of a comparison. Raises RunevalsError.
+
+    In a job: one confirmed case of each cause, as many as have so many runs, of all together, for an answer.
+    """
     assert conclusion.comparison is not None  # noqa: S101 - the caller chose it for that
     settings = with_target(request.settings, request.suites.suites).repeated(1, cached=True)
     request = replace(request, settings=settings)
     head = settings.head.commit or ""
-    alike = _searched_cases(conclusion, request) if within is None else examples(conclusion, ("lost",), each=1)
+    alike = examples(conclusion, ("lost",), each=1) if job else _searched_cases(conclusion, request)
     files, change = hunks_since(base, request, code=code)
     deterministic = conclusion.comparison.deterministic
-    runs_of = partial(_allowed_runs, settings, request.suites, None if within is None else within.runs)
+    runs_of = partial(_allowed_runs, settings, request.suites, runs)
     keys = list(alike)
-    if within is not None:
+    if job:
         keys = _with_enough_runs(keys, usual_runs(len(change.hunks), deterministic=deterministic), runs_of)
     limit = min(most_runs(len(change.hunks)), runs_of(keys))
     what = f"{plural(len(change.hunks), 'hunk')} in {plural(len(files.files), 'file')}"

@@ -90,9 +90,8 @@ def _pooled(request: RunRequest, past: Sequence[RunReport]) -> RunReport:
     newest = max(past, key=lambda report: report.run.started_at)
     code = attrgetter("run.target", "run.commit", "run.uncommitted")
     alike = [report for report in past if code(report) == code(newest)]
-    if len(alike) < len(past):
-        others = plural(len(past) - len(alike), "result")
-        request.tell(f"Left out, of another commit or target than the newest: {others}")
+    if others := len(past) - len(alike):
+        request.tell(f"Left out, of another commit or target than the newest: {plural(others, 'result')}")
     runs: dict[tuple[str, str], list[AttemptReport]] = {}
     cases: dict[tuple[str, str], CaseReport] = {}
     for report in alike:

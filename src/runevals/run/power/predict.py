@@ -232,7 +232,7 @@ def _repairs(suite: Suite, whole: Detectable) -> Iterator[Repair]:
     ]
     options = {
         f"repeat: {more.repeat} and verify_repeats: {more.base_looks}": replace(suite, plan=more),
-        f"quarantine {_cases([one.case.key for one in out])}": replace(
+        f"quarantine {plural(len(out), 'case')}: {short_list([one.case.key for one in out])}": replace(
             suite, odds=[one for one in suite.odds if one not in out]
         ),
         f"twice as many cases ({2 * len(suite.odds)}), by splitting those of several checks": replace(
@@ -261,16 +261,12 @@ def described(prediction: Prediction) -> Iterator[tuple[str, str]]:
             f"never passed, so that no loss of them shows: {short_list(prediction.dead)}; fix or drop them",
         )
     if prediction.flaky:
-        flaky = short_list(prediction.flaky)
-        repair = f"split or fix them{phrase(_cases(prediction.for_quarantine), ', or quarantine {}')}"
-        yield "cases", f"between a fifth and four fifths of their runs pass: {flaky}; {repair}"
+        flaky, out = short_list(prediction.flaky), prediction.for_quarantine
+        others = phrase(short_list(out), f", or quarantine {plural(len(out), 'case')}: {{}}")
+        yield "cases", f"between a fifth and four fifths of their runs pass: {flaky}; split or fix them{others}"
     if prediction.repairs:
         best = prediction.repairs[0]
         yield "repair", f"the cheapest way to see smaller losses: {best.what} ({best.runs:.0f} runs a verdict)"
-
-
-def _cases(keys: Sequence[str]) -> str:
-    return phrase(short_list(keys), f"{plural(len(keys), 'case')}: {{}}")
 
 
 def _of_change(detectable: Detectable) -> str:

@@ -20,12 +20,7 @@ from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Case, EvaluatorSpec, FileProblem, Problem, Suite, Turn, cut_name, one_line
 from runevals.records.agent import SKILL_TRIGGERS
 from runevals.records.errors import UnrecognisedSuite
-from runevals.suites.dialects.agent_skills_checks import (
-    CHECKS,
-    AgentSkillChecks,
-    has_checks,
-    unread_checks,
-)
+from runevals.suites.dialects.agent_skills_checks import CHECKS, AgentSkillChecks, has_checks, unread_checks
 from runevals.suites.dialects.case_files import digests, find_files, place_of
 from runevals.suites.dialects.checking import (
     in_cases,
