@@ -360,4 +360,4 @@ def test_an_edited_case_is_open_beside_a_loss_where_a_merge_cannot_run_its_old_f
     losses = lost_cases(found.comparison, found.report.run.target)
     assert [loss.case for loss in losses] == ["k8"]
     after = with_acceptance(found, Acceptance(by="ana", losses=losses), GateRules())
-    assert (after.verdict.exit_code, "a may be lost: it was edited" in after.verdict.headline) == (3, True)
+    assert (after.verdict.exit_code, "a may be lost: edited" in after.verdict.headline) == (3, True)
