@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,13 +30,11 @@ if TYPE_CHECKING:
     from runevals.verdict.matching import Key
 
 
-def _losses() -> Iterable[str]:
-    """The keys of what can be accepted, for a shell."""
-    return [loss.case for loss in losses_of(newest_comparison(None)[1])]
+_LOSSES = completing(lambda: [loss.case for loss in losses_of(newest_comparison(None)[1])])
 
 
 @click.command("accept")
-@click.argument("cases", nargs=-1, metavar="[CASE]...", shell_complete=completing(_losses))
+@click.argument("cases", nargs=-1, metavar="[CASE]...", shell_complete=_LOSSES)
 @click.option(
     "--category", "categories", multiple=True, metavar="NAME", help="Every lost case of NAME; repeatable."
 )

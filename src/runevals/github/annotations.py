@@ -47,7 +47,8 @@ def group_command(title: str) -> str:
 def annotation_command(mark: Mark) -> str:
     """The command for one annotation, escaped so that its text cannot end it or begin another."""
     where = {"file": mark.file, "line": mark.line, "col": mark.column, "title": mark.title}
-    properties = ",".join(f"{name}={_property(str(value))}" for name, value in where.items() if value)
+    given = {name: _data(one_line(str(value))) for name, value in where.items() if value}
+    properties = ",".join(f"{name}={text.replace(':', '%3A').replace(',', '%2C')}" for name, text in given.items())
     return f"::{mark.level} {properties}::{_data(one_line(mark.message, LONGEST))}"
 
 
@@ -55,10 +56,6 @@ def _data(text: str) -> str:
     """The text without commands of the older form, which the runner detects anywhere in a line."""
     safe = log_text(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return safe.encode("utf-8", "backslashreplace").decode()
-
-
-def _property(text: str) -> str:
-    return _data(one_line(text)).replace(":", "%3A").replace(",", "%2C")
 
 
 def as_annotations(result: ValidationResult) -> Iterator[str]:

@@ -62,20 +62,13 @@ def _not_passing(cases: Sequence[CaseReport], links: Links) -> list[str]:
     if not rows:
         return []
     lines = ["| case | outcome | line |", "|---|---|--:|"]
-    lines += [
-        f"| {_key(place, case)} | {case.status} | {_line(case, links)} |" for place, case in rows[:MOST_CASES]
-    ]
+    for place, case in rows[:MOST_CASES]:
+        key = code_cell(case.key) if _PLAIN_KEY.fullmatch(case.key) else f"number {place}"
+        line = line_link(case, links) if len(case.file) <= LONGEST_FILE else ""
+        lines.append(f"| {key} | {case.status} | {line} |")
     if len(rows) > MOST_CASES:
         lines.append(f"| … and {len(rows) - MOST_CASES} more | | |")
     return ["\n".join(lines)]
-
-
-def _key(place: int, case: CaseReport) -> str:
-    return code_cell(case.key) if _PLAIN_KEY.fullmatch(case.key) else f"number {place}"
-
-
-def _line(case: CaseReport, links: Links) -> str:
-    return line_link(case, links) if len(case.file) <= LONGEST_FILE else ""
 
 
 def _footer(links: Links) -> str:

@@ -97,12 +97,10 @@ def _settings_files_at(commit: str, cwd: Path, repository: Path) -> Mapping[str,
 def _moved(here: Mapping[str, str], before: Mapping[str, str], cwd: Path, base: str | None) -> Iterator[str]:
     """The former folders of projects: their settings were renamed to those of a folder that had none."""
     repository = repository_root(cwd)
-    new = {config for name, config in here.items() if name not in before}
-    for pair in renamed_files(repository, base) if base is not None and new else ():
-        was, now = (PurePosixPath(os.path.relpath(repository / path, cwd)) for path in pair)
-        folder = was.parent.as_posix()
-        if folder not in here and before.get(folder) == was.as_posix() and now.as_posix() in new:
-            yield folder
+    renames = [] if base is None else renamed_files(repository, base)
+    now = {os.path.relpath(repository / was, cwd): os.path.relpath(repository / now, cwd) for was, now in renames}
+    new = {here[name] for name in here.keys() - before.keys()}
+    yield from (name for name in before.keys() - here.keys() if now.get(before[name]) in new)
 
 
 def _is_source(folder: PurePosixPath) -> bool:

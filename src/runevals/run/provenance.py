@@ -174,8 +174,7 @@ def settings_given(settings: Settings) -> dict[str, object]:
 def _chosen(settings: Settings) -> dict[str, object]:
     """Folder, settings file, target and judge if they are not the default, as running a case again needs them."""
     path, root, here = settings.file_path, settings.repository.resolve(), settings.cwd.resolve()
-    below = here != root and here.is_relative_to(root)
-    chosen: dict[str, object] = {FOLDER: here.relative_to(root).as_posix()} if below else {}
+    chosen: dict[str, object] = {} if here == root else {FOLDER: os.path.relpath(here, root)}
     if (
         path is not None
         and settings.origins["config"].startswith(("--", "input "))

@@ -49,7 +49,9 @@ def _reply(
     """What a call returned or raised; afterwards this process is in `start` again."""
     try:
         os.chdir(request.get("cwd") or start)
-        value = _awaited(call_with(function, request, *([call_tool] if request.get("mocks") else [])))
+        value = call_with(function, request, *([call_tool] if request.get("mocks") else []))
+        if isinstance(value, Awaitable):  # all calls share one event loop, as clients of the agent may
+            value = _loop().run_until_complete(value)
         json.dumps(value)
     except BaseException as error:  # noqa: BLE001 - SystemExit of a function is a failure of the function
         return failure_of(error, start)
@@ -93,11 +95,6 @@ def call_with(function: Callable[..., Any], request: dict[str, Any], *more: Call
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     takes_all = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     return function(*(arguments if takes_all else arguments[: len(positional)]))
-
-
-def _awaited(value: Any) -> Any:
-    """The result of an async function; all calls share one event loop, as clients of the agent may."""
-    return _loop().run_until_complete(value) if isinstance(value, Awaitable) else value
 
 
 @lru_cache(maxsize=1)

@@ -75,9 +75,6 @@ def _in_memory(value: Any) -> object:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-def _plain(value: Any) -> object:
-    """What is stored as JSON is taken as it is. Raises TypeError for what is none of our values."""
-    return msgspec.Raw(value.json) if hasattr(value, "json") else _in_memory(value)
-
-
-_encode = msgspec.json.Encoder(enc_hook=_plain).encode
+_encode = msgspec.json.Encoder(  # what is stored as JSON is taken as it is
+    enc_hook=lambda value: msgspec.Raw(value.json) if hasattr(value, "json") else _in_memory(value)
+).encode

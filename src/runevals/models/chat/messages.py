@@ -40,7 +40,11 @@ NO_EXPLANATION = "the model refused to answer, without an explanation"
 
 def body(messages: Sequence[Mapping[str, Any]], parameters: Mapping[str, Any]) -> dict[str, object]:
     """The body. What is the same for each call, tools and a fixed system prompt, is marked for the cache."""
-    system = [_system(message) for message in messages if message["role"] == "system"]
+    system = [
+        {"type": "text", "text": message["content"], **(_CACHED if message.get("fixed") else {})}
+        for message in messages
+        if message["role"] == "system"
+    ]
     sent = {
         "max_tokens": MAX_TOKENS,
         **({"system": system} if system else {}),
@@ -51,10 +55,6 @@ def body(messages: Sequence[Mapping[str, Any]], parameters: Mapping[str, Any]) -
         *others, last = sent["tools"]
         sent["tools"] = [*others, {**last, **_CACHED}]
     return sent
-
-
-def _system(message: Mapping[str, Any]) -> dict[str, object]:
-    return {"type": "text", "text": message["content"], **(_CACHED if message.get("fixed") else {})}
 
 
 def _turns(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, object]]:
@@ -118,7 +118,11 @@ def reply(message: Mapping[str, Any], latency_s: float, *, from_cache: bool) -> 
     return ChatReply(
         text=joined(texts, "text") if texts else None,
         refusal=(explanation or NO_EXPLANATION) if stop == "refusal" and not texts else None,
-        tool_calls=tuple(_call(block) for block in blocks if block["type"] == "tool_use"),
+        tool_calls=tuple(
+            RequestedCall(block["id"], block["name"], json.dumps(block["input"], ensure_ascii=False))
+            for block in blocks
+            if block["type"] == "tool_use"
+        ),
         items=tuple(blocks),
         finish_reason=stop,
         model=text_of(message.get("model")),
@@ -131,7 +135,3 @@ def reply(message: Mapping[str, Any], latency_s: float, *, from_cache: bool) -> 
         response_id=text_of(message.get("id")),
         from_cache=from_cache,
     )
-
-
-def _call(block: Mapping[str, Any]) -> RequestedCall:
-    return RequestedCall(block["id"], block["name"], json.dumps(block["input"], ensure_ascii=False))

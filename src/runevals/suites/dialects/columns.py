@@ -108,7 +108,9 @@ def _read_chat(row: dict[str, Any], column: str) -> None:
 
 
 def _is_chat(value: object) -> TypeGuard[list[dict[str, Any]]]:
-    return isinstance(value, list) and all(map(_is_message, value))
+    return isinstance(value, list) and all(
+        isinstance(one, dict) and {str} == {type(one.get(key)) for key in ("role", "content")} for one in value
+    )
 
 
 def _prompt_of(chat: object) -> str | None:
@@ -130,10 +132,6 @@ def opening_of(row: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
     if not isinstance(chat, list) or _prompt_of(chat) != row["input"]:
         return ()
     return chat[: max(at for at, message in enumerate(chat) if message["role"] == "user")]
-
-
-def _is_message(message: object) -> bool:
-    return isinstance(message, dict) and all(isinstance(message.get(key), str) for key in ("role", "content"))
 
 
 def _text(value: object) -> object:

@@ -26,11 +26,11 @@ def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hi
     """Cases with the same outcome in every run of several versions."""
     versions = _by_version(past)
     for case in cases:
-        outcomes = [
-            rates
+        alike = (
+            [old for old in version.get(_key(case), ()) if old.fingerprint == case.fingerprint]
             for version in versions
-            if (rates := {old.pass_rate for old in version.get(_key(case), ()) if _was_measured(old, case)})
-        ]
+        )
+        outcomes = [rates for olds in alike if (rates := {old.pass_rate for old in olds} - {None})]
         if len(outcomes) < FEWEST_VERSIONS or len(set().union(*outcomes)) != 1:
             continue
         (rate,) = outcomes[0]
@@ -116,10 +116,6 @@ def _by_version(past: Sequence[RunReport]) -> list[dict[Key, list[CaseReport]]]:
         for case in report.cases:
             version[case.suite, case.key].append(case)
     return list(versions.values())
-
-
-def _was_measured(old: CaseReport, case: Case) -> bool:
-    return old.fingerprint == case.fingerprint and old.pass_rate is not None
 
 
 def _key(case: Case) -> Key:

@@ -174,18 +174,17 @@ def agent_settings(section: Mapping[str, Any], base: Path, repository: Path) -> 
 def _args(section: Mapping[str, Any]) -> tuple[str, ...]:
     """More options of its command line. Raises InvalidSettings for one that is ours."""
     args, kind = tuple(section.get("args", ())), section["type"]
+    ours = (
+        "-- ",
+        *(f"{name}{end}" for name in AGENTS[kind].our_options for end in (" ", ".")),
+    )  # and parts of a key
     for option in options_of(args):
-        if option.name == "--" or any(_is(option, ours) for ours in AGENTS[kind].our_options):
+        if f"{option.name} ".startswith(ours):
             raise InvalidSettings(
                 f"target.args: runevals itself sets {option.name} of {kind}; leave it out (`model`, `tools` and "
                 "`mcp` say what it may do)"
             )
     return args
-
-
-def _is(option: Option, ours: str) -> bool:
-    """Whether it is this option, or of a configuration key a part of it."""
-    return option.name == ours or option.name.startswith((f"{ours}.", f"{ours} "))
 
 
 def _tool(tool: object) -> str:
