@@ -26,11 +26,11 @@ _COMPARED = b"123456789abcdefghijklmnopqrstvwyzABCDEFGHIJKLMNOPQRSTVWYZ"
 _IGNORED = bytes(set(range(128)) - set(_COMPARED))
 _LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
 _NO_LETTER = re.compile(r"[^\w]")
-# Escapes: %2F (also %252F), \u002f \n, \x2f, \057, &amp; &#47; &#x2f;. Those of bytes are taken together.
+# %2F (also %252F), \u002f \n, \x2f, \057, &amp; &#47; &#x2f;; of bytes, several. `re` is quick at plain starts.
 _ESCAPE = re.compile(
-    r"(?:%(?i:(?:25)*[0-9a-f]{2}))+"
-    r"|(?:(?<!\\)\\+(?i:x[0-9a-f]{2}))+"  # from the first backslash: at each, it would take for ever
-    r"|(?<!\\)\\+(?i:u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|[0-3][0-7]{2}|[nrtbf])"
+    r"%(?i:(?:25)*[0-9a-f]{2}(?:%(?:25)*[0-9a-f]{2})*)"
+    r"|\\(?<!\\\\)\\*(?i:x[0-9a-f]{2}(?:\\+x[0-9a-f]{2})*)"  # from the first backslash: at each, it takes for ever
+    r"|\\(?<!\\\\)\\*(?i:u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|[0-3][0-7]{2}|[nrtbf])"
     r"|&(?i:(?:amp;)*(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});)"
 )
 _AMP = re.compile("^(?:amp;)+(?=.)", re.IGNORECASE)
