@@ -47,8 +47,8 @@ def group_command(title: str) -> str:
 def annotation_command(mark: Mark) -> str:
     """The command for one annotation, escaped so that its text cannot end it or begin another."""
     where = {"file": mark.file, "line": mark.line, "col": mark.column, "title": mark.title}
-    given = {name: _data(one_line(str(value))) for name, value in where.items() if value}
-    properties = ",".join(f"{name}={text.replace(':', '%3A').replace(',', '%2C')}" for name, text in given.items())
+    texts = {name: _data(one_line(str(value))) for name, value in where.items() if value}
+    properties = ",".join(f"{name}={text.replace(':', '%3A').replace(',', '%2C')}" for name, text in texts.items())
     return f"::{mark.level} {properties}::{_data(one_line(mark.message, LONGEST))}"
 
 
