@@ -147,6 +147,9 @@ def test_what_two_targets_lost_is_accepted_one_after_the_other(repository, runev
     _, out, err = runevals("--base", "main", "-q")
     commands = [line.split("  ")[-1] for line in out.splitlines() if line.strip().startswith("wanted?")]
     assert len(commands) == 2, out + err
+    for name, file in (("mini", "agent.py"), ("steady", "other.py")):  # as a file for all targets says
+        code, blamed, err = runevals("blame", "--code", f"--target={name}")
+        ended(code, 0, blamed + err, f"{file}:")
     for command in (*commands, commands[0]):
         code, out, err = typed(runevals, command)
         ended(code, 0, out + err, "Written: ")
@@ -287,6 +290,8 @@ def test_results_of_another_tool_can_only_be_accepted(lost, runevals, outputs):
     _, out, _ = runevals("gate", "head.xml", "--baseline", "base.xml", "--deterministic", *outputs)
     commands = printed(out)
     assert [*commands] == ["wanted?"]
+    code, out, err = runevals("blame")
+    ended(code, 2, out + err, "has results of junit: only runs of suites can be searched")
     code, out, err = typed(runevals, commands["wanted?"])
     ended(code, 0, out + err, "Written: ", "1 case")
 

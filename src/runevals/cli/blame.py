@@ -85,18 +85,18 @@ def command(
     check_outputs(outputs)
     words = raw_settings(options, paths=suite)
     require_local(words, "blame", ", with the results of the job: runevals blame results.json")
-    path, conclusion = newest_comparison(results, options["config"])
+    path, conclusion = newest_comparison(results, options["config"], target=options["target"])
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
-    request = _request(words, base, conclusion.report.run, quiet=quiet)
-    require_of_head(conclusion.report.run, path, request.settings.repository, is_named=results is not None)
+    run = conclusion.report.run
+    if run.of_tool:
+        raise InvalidSettings(f"{path} has results of {run.target.type}: only runs of suites can be searched")
+    request = _request(words, base, run, quiet=quiet)
+    require_of_head(run, path, request.settings.repository, is_named=results is not None)
     if not lost_cases(conclusion.comparison) and not coverage:
         lower = [case.key for case in lower_scores(conclusion.comparison)]
         passing = phrase(short_list(lower, 5), " Not searched, as it still passes: {}, with a lower score.")
-        say(
-            terminal_text(
-                f"No case of {path} fails that passed on the base as it is: nothing is searched.{passing}"
-            )
-        )
+        nothing = f"No case of {path} fails that passed on the base as it is: nothing is searched.{passing}"
+        say(terminal_text(nothing))
         finish(0)
     commit = _base_commit(base, conclusion, request)
     search = _with_coverage if coverage else blamed

@@ -26,9 +26,9 @@ LAST = 50  # results that are searched for a comparison
 
 
 def newest_comparison(
-    results: Path | None, config: str | None = None, option: str = ""
+    results: Path | None, config: str | None = None, option: str = "", target: str | None = None
 ) -> tuple[Path, Conclusion]:
-    """The newest results that were compared with a base, or this document, of several targets those with a loss.
+    """The newest results that were compared with a base, or this document; of several, of `target` or with a loss.
 
     A look at single cases is no run of the change, if there is one. With `config`, runs by another settings
     file do not count: several projects may be run from one folder. `option` is how the command takes a document.
@@ -50,8 +50,9 @@ def newest_comparison(
         commit = newest[1].report.run.commit
         of_commit = [newest, *takewhile(lambda each: each[1].report.run.commit == commit, compared)]
         whole = next((each for each in of_commit if not each[1].report.run.of_some_cases), newest)
-        of_run = (each for each in of_commit if run_of(each[0]) == run_of(whole[0]))
-        return next(filter(lambda each: losses_of(each[1]), of_run), whole)
+        of_run = [each for each in of_commit if run_of(each[0]) == run_of(whole[0])]
+        of_target = [each for each in of_run if each[1].report.run.settings.get("target", target) == target]
+        return next(filter(lambda each: losses_of(each[1]), of_target or of_run), whole)
     makes = base_command(Path.cwd()) or "runevals --base origin/main"
     raise InvalidSettings(f"there are no results of a comparison in {where}; `{makes}` makes them{elsewhere}")
 
