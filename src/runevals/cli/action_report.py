@@ -46,9 +46,8 @@ if TYPE_CHECKING:
 
 _NAMES = frozenset({comment.FILENAME, *(reporter.FILENAME for reporter in REPORTERS if reporter is not HTML)})
 _OURS = re.compile(  # pages of steps, files of projects, and what a run keeps here
-    rf"report-[\w.-]+\.html|[\w.-]+\.(?:{'|'.join(reporter.FILENAME for reporter in REPORTERS)})"
-    r"|\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d[\w.-]*\.(?:json|html)",
-    re.ASCII,
+    rf"(?a)report-[\w.-]+\.html|[\w.-]+\.(?:{'|'.join(reporter.FILENAME for reporter in REPORTERS)})"
+    r"|\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d[\w.-]*\.(?:json|html)"
 )
 _OUTCOMES = ("failed", "unmeasured", "passed", "skipped")
 _PATTERN = re.compile(r"[*?\[\]!~\\\x00-\x1f]|^#|^\s|\s$")  # what an upload would read as a pattern

@@ -84,10 +84,9 @@ def _write(conclusions: Mapping[str, Conclusion], outputs: Sequence[Path], form:
         publish(conclusion, own, form=form)
         files += own
     for path in outputs:
+        pages = {name: of_target(path, name).name for name in conclusions}
         of_all: dict[str, Callable[[Mapping[str, Conclusion]], str]] = {
-            HTML.NAME: partial(
-                html.render_several, pages={name: of_target(path, name).name for name in conclusions}
-            ),
+            HTML.NAME: partial(html.render_several, pages=pages),
             SUMMARY.NAME: side_by_side.render_markdown,
             ASSISTANT.NAME: assistant.render_several,
         }
