@@ -361,3 +361,14 @@ def test_an_edited_case_is_open_beside_a_loss_where_a_merge_cannot_run_its_old_f
     assert [loss.case for loss in losses] == ["k8"]
     after = with_acceptance(found, Acceptance(by="ana", losses=losses), GateRules())
     assert (after.verdict.exit_code, "a may be lost: edited" in after.verdict.headline) == (3, True)
+
+
+def test_shards_may_be_run_in_several_folders(zoo, runevals, monkeypatch):
+    """They are of one repository, and find the same settings."""
+    assert runevals("--shard", "1/2", "-o", "1.json")[0] == 0
+    (zoo.path / "docs").mkdir()
+    monkeypatch.chdir(zoo.path / "docs")
+    assert runevals("--shard", "2/2", "-o", "../2.json")[0] == 0
+    monkeypatch.chdir(zoo.path)
+    code, out, err = runevals("merge", "1.json", "2.json")
+    ended(code, 1, out + err, "25 cases")

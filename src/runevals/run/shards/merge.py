@@ -16,12 +16,13 @@ from runevals.lib.text.numbers import phrase
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.records.errors import ExternalError, InvalidDocument
+from runevals.reports.next_steps import FOLDER
 from runevals.run.same_words import NOTICE as SAME_WORDS
 from runevals.verdict.score import run_report
 from runevals.version import __version__
 
 WITHOUT_EFFECT = frozenset(  # settings that may differ between shards: none of them changes what is measured
-    {"concurrency", "judge_concurrency", "cache_target", "output_dir", "mode", "shards"}
+    {"concurrency", "judge_concurrency", "cache_target", "output_dir", "mode", "shards", FOLDER}
 )
 NAMED_BY_CASES = tuple(PROVIDERS)  # targets whose model may be the one that a case names
 NAMING = "prompt-yml"  # the dialect whose cases name theirs
