@@ -157,7 +157,7 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     before = None if options["resume"] is None else unfinished(options["resume"], Path.cwd())
     if before is not None:
         set_options = {name: value for name, value in options.items() if value not in (None, (), False)}
-        options, paths = {**options, **before.options, **set_options}, paths or before.paths
+        options, paths = {**options, **before.options, **set_options, "project": ""}, paths or before.paths
     evaluate_only: str | None = options.get("evaluate_only")
     words = raw_settings(
         options,
