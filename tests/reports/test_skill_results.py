@@ -104,7 +104,9 @@ def test_a_statement_is_told_whole_and_with_its_evidence(make, name, form):
 
 def test_they_are_meant_by_their_whole_name():
     assert reporter_for("benchmark.json").NAME == "benchmark"
-    assert reporter_for("my-benchmark.json").NAME == "results"
+    assert reporter_for("benchmark.mini.json").NAME == "benchmark"  # of one of several targets
+    assert reporter_for("my-benchmark.json").NAME == reporter_for(".json").NAME == "results"
+    assert reporter_for("json") is None
     assert reporter_for("report.html", "agentskills").NAME == "html"
 
 

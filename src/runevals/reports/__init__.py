@@ -122,7 +122,8 @@ def reporter_for(filename: str, form: str = "results") -> Streaming | None:
     """The reporter whose files have this name (`fix.md`, and `fix.mini.md` of a target), or this suffix."""
     if filename == STANDARD_STREAM.name:
         return RESULTS
-    path = Path((filename[: -len(PACKED)] if is_packed_name(filename) else filename).lower())
+    name = (filename[: -len(PACKED)] if is_packed_name(filename) else filename).lower()
+    suffix = "".join(name.rpartition(".")[1:])
     by_name = {suffix_of(reporter): reporter for reporter in reporters()}
     by_name |= {reporter.FILENAME: reporter for reporter in BY_NAME.get(form, ())}
-    return by_name.get(f"{path.name.partition('.')[0]}{path.suffix}", by_name.get(path.suffix))
+    return by_name.get(name.partition(".")[0] + suffix, by_name.get(suffix))
