@@ -153,8 +153,8 @@ def finish_with(conclusion: Conclusion, outputs: Sequence[Path], form: str, *, k
         return outputs
 
     file = "" if keeps else document_of(outputs)
-    folder = os.path.relpath(Path.cwd(), repository_root(Path.cwd()))
-    where = None if file is None else Where(document=file, folder=folder)
+    here = os.path.relpath(".", repository_root(Path.cwd()))
+    where = None if file is None else Where(document=file, folder=here)
     finish(reported(conclusion, write, where, form=form).exit_code)
 
 

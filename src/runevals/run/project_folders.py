@@ -30,9 +30,7 @@ class Project(Struct, frozen=True, kw_only=True):
 
 
 def projects_in(cwd: Path, base: str | None = None) -> tuple[Project, ...]:
-    """The projects here, in the order of their names, and those that only the commit `base` has.
-
-    One that moved is compared with what it was, at its new place.
+    """The projects here, in the order of their names, and those that only the commit `base` has, at any place.
 
     Raises InvalidSettings if there are none or too many, ExternalError if git does not say what the base has.
     """

@@ -130,9 +130,10 @@ class ToolRunner(Runner, kw_only=True):
     def _attempt(self, side: RunSide, pair: Pair) -> AttemptReport | None:
         from runevals.imports.results import read_results, suite_of
 
-        settings = self.request.settings if side == "head" else self._base_settings
+        of_run = self.request.settings
+        settings = of_run if side == "head" else self._base_settings
         assert settings is not None  # noqa: S101 - the base was opened
-        case, reading = pair.head if side == "head" else pair.base, self.request.settings.compare.reading
+        case = pair.head if side == "head" else pair.base
         with TemporaryDirectory(prefix="runevals-rerun-") as top:
             make_for_programs(Path(top), "results")
             folder = str(Path(top, "results"))
@@ -140,19 +141,18 @@ class ToolRunner(Runner, kw_only=True):
             values |= {"test": case.name.partition("[")[0], "pattern": re.escape(case.name)}
             failure = self._failure(values, settings)
             try:
-                report = report_of(read_results([Path(folder)], reading), written_at=datetime.now(UTC))
+                run = read_results([Path(folder)], of_run.compare.reading)
+                report = report_of(run, written_at=datetime.now(UTC))
             except RunevalsError as error:
                 trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")
-                self.trouble = without_either(trouble, self.request.settings)
+                self.trouble = without_either(trouble, of_run)
                 return None
-        redaction = self.request.settings.redaction.redact
-        report = without_content(report_without_either(report, self.request.settings), redaction)
-        report = in_suites_of(report, self.head)
-        of_folder = [suite_of(one.suite, os.path.relpath(Path(one.file).parent, folder)) for one in report.cases]
-        results = {(suite, one.key): one for suite, one in zip(of_folder, report.cases, strict=True)}
-        fresh = (results | {(one.suite, one.key): one for one in report.cases}).get((case.suite, case.key))
+        report = without_content(report_without_either(report, of_run), of_run.redaction.redact)
+        cases = in_suites_of(report, self.head).cases
+        of_folder = {(suite_of(c.suite, os.path.relpath(Path(c.file).parent, folder)), c.key): c for c in cases}
+        fresh = (of_folder | {(c.suite, c.key): c for c in cases}).get((case.suite, case.key))
         if fresh is None or not fresh.attempts:
-            there = short_list([f"{one.key} of {one.suite}" for one in report.cases])
+            there = short_list([f"{one.key} of {one.suite}" for one in cases])
             place = phrase(case.suite.partition(" (")[2][:-1], "; JUnit XML of that suite goes into {{output}}/{}")
             self.trouble = f"rerun wrote {there}, and no result of {case.key} of {case.suite}{place}"
             return None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
-from operator import attrgetter
+from functools import lru_cache
 from statistics import fmean
 from typing import Literal
 
@@ -262,9 +261,7 @@ def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
     }
     if len(partners) == len(base) == len(head):
         return partners
-    moved = (partial(_renamed, label=attrgetter(*names)) for names in (("suite", "content"), ("content",)))
-    ways: Sequence[Callable[[Cases, Cases], dict[Key, Key]]] = (*moved, _edited, _edited_prompts)
-    for find in ways:
+    for find in (_moved_within_suite, _moved, _edited, _edited_prompts):
         partners |= find(_without(base, set(partners.values())), _without(head, partners))
     return partners | _edited_elsewhere(partners, base, head)
 
@@ -321,6 +318,14 @@ def _similarity(before: CaseReport, now: CaseReport, ratio: Callable[[str, str],
         for case, turns in ((before, old), (now, new))
     )
     return min(ratio(*texts), ratio(*names)) / 100
+
+
+def _moved_within_suite(base: Cases, head: Cases) -> dict[Key, Key]:
+    return _renamed(base, head, lambda case: (case.suite, case.content))
+
+
+def _moved(base: Cases, head: Cases) -> dict[Key, Key]:
+    return _renamed(base, head, lambda case: case.content)
 
 
 def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> dict[Key, Key]:

@@ -55,10 +55,8 @@ class SkillTriggered(Check):
             reason = f"{self.skill} was loaded by a call of {call.name}"
             return Verdict(float(self.should_trigger), reason, self._details(loads))
         if skills is None:
-            how = f'a program prints `"skills": ["{self.skill}"]` beside `toolCalls`'
-            return missing(
-                f"{self.skill} was not loaded, and the target does not report which skills it had ({how})"
-            )
+            what = f"{self.skill} was not loaded, and the target does not report which skills it had"
+            return missing(f'{what} (a program prints `"skills": ["{self.skill}"]` beside `toolCalls`)')
         if not any(_same_skill(name, self.skill) for name in skills):
             return missing(
                 f"the target did not have the skill {self.skill} (it had {', '.join(skills) or 'none'})"

@@ -122,17 +122,17 @@ def _former(
 
 
 def _former_folder(head: Settings, commit: str) -> Path:
-    """The folder from which the current one, with its settings or a suite, was renamed; itself if it is new.
+    """The folder from which the current one, with its settings or else a suite, was renamed; itself if it is new.
 
     Raises ExternalError if these were at another place.
     """
-    renames = [(was, head.repository / now) for was, now in renamed_files(head.repository, commit)]
-    for was, path in sorted(renames, key=lambda rename: rename[1] != head.file_path):  # the settings decide
+    renames = renamed_files(head.repository, commit)
+    for was, now in sorted(renames, key=lambda rename: head.repository / rename[1] != head.file_path):
+        path = head.repository / now
         if path.is_relative_to(head.cwd) and (path == head.file_path or is_suite(path)):
             inside = f"/{path.relative_to(head.cwd)}"
             if f"/{was}".endswith(inside):
                 return Path(f"/{was}".removesuffix(inside).strip("/"))
-            now = path.relative_to(head.repository)
             raise ExternalError(f"{now} is {was} there: compare with a stored result (--baseline FILE)")
     return head.cwd.relative_to(head.repository)
 

@@ -172,12 +172,9 @@ def agent_settings(section: Mapping[str, Any], base: Path, repository: Path) -> 
 
 
 def _args(section: Mapping[str, Any]) -> tuple[str, ...]:
-    """More options of its command line. Raises InvalidSettings for one that is ours."""
+    """More options of its command line. Raises InvalidSettings for one that is ours, or a part of one."""
     args, kind = tuple(section.get("args", ())), section["type"]
-    ours = (
-        "-- ",
-        *(f"{name}{end}" for name in AGENTS[kind].our_options for end in (" ", ".")),
-    )  # and parts of a key
+    ours = ("-- ", *(f"{name}{end}" for name in AGENTS[kind].our_options for end in " ."))
     for option in options_of(args):
         if f"{option.name} ".startswith(ours):
             raise InvalidSettings(
