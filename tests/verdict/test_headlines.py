@@ -158,3 +158,13 @@ def test_a_case_that_may_be_lost_beside_one_that_is_has_its_own_name():
     base = {f"k{n}": "p" * 12 for n in range(60)} | {"few": "pp"}
     found = headline({**base, **{f"k{n}": "f" * 12 for n in range(4)}, "few": "ff"}, base)
     assert found.headline == "4 of 61 cases regressed: k0, k1, k2 and 1 more; 1 more may have: few"
+
+
+def test_cases_that_nobody_named_are_called_by_what_they_ask_wherever_a_sentence_names_them():
+    keys = {f"p-{n:010x}": f"What about number {n}, and why is that so in the first place?" for n in range(12)}
+    base, head = (report([case(key, one * 3, name=name) for key, name in keys.items()]) for one in "pf")
+    found = decide(base, head)
+    said = console.render(found)
+    names = [f"“What about number {n}, and why is that so…”" for n in range(12)]
+    assert found.verdict.headline.startswith(f"12 of 12 cases regressed: {names[0]}"), found.verdict.headline
+    assert f"12 ×  {names[0]}, {names[1]} and 10 more" in said

@@ -26,6 +26,7 @@ from runevals.github.this_job import action_input
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import notice, say
 from runevals.lib.text.secrets import redacted, redactor
+from runevals.records import Outcome
 from runevals.records.errors import PASSED, CannotWrite, InvalidSettings, InvalidSuite, as_run_error
 from runevals.reports import HTML, REPORTERS, SUMMARY, comment
 from runevals.reports import projects as texts
@@ -33,7 +34,6 @@ from runevals.reports.publish import publish
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.projects import in_words, worst
 from runevals.verdict.totals import totals
-from runevals.verdict.wording import new_and_failing
 
 if TYPE_CHECKING:
     from runevals.github.annotations import Mark
@@ -306,7 +306,8 @@ def regressions(conclusion: Conclusion) -> int:
 
 def new_failures(conclusion: Conclusion) -> int:
     """How many cases fail that the base does not have."""
-    return 0 if conclusion.comparison is None else len(new_and_failing(conclusion.comparison))
+    added = () if conclusion.comparison is None else conclusion.comparison.of_kind("added")
+    return sum(change.head is not None and change.head.status is Outcome.FAILED for change in added)
 
 
 def run_id(conclusion: Conclusion, stored: StoredBase) -> str:

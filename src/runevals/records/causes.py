@@ -16,6 +16,7 @@ class CaseName(Struct, frozen=True, kw_only=True, gc=False):
 
     suite: str
     key: str
+    called: str = ""  # in sentences
 
 
 class CauseRow(Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from msgspec.structs import force_setattr
 from runevals.records.numbers import Number, Whole
 from runevals.records.report import CaseReport, RunReport, Totals
 from runevals.records.rules import Mark
+from runevals.records.suite import called
 
 FRESH = "a fresh run of"  # how the source of a base that was run now begins
 
@@ -70,6 +71,11 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     def former_key(self) -> str | None:
         """The key that the base knows it by, if that is another."""
         return None if self.base is None or self.base.key == self.key else self.base.key
+
+    @property
+    def called(self) -> str:
+        """What sentences call it."""
+        return called(self.key, self.name)
 
 
 class Weakening(Struct, frozen=True, kw_only=True, gc=False):
@@ -170,6 +176,11 @@ class Finding(Struct, frozen=True, kw_only=True, gc=False):
     def key(self) -> tuple[str, str]:
         """Suite and key of a case."""
         return self.suite, self.name
+
+    @property
+    def called(self) -> str:
+        """What sentences call it."""
+        return called(self.name, self.title)
 
 
 class CategoryChange(Struct, frozen=True, kw_only=True, gc=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from runevals.records.quiet import Quiet
 from runevals.records.trace import Message, Response, SimulatedUser
 from runevals.records.workspace import Workspace
 
-LONGEST_NAME = 80
+LONGEST_NAME, LONGEST_QUESTION = 80, 40
+KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}(-\d+)?")  # of a case that nobody named
 LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may declare to cover
 
 
@@ -24,9 +26,14 @@ def one_line(text: str) -> str:
     return text if line == text else line  # most are: one text is enough
 
 
-def cut_name(line: str) -> str:
+def cut_name(line: str, longest: int = LONGEST_NAME) -> str:
     """`line`, cut to the length of a name."""
-    return line if len(line) <= LONGEST_NAME else f"{line[: LONGEST_NAME - 1]}…"
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+def called(key: str, name: str) -> str:
+    """What sentences call a case: its key; of one that nobody named, the beginning of what it asks."""
+    return f"“{cut_name(name, LONGEST_QUESTION)}”" if KEY_OF_PROMPTS.fullmatch(key) else key
 
 
 class EvaluatorSpec(Quiet, frozen=True, kw_only=True, gc=False):

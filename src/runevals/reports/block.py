@@ -218,7 +218,7 @@ def _heading(group: CauseGroup, *, alone: bool) -> tuple[str, ...]:
 
 
 def _names(row: CauseRow) -> str:
-    names = [one_line(name.key, 60) for name in row.examples]
+    names = [one_line(name.called, 60) for name in row.examples]
     first = names if row.cases <= len(names) else names[:MOST_EXAMPLES]
     rest = row.cases - len(first)
     return ", ".join(first) + phrase(rest, " and {:,} more")
@@ -227,7 +227,7 @@ def _names(row: CauseRow) -> str:
 def _left_out(group: CauseGroup) -> Iterator[str]:
     """How many cases of a group are in no row, with the first of them."""
     if group.left_out:
-        names = [one_line(name.key, 60) for name in group.more]
+        names = [one_line(name.called, 60) for name in group.more]
         rest = ["…"] if group.left_out > len(names) else []
         yield f"… and {plural(group.left_out, 'more case')}: {', '.join([*names, *rest])}"
 

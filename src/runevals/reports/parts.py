@@ -299,14 +299,13 @@ def _also(comparison: Comparison) -> tuple[Line, ...]:
     kinds: tuple[ChangeKind, ...] = ("added", "removed", "edited")
     counts = [f"{len(changes)} {kind}" for kind in kinds if (changes := comparison.of_kind(kind))]
     renamed = [f"Renamed: {change.former_key} → {change.key}" for change in comparison.renamed]
-    edited = [f"{key} {sentence}" for key, sentence in edited_and_failing(comparison)]
     weaker = [f"{which}: {message}" for which, message in weakened(comparison)]
-    in_quarantine = short_list([change.key for change in comparison.of_kind("quarantined")])
+    in_quarantine = short_list([change.called for change in comparison.of_kind("quarantined")])
     return (
         *_marked(PLAIN, [phrase(", ".join(counts), "Not compared: {}")]),
         *_marked(PLAIN, [phrase(in_quarantine, "In quarantine, and failing now: {}")]),
         *_marked(PLAIN, limited(renamed, MOST_LINES)),
-        *_marked(WARNS, limited(edited, MOST_LINES)),
+        *_marked(WARNS, limited(edited_and_failing(comparison), MOST_LINES)),
         *_marked(WARNS, limited(weaker, MOST_LINES)),
         *_marked(WARNS, other_metrics(comparison)),
         *_marked(PLAIN, [capitalised(other_paths(comparison))]),

@@ -25,6 +25,7 @@ from runevals.records import (
     RunReport,
     State,
 )
+from runevals.records.suite import called
 from runevals.verdict.lost_together import CLEARED, lost_keys
 from runevals.verdict.matching import Key
 from runevals.verdict.wording import answer_pair, because, first_error, first_failure
@@ -269,4 +270,5 @@ def _row(some: Sequence[_Case]) -> CauseRow:
 
 
 def _name(each: _Case) -> CaseName:
-    return CaseName(suite=each.case.suite, key=each.case.key)
+    case = each.case
+    return CaseName(suite=case.suite, key=case.key, called=called(case.key, case.name))

@@ -29,6 +29,7 @@ from runevals.records import (
     State,
 )
 from runevals.records.rules import CATEGORY_GATES
+from runevals.records.suite import called
 from runevals.verdict.against import shown_lift
 from runevals.verdict.base_labels import labelled_as_on_base
 from runevals.verdict.gate_metrics import (
@@ -163,7 +164,7 @@ def _unless_cleared(
 
 
 def _keys(cases: Sequence[CaseReport]) -> str:
-    return short_list([case.key for case in cases])
+    return short_list([called(case.key, case.name) for case in cases])
 
 
 def _passed(case: CaseReport, others: Container[Outcome]) -> float:

@@ -17,9 +17,9 @@ from runevals.verdict.wording import NAMES
 def loss(report: RunReport, comparison: Comparison) -> str:
     """What was lost: cases by their number, a score or a part by its fall; then what the lost cases share."""
     worse, lost, of = comparison.cases(State.WORSE), lost_keys(comparison), plural(comparison.compared, "case")
-    removed = [finding.name for finding in worse if finding.reason is Reason.REMOVED]
+    removed = [finding.called for finding in worse if finding.reason is Reason.REMOVED]
     cases = [finding for finding in worse if finding.reason is not Reason.REMOVED]
-    critical = [each.name for each in cases if each.critical]
+    critical = [each.called for each in cases if each.critical]
     sure, checks_of = comparison.lost_cases, {each.key: each.checks for each in cases}
     lower = {(change.suite, change.key): change for change in comparison.of_kind("worse")}
     fallen = {key: lower[key] for key in lower if key in lost and checks_of.get(key) != ()}
@@ -31,11 +31,11 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     if sure and {each.key for each in others} <= {(change.suite, change.key) for change in sure}:
         failing = [each for each in comparison.of_kind("regressed") if (each.suite, each.key) in lost]
         first = "" if critical else _first(failing, report)
-        open_ = [each.name for each in comparison.cases(State.NOT_KNOWN) if each.key not in lost]
+        open_ = [each.called for each in comparison.cases(State.NOT_KNOWN) if each.key not in lost]
         more = phrase(len(open_), "; {:,} more may have: ") + short_list(open_)
         text.append(f"{len(failing):,} of {of} regressed{shared or _category_of(failing, report) + first}{more}")
     elif others:
-        text.append(f"{plural(len(others), 'case')} lost: {short_list([each.name for each in others])}")
+        text.append(f"{plural(len(others), 'case')} lost: {short_list([each.called for each in others])}")
     if fallen and (checks or text):
         score = f"the score{phrase(short_list(checks), ' of {}')} fell in {len(fallen):,} of {of}"
         text.append(f"{score}{shared or _first([*fallen.values()], report)}")
@@ -88,7 +88,7 @@ def _first(some: Sequence[Change], report: RunReport) -> str:
     for case in report.cases:
         suites[case.key].add(case.suite)
     whose = [f" of {one_line(each.suite, 60)}" if len(suites[each.key]) > 1 else "" for each in some]
-    return f": {first_of([one_line(each.key, 60) + of for each, of in zip(some, whose, strict=True)], 3)}"
+    return f": {first_of([one_line(each.called, 60) + of for each, of in zip(some, whose, strict=True)], 3)}"
 
 
 def dropped(finding: Finding) -> str:
@@ -105,7 +105,7 @@ def not_known(findings: Sequence[Finding], run: RunInfo) -> str:
         by_reason.setdefault(finding.reason, []).append(finding)
     reason, some = max(by_reason.items(), key=lambda each: len(each[1]))
     meaning = MEANINGS[reason]
-    names = [finding.name for finding in some if finding.family == "case"]
+    names = [finding.called for finding in some if finding.family == "case"]
     detail = next((finding.detail for finding in some if finding.detail), "")
     sentence = detail or meaning.sentence
     rest = len(findings) - len(some)
@@ -132,7 +132,7 @@ def warning(comparison: Comparison) -> str:
         return (
             f"A real drop of {size}, below what blocks ({p_value(some[0].p_value or 0.0)}; no case is proven lost)"
         )
-    names = short_list([each.name for each in some])
+    names = short_list([each.called for each in some])
     if reason is Reason.NEW_FORM:
         pass_ = "passes only in its" if len(some) == 1 else "pass only in their"
         return f"{plural(len(some), 'case')} {pass_} edited form: {names}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -25,9 +24,8 @@ from runevals.records import (
     TurnReport,
 )
 from runevals.records.report import is_critical
-from runevals.records.suite import one_line
+from runevals.records.suite import KEY_OF_PROMPTS, one_line
 
-KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}(-\d+)?")
 SIMILAR = 0.6  # the least ratio of an edited prompt to the one before
 MOST_COMPARED = 40_000  # pairs of prompts
 LONGEST_COMPARED = 2000  # characters of a prompt

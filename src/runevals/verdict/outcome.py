@@ -217,8 +217,8 @@ def _remarks(comparison: Comparison | None) -> str:
     if comparison is None:
         return ""
     unmeasured = comparison.of_kind("unmeasured")
-    skipped = [one.key for one in unmeasured if one.head is not None and one.head.status is Outcome.SKIPPED]
-    by_word = {"removed": [change.key for change in comparison.of_kind("removed")], "skipped": skipped}
+    skipped = [one.called for one in unmeasured if one.head is not None and one.head.status is Outcome.SKIPPED]
+    by_word = {"removed": [change.called for change in comparison.of_kind("removed")], "skipped": skipped}
     gone = [f"{plural(len(keys), 'case')} {word}: {short_list(keys)}" for word, keys in by_word.items() if keys]
     return "".join(f" – {remark}" for remark in (*comparison.remarks, *gone))
 

@@ -343,7 +343,7 @@ def case_notes(comparison: Comparison) -> list[str]:
         if each.key in lost:
             continue
         if each.state is State.NOT_KNOWN or meaning.warns:
-            notes.setdefault(each.detail or meaning.sentence, []).append(f"{each.name}{_of_checks(each)}")
+            notes.setdefault(each.detail or meaning.sentence, []).append(f"{each.called}{_of_checks(each)}")
         else:
             counts[meaning.sentence] += 1
     return [
@@ -359,7 +359,7 @@ def lost_checks(comparison: Comparison) -> list[str]:
     for each in comparison.cases(State.WORSE):
         if each.key not in known:
             form = phrase(each.edited, "in the form that the base has, ")
-            notes.setdefault(form + MEANINGS[each.reason].sentence, []).append(f"{each.name}{_of_checks(each)}")
+            notes.setdefault(form + MEANINGS[each.reason].sentence, []).append(f"{each.called}{_of_checks(each)}")
     return [f"{short_list(names, MOST_NAMED)}: {sentence}" for sentence, names in notes.items()]
 
 
@@ -367,29 +367,17 @@ def _of_checks(finding: Finding) -> str:
     return phrase(short_list(list(finding.checks), 3), " ({})")
 
 
-def edited_and_failing(comparison: Comparison) -> list[tuple[str, str]]:
-    """Key and sentence of each case that was edited, passed on the base and fails now; they are not compared."""
+def edited_and_failing(comparison: Comparison) -> list[str]:
+    """A sentence for each case that was edited, passed on the base and fails now; they are not compared."""
     stricter = {each.key for each in comparison.cases(State.NOT_WORSE) if each.edited}
-    sentences = {
-        True: "was edited, passed on the base and fails now; its old form still passes",
-        False: "was edited, passed on the base and fails now",
-    }
     return [
-        (change.key, sentences[(change.suite, change.key) in stricter])
+        f"{change.called} was edited, passed on the base and fails now"
+        + phrase((change.suite, change.key) in stricter, "; its old form still passes")
         for change in comparison.of_kind("edited")
         if change.base is not None
         and change.head is not None
         and change.base.status is Outcome.PASSED
         and change.head.status is Outcome.FAILED
-    ]
-
-
-def new_and_failing(comparison: Comparison) -> list[Change]:
-    """Cases that the base does not have and that fail."""
-    return [
-        change
-        for change in comparison.of_kind("added")
-        if change.head is not None and change.head.status is Outcome.FAILED
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -21,10 +20,10 @@ from runevals.lib.text.numbers import first_of, plural
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, FileProblem, Location, Suite
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
+from runevals.records.suite import KEY_OF_PROMPTS
 
 _NO_OPTIONS = ("threshold", "weight")
 _INVERTED = {name: EvaluatorSpec(name=of, id=name, negated=True) for name, of in INVERTED.items()}
-_KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}")
 LOST_CHECK = "lost-check"  # the rule of what names a check that has no equal here
 MOST_LINES = 5  # shown of many with the same problem
 
@@ -196,7 +195,7 @@ def numbered_keys(keys: Iterable[str]) -> list[str]:
     numbered: list[str] = []
     for key in keys:
         counts[key] += 1
-        again = counts[key] > 1 and _KEY_OF_PROMPTS.fullmatch(key)
+        again = counts[key] > 1 and KEY_OF_PROMPTS.fullmatch(key)
         numbered.append(f"{key}-{counts[key]}" if again else key)
     return numbered
 

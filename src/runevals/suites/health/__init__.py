@@ -8,7 +8,7 @@ from runevals.records import RunReport
 from runevals.suites.health.coverage import thin_labels, without_checks
 from runevals.suites.health.duplicates import near_duplicates
 from runevals.suites.health.hint import Hint
-from runevals.suites.health.history import costly, indifferent, slow
+from runevals.suites.health.history import AMOUNTS, far_above, indifferent
 from runevals.suites.health.rubrics import unclear_rubrics
 from runevals.suites.health.server_tools import ServerTools, server_tools
 from runevals.suites.plan import RunPlan
@@ -27,7 +27,6 @@ def findings(plan: RunPlan, past: Sequence[RunReport] = (), tools: ServerTools |
         *near_duplicates(plan.cases),
         *thin_labels(plan.suites),
         *indifferent(plan.cases, past),
-        *slow(plan.cases, past),
-        *costly(plan.cases, past),
+        *(hint for amount in AMOUNTS for hint in far_above(plan.cases, past, amount)),
         *(() if tools is None else server_tools(plan, tools)),
     ]

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from runevals.lib.text.escape import one_line
 from runevals.records import Case, Location
+from runevals.records.suite import called
 
 Kind = Literal[
     "no checks",
@@ -39,4 +40,4 @@ class Hint(Struct, frozen=True, kw_only=True):
 
 def case_label(case: Case) -> str:
     """A case as messages call it."""
-    return one_line(case.key, 60)
+    return one_line(called(case.key, case.name), 60)

@@ -55,33 +55,26 @@ class _Amount(Struct, frozen=True, kw_only=True):
     advice: str
 
 
-_SECONDS = _Amount(
-    kind="slow",
-    field="latency_s",
-    least=1.0,
-    says=lambda value: f"takes {seconds(value)}",
-    advice="a shorter prompt, or fewer turns, saves this in every run",
+AMOUNTS = (
+    _Amount(
+        kind="slow",
+        field="latency_s",
+        least=1.0,
+        says=lambda value: f"takes {seconds(value)}",
+        advice="a shorter prompt, or fewer turns, saves this in every run",
+    ),
+    _Amount(
+        kind="costly",
+        field="cost_usd",
+        least=0.01,
+        says=lambda value: f"costs {money(value)}",
+        advice="see whether it tests so much more than they do",
+    ),
 )
-_DOLLARS = _Amount(
-    kind="costly",
-    field="cost_usd",
-    least=0.01,
-    says=lambda value: f"costs {money(value)}",
-    advice="see whether it tests so much more than they do",
-)
 
 
-def slow(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
-    """Cases that take far longer than the others."""
-    yield from _far_above(cases, past, _SECONDS)
-
-
-def costly(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
-    """Cases that cost far more than the others; cases of unknown cost are ignored."""
-    yield from _far_above(cases, past, _DOLLARS)
-
-
-def _far_above(cases: Sequence[Case], past: Sequence[RunReport], amount: _Amount) -> Iterator[Hint]:
+def far_above(cases: Sequence[Case], past: Sequence[RunReport], amount: _Amount) -> Iterator[Hint]:
+    """Cases that take far more than the others; those of which it is not known are ignored."""
     typical = _typical(past, amount.field)
     values_ = [typical[_key(case)] for case in cases if _key(case) in typical]
     if len(values_) < FEWEST_CASES:
