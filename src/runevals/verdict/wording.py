@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from runevals.lib.nullable import mean
@@ -334,22 +333,18 @@ def fresh_runs(comparison: Comparison, change: Change) -> str:
 
 
 def case_notes(comparison: Comparison) -> list[str]:
-    """The cases that looked lost and are not proven lost: what is not known by name, the others counted."""
+    """The cases that looked lost and are not proven lost, by name, with what cleared them or is not known."""
     lost = lost_keys(comparison)
     notes: dict[str, list[str]] = {}
-    counts: Counter[str] = Counter()
     for each in comparison.cases(State.NOT_KNOWN, State.NOT_WORSE):
         meaning = MEANINGS[each.reason]
         if each.key in lost:
             continue
         if each.state is State.NOT_KNOWN or meaning.warns:
-            notes.setdefault(each.detail or meaning.sentence, []).append(f"{each.called}{_of_checks(each)}")
+            notes.setdefault(f": {each.detail or meaning.sentence}", []).append(f"{each.called}{_of_checks(each)}")
         else:
-            counts[meaning.sentence] += 1
-    return [
-        *(f"{short_list(names, MOST_NAMED)}: {text}" for text, names in notes.items()),
-        *(f"{plural(count, 'case')} looked lost: {sentence}" for sentence, count in counts.items()),
-    ]
+            notes.setdefault(f" looked lost: {meaning.sentence}", []).append(each.called)
+    return [f"{short_list(names, MOST_NAMED)}{text}" for text, names in notes.items()]
 
 
 def lost_checks(comparison: Comparison) -> list[str]:
