@@ -334,6 +334,35 @@ def test_settings_that_the_base_has_elsewhere_are_no_first_run(repository, runev
     ended(code, 3, err, "the base has its settings in p/runevals.yaml, which the change removes")
 
 
+def split_projects(repository, rule=""):
+    """On main, two skills that are projects; in the change, one at the root with both."""
+    repository.git("checkout", "-q", "main")
+    repository.write("target.py", "import json, sys\nprint(json.load(sys.stdin)['prompt'])\n")
+    for name in ("alpha", "beta"):
+        case = {"id": "one", "prompt": f"Say {name}", "assertions": [{"type": "contains", "value": name}]}
+        repository.write(f"{name}/SKILL.md", f"---\nname: {name}\ndescription: says {name}\n---\n")
+        repository.write(f"{name}/evals/evals.json", json.dumps({"skill_name": name, "evals": [case]}))
+        repository.write(f"{name}/runevals.yaml", f"target: 'command:python ../target.py'\n{rule}")
+    repository.git("rm", "-qf", "runevals.yaml", "evals.json")
+    for words in (["add", "-A"], ["commit", "-qm", "projects"], ["checkout", "-qB", "change"]):
+        repository.git(*words)
+    repository.git("rm", "-q", "alpha/runevals.yaml", "beta/runevals.yaml")
+    repository.write("runevals.yaml", "target: 'command:python target.py'\n")
+
+
+def test_projects_that_are_put_together_say_what_helps(repository, runevals):
+    split_projects(repository)
+    code, _, err = runevals("run", "--base", "main", "-q")
+    names = "alpha/runevals.yaml and beta/runevals.yaml, which the change removes"
+    ended(code, 3, err, names, "--baseline FOLDER", "`on_unknown: pass` there", without=["share", "base_setup"])
+
+
+def test_projects_are_put_together_if_each_lets_pass_what_is_not_known(repository, runevals):
+    split_projects(repository, "on_unknown: pass\n")
+    code, out, err = runevals("run", "--base", "main", "-q")
+    ended(code, 0, out + err, "no baseline", "on_unknown: pass")
+
+
 def test_suites_that_git_ignores_are_no_first_run(repository, runevals):
     repository.write(".gitignore", "evals/\n")
     named_suites(repository, "evals/evals.json")

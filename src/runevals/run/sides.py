@@ -36,7 +36,7 @@ from runevals.suites.plan import asks_judge_or_user, judged_checks, part_of
 from runevals.suites.prompt import on_prompts_of
 from runevals.verdict.outcome import Baseline
 
-HEAD = "head"
+HEAD, _OF_BASE = "head", "the base's "
 
 
 @contextmanager
@@ -76,6 +76,12 @@ def open_side(
 @contextmanager
 def open_base(request: RunRequest, commit: str, repeat: int) -> Iterator[Measurement]:
     """A commit in a worktree of its own, with its own suites, settings and code, without cached answers."""
+    with _base_request(request, commit, repeat) as there, open_side(there, f"base {commit}", of=_OF_BASE) as base:
+        yield base
+
+
+@contextmanager
+def _base_request(request: RunRequest, commit: str, repeat: int) -> Iterator[RunRequest]:
     settings = request.settings
     with base_checkout(settings, commit, request.raw) as there:
         if there.target is not None and there.target.is_deployed_as(settings.target):
@@ -98,9 +104,7 @@ def open_base(request: RunRequest, commit: str, repeat: int) -> Iterator[Measure
             raise ExternalError(str(error)) from None
         if of_base.target is None and not of_base.evaluate_only:
             raise NoSuiteFound(f"the base {commit[:7]} names no target")
-        request = replace(request, settings=of_base, suites=suites, notices=())
-        with open_side(request, f"base {commit}", of="the base's ") as base:
-            yield base
+        yield replace(request, settings=of_base, suites=suites, notices=())
 
 
 @contextmanager
@@ -156,15 +160,16 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
     """The base, measured now. Raises RunevalsError."""
     request.tell(f"Running the base {commit[:7]} first")
     compare = request.settings.compare
-    try:
-        with open_base(request, commit, request.settings.measure.repeat) as base:
-            report = measure(base, request.progress(base, phase="base"))
-        require_measured(report)
-    except ExternalError as error:
-        if compare.share or compare.base_setup:
-            raise
-        how = "its worktree has only what git has: `share` and `base_setup` prepare it"
-        raise ExternalError(f"{error}; {how}") from error
+    with _base_request(request, commit, request.settings.measure.repeat) as of_base:
+        try:
+            with open_side(of_base, f"base {commit}", of=_OF_BASE) as base:
+                report = measure(base, request.progress(base, phase="base"))
+            require_measured(report)
+        except ExternalError as error:
+            if compare.share or compare.base_setup:
+                raise
+            how = "its worktree has only what git has: `share` and `base_setup` prepare it"
+            raise ExternalError(f"{error}; {how}") from error
     return Baseline(report=report, source=f"{FRESH} {commit[:7]}", fresh=True)
 
 

@@ -41,7 +41,8 @@ class PresetSimilarity(SimilarityCheck):
             case "cosine":
                 return _cosine(Counter(bigram_tokens(text)), Counter(bigram_tokens(expected)))
             case "jaccard":
-                return _jaccard(frozenset(bigram_tokens(text)), frozenset(bigram_tokens(expected)))
+                one, other = frozenset(bigram_tokens(text)), frozenset(bigram_tokens(expected))
+                return len(one & other) / len(one | other) if one or other else 1.0
 
 
 def _cosine(a: Counter[str], b: Counter[str]) -> float:
@@ -50,7 +51,3 @@ def _cosine(a: Counter[str], b: Counter[str]) -> float:
     dot = sum(count * b[token] for token, count in a.items())
     lengths = sum(count * count for count in a.values()) * sum(count * count for count in b.values())
     return min(1.0, dot / math.sqrt(lengths))
-
-
-def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    return 1.0 if not a and not b else len(a & b) / len(a | b)

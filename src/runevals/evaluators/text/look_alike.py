@@ -15,13 +15,10 @@ def look_alike(expected: str, text: str, *, whole: bool = False) -> str:
     fits = operator.eq if whole else operator.contains
     if not plain or not fits(plain_text, plain):
         return ""
-    odd = {char: None for one in (text, expected) for char in one if not char.isascii() and _is_odd(char)}
+    chars = dict.fromkeys(char for char in f"{text}{expected}" if not char.isascii())
+    odd = [c for c in chars if unicodedata.category(c) in _HIDDEN or unicodedata.normalize("NFKD", c) != c]
     names = [f"U+{ord(char):04X} {unicodedata.name(char, '')}".strip() for char in odd][:MOST_NAMED]
     return f" (the response looks the same; it differs in {', '.join(names) or 'white space'})"
-
-
-def _is_odd(char: str) -> bool:
-    return unicodedata.category(char) in _HIDDEN or unicodedata.normalize("NFKD", char) != char
 
 
 def _plain(text: str) -> str:

@@ -41,12 +41,9 @@ class Pairs(Struct, frozen=True, kw_only=True):
 
         `at_best`: if the base passes and the head fails in each.
         """
-        base, head = (1.0, 0.0) if at_best or not self.pairs else self._rates
-        return _pairs_until(log(target), (self.pairs, self.base_passes, self.head_passes), (base, head), most)
-
-    @property
-    def _rates(self) -> tuple[float, float]:
-        return self.base_passes / self.pairs, self.head_passes / self.pairs
+        passes = self.base_passes, self.head_passes
+        rates = (1.0, 0.0) if at_best or not self.pairs else (passes[0] / self.pairs, passes[1] / self.pairs)
+        return _pairs_until(log(target), (self.pairs, *passes), rates, most)
 
 
 def paired(base: Sequence[bool], head: Sequence[bool]) -> Pairs:

@@ -18,7 +18,7 @@ from runevals.repository.worktree import worktree
 from runevals.run.baseline.editable_installs import with_own_packages
 from runevals.run.baseline.relocate import rerooted
 from runevals.run.load import suites_of
-from runevals.settings.file import SettingsFile
+from runevals.settings.file import SettingsFile, read_settings_file
 from runevals.settings.places import PLACES, content_here, has_settings
 from runevals.settings.resolve import RawSettings, Settings, config_of, resolve
 from runevals.suites.discover import SUFFIXES, discover
@@ -151,7 +151,7 @@ def require_in_base(files: Iterable[Path], there: Settings, head: Settings, *, a
     ignored = {Path(name) for name in git.ignored_in(head.repository)} if names else set()
     lacking, reasons = list[Path](), dict[Path, str]()
     for name in names:
-        folders = [folder for folder in name.parents if folder.name]
+        folders = list(name.parents)[:-1]
         nested = next((folder for folder in folders if (head.repository / folder / ".git").exists()), None)
         if nested is None and ignored.isdisjoint((name, *folders)):
             continue  # the change adds it
@@ -170,15 +170,19 @@ def require_in_base(files: Iterable[Path], there: Settings, head: Settings, *, a
 
 
 def _require_settings_in_place(suites: Iterable[Path], there: Settings, head: Settings) -> None:
-    """Raises ExternalError if the base has its settings for these suites in a file that the change removes."""
-    for folder in dict.fromkeys(folder for suite in suites for folder in suite.parents):
-        for place in PLACES:
-            path, now = there.repository / folder / place, head.repository / folder / place
-            if has_settings(path, content_here(path)) and not now.exists():
-                raise ExternalError(
-                    f"the base has its settings in {folder / place}, which the change removes, and finds no suite "
-                    "by the settings here; compare with a stored result of the base (--baseline)"
-                )
+    """Raises ExternalError if the change removes the settings of these suites; NoSuiteFound if they allow that."""
+    places = dict.fromkeys(folder / place for suite in suites for folder in suite.parents for place in PLACES)
+    gone = [place for place in places if not (head.repository / place).exists()]
+    gone = [place for place in gone if has_settings(place, content_here(there.repository / place))]
+    files = (read_settings_file(there.cwd, there.repository, str(there.repository / place)) for place in gone)
+    why = f"the base has its settings in {' and '.join(map(str, gone))}, which the change removes"
+    if any(file.values.get("on_unknown") != "pass" for file in files):
+        raise ExternalError(
+            f"{why}, and finds no suite by those here; compare with its stored results (--baseline FOLDER), "
+            "or write `on_unknown: pass` there, and merge that first"
+        )
+    if gone:
+        raise NoSuiteFound(f"{why} (on_unknown: pass)")
 
 
 def base_settings(words: RawSettings, settings: Settings, file: SettingsFile | None = None) -> Settings:
