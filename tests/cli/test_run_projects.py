@@ -196,6 +196,17 @@ def test_projects_with_results_of_another_tool_have_nothing_to_run(projects, run
     ended(code, 2, err, "no project here has anything to run")
 
 
+def test_a_change_keeps_the_gate_of_a_project_that_had_nothing_to_run(projects, runevals):
+    """Such as settings at the root that only say how a test of another tool is run again."""
+    (projects.path / "evals.json").unlink()
+    projects.write("runevals.yaml", "gates: []\n")
+    projects.git("add", "-A")
+    projects.git("commit", "-qm", "base")
+    projects.write("runevals.yaml", "rerun: [echo, '{test}']\n")
+    code, out, err = runevals("--all-projects", "--base", "HEAD", "-o", "out.json")
+    ended(code, 1, out + err, ".: nothing to run, its results are gated by runevals gate RESULTS")
+
+
 def test_a_change_that_takes_the_suites_from_a_project_does_not_take_its_run(projects, runevals):
     for name in ("search", "support"):
         projects.write(f"{name}/runevals.yaml", "gates: []\n")

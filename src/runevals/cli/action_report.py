@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,19 +110,23 @@ def finished(results: Results, step: Step, folder: Path | None) -> int:
 
 def _publish(results: Results, step: Step, folder: Path) -> CannotWrite | None:
     """Writes the files of each, and the page of all; why one could not be written."""
-    failure: CannotWrite | None = None
     writes = [
         partial(publish, part.conclusion, list(output_files(folder, part.here).values())) for part in results.parts
     ]
     if results.page:
         writes.insert(0, partial(write_whole, output_files(folder, step.here)[HTML.NAME], results.page))
-    for write in writes:
-        try:
-            write()
-        except CannotWrite as error:
-            warn_runner(str(error))
-            failure = error
-    return failure
+    failures = [_failure_of(write) for write in writes]
+    return next(filter(None, reversed(failures)), None)
+
+
+def _failure_of(write: Callable[[], None]) -> CannotWrite | None:
+    """Why a file could not be written, which a warning says."""
+    try:
+        write()
+    except CannotWrite as error:
+        warn_runner(str(error))
+        return error
+    return None
 
 
 def _report(results: Results, step: Step, folder: Path | None) -> None:
@@ -133,7 +137,7 @@ def _report(results: Results, step: Step, folder: Path | None) -> None:
     if folder is not None:
         files = _files(results, step, folder)
         if results.kind:
-            _write_summary(whole, folder)
+            _failure_of(partial(write_whole, folder / SUMMARY.FILENAME, whole))
         files["comment_body"] = [keep_comment(posted, folder)]
         give_to_owner(folder, settings.cwd)
     for cache in filter(None, {part.settings.measure.cache for part in parts}):
@@ -181,13 +185,6 @@ def _files(results: Results, step: Step, folder: Path) -> dict[str, list[Path]]:
     if results.page:
         files[HTML.NAME] = [output_files(folder, step.here)[HTML.NAME]]
     return files
-
-
-def _write_summary(text: str, folder: Path) -> None:
-    try:
-        write_whole(folder / SUMMARY.FILENAME, text)
-    except CannotWrite as error:
-        warn_runner(str(error))
 
 
 def _numbers(parts: Sequence[Part]) -> Mapping[str, str]:
@@ -248,10 +245,7 @@ def output_files(folder: Path, here: JobContext) -> dict[str, Path]:
 def keep_comment(posted: CommentDelivery, folder: Path) -> Path:
     """Writes the comment's text beside the results, for a later step that may post it."""
     path = folder / comment.FILENAME
-    try:
-        write_whole(path, posted.body)
-    except CannotWrite as error:
-        warn_runner(str(error))
+    _failure_of(partial(write_whole, path, posted.body))
     if posted.notice:
         notice(posted.notice)
     if posted.problem:

@@ -20,12 +20,15 @@ from runevals.models.chat.providers import PROVIDERS
 from runevals.models.http.origin import OPENAI_URL
 from runevals.records.errors import InvalidSettings, NoSuiteFound, RunevalsError
 from runevals.repository import git
+from runevals.repository.git_changes import Changes
+from runevals.run.baseline.dependencies import paths_inside
 from runevals.run.load import suites_of
 from runevals.run.project_folders import Project, projects_in
 from runevals.run.projects import settings_of
 from runevals.run.provenance import endpoints
 from runevals.settings.places import PLACES
 from runevals.settings.resolve import RawSettings, Settings, resolve
+from runevals.suites.discover import looked_at
 from runevals.targets.agents.agent import Agent, install
 from runevals.targets.agents.settings import AgentTargetSettings
 from runevals.version import ACTION_REF
@@ -198,7 +201,10 @@ def gate_command(settings: Settings) -> str:
     if _OF_RUN & keys:
         return ""
     # A change that removes the suites must not remove their run: then only the workflow says that there is a gate.
-    stated = ["RESULTS"] if side is None and _OF_GATE & keys else []
+    places = [path for path in looked_at(settings.cwd, None) if path.name not in PLACES]
+    suites = paths_inside(settings.repository, patterns=places)
+    changed = side and Changes(settings.repository, side.commit).among(suites)
+    stated = ["RESULTS"] if _OF_GATE & keys and not changed else []
     with suppress(RunevalsError):
         try:
             suites_of(settings)
