@@ -18,11 +18,13 @@ def test_a_project_is_a_folder_with_a_settings_file(repository):
         repository.write(name, SETTINGS)
     repository.write("c/pyproject.toml", '[tool.runevals]\ntarget = "recorded:answers.json"\n')
     repository.write("d/pyproject.toml", '[project]\nname = "d"\ndependencies = ["runevals"]\n')
-    repository.write(".hidden/runevals.yaml", SETTINGS)
+    for name in (".hidden/runevals.yaml", ".github/workflows/runevals.yaml", ".claude/skills/s/runevals.yaml"):
+        repository.write(name, SETTINGS)  # a skill lies where agents find it
     repository.write("ignored/runevals.yaml", SETTINGS)
     repository.write(".gitignore", "ignored/\n")
     assert projects_in(repository.path) == (
         Project(name=".", config="runevals.yaml"),
+        Project(name=".claude/skills/s", config=".claude/skills/s/runevals.yaml"),
         Project(name="a/deep", config="a/deep/runevals.yaml"),
         Project(name="b", config="b/runevals.yml"),
         Project(name="c", config="c/pyproject.toml"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -18,6 +19,7 @@ from runevals.repository.git_changes import renamed_files
 from runevals.settings.places import PYPROJECT, content_here, has_settings, only_one
 
 NAMES = ("runevals.yaml", "runevals.yml", PYPROJECT)
+_NO_SOURCE = re.compile(r"(^|/)(\.(?!\w+/skills?/)|node_modules/)")  # hidden but for agents' skills, or installed
 MOST_PROJECTS = 40  # in one comment, and in one artifact
 
 
@@ -77,11 +79,10 @@ def _settings_files(
     above = PurePosixPath(os.path.relpath(cwd, repository).replace(os.sep, "/"))
     for file in sorted(files):
         path = PurePosixPath(file)
-        inside = path.name in NAMES and path.is_relative_to(above) and _is_source(path.relative_to(above).parent)
-        if inside and has_settings(path, content_of(file)):
-            by_folder.setdefault(path.relative_to(above).parent.as_posix(), []).append(
-                Path(path.relative_to(above))
-            )
+        if path.name in NAMES and path.is_relative_to(above):
+            inside = Path(path.relative_to(above))
+            if not _NO_SOURCE.search(inside.as_posix()) and has_settings(path, content_of(file)):
+                by_folder.setdefault(inside.parent.as_posix(), []).append(inside)
     return {folder: only_one(paths, Path())[0].as_posix() for folder, paths in by_folder.items()}
 
 
@@ -99,11 +100,6 @@ def _moved(here: Mapping[str, str], before: Mapping[str, str], cwd: Path, base: 
     now = {os.path.relpath(repository / was, cwd): os.path.relpath(repository / now, cwd) for was, now in renames}
     new = {here[name] for name in here.keys() - before.keys()}
     yield from (name for name in before.keys() - here.keys() if now.get(before[name]) in new)
-
-
-def _is_source(folder: PurePosixPath) -> bool:
-    """Whether it is neither a hidden folder nor an installed package."""
-    return not any(part.startswith(".") or part == "node_modules" for part in folder.parts)
 
 
 def _files_of(repository: Path) -> list[str]:
