@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from runevals.suites.accepted import FILENAME, read_entries
 from tests.ending import ended
-from tests.sample_suites import AGENT, WORSE
+from tests.sample_suites import AGENT, SETTINGS, WORSE, numbered
 
 REASON = ("--reason", "shorter answers are wanted")
 
@@ -59,6 +61,21 @@ def test_a_case_that_was_not_lost_is_an_error(lost, runevals, arguments, told):
     code, _, err = runevals("accept", *arguments, *REASON)
     ended(code, 2, err, told)
     assert not (lost.path / FILENAME).exists()
+
+
+def test_a_removed_case_is_known_and_accepted_if_its_removal_blocks(repository, runevals):
+    of_suite, items = json.loads((repository.path / "evals.json").read_text("utf-8")), numbered(12, "Quito")
+    for gates, code in (("", 2), ("gates: [{name: strict, metric: weakening, op: '<=', limit: 0}]\n", 0)):
+        repository.git("checkout", "-q", "main")
+        repository.write("runevals.yaml", f"{SETTINGS}{gates}")
+        repository.write("evals.json", json.dumps(of_suite | {"items": items}))
+        repository.git("commit", "-qam", "base")
+        repository.git("checkout", "-qB", "change")
+        repository.write("evals.json", json.dumps(of_suite | {"items": items[:-1]}))
+        _, out, err = runevals("--base", "main", "-q")
+        assert ("accept k11 " in out) is not bool(code), out + err
+        code_of_accept, out, err = runevals("accept", "k11", *REASON)
+        ended(code_of_accept, code, out + err, without=["there is no case"])
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 201, "two\nlines"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from runevals.records import Acceptance, GateRules, GateState
+from runevals.records import Acceptance, Gate, GateRules, GateState
 from runevals.reports import results_document
 from runevals.run.acceptance import matching, with_acceptance, with_waiting
 from runevals.settings.resolve import RawSettings, resolve
@@ -25,7 +25,7 @@ def settings(tmp_path):
 def accepted(rules, head, base, keys, **more):
     """(as it was, with the losses of these keys accepted)."""
     before = decide(report(base, **more), report(head, **more), rules)
-    lost = lost_cases(before.comparison, before.report.run.target)
+    lost = lost_cases(before)
     losses = tuple(replace(loss, reason="wanted") for loss in lost if loss.case in keys)
     assert matching(before, losses) == losses
     return before, with_acceptance(before, Acceptance(by="ana", losses=losses), rules)
@@ -102,7 +102,7 @@ def test_accepting_what_was_removed_accepts_no_fall_of_the_scores_of_others():
 def test_a_run_on_a_laptop_says_which_entries_need_a_reviewer(settings, tmp_path):
     runs = [report({"a": letter, "b": "p"}, deterministic=True) for letter in "pf"]
     failed = decide(*runs)
-    [loss] = lost_cases(failed.comparison, failed.report.run.target)
+    [loss] = lost_cases(failed)
     assert with_waiting(failed, settings) == failed
     other = replace(loss, case="b", reason="stale")
     (tmp_path / FILENAME).write_text(written([replace(loss, reason="wanted"), other]), encoding="utf-8")
@@ -113,3 +113,19 @@ def test_a_run_on_a_laptop_says_which_entries_need_a_reviewer(settings, tmp_path
     ]
     (tmp_path / FILENAME).write_text("[{}]", encoding="utf-8")
     assert FILENAME in with_waiting(failed, settings).comparison.caveats[-1]
+
+
+@pytest.mark.parametrize("gone", [{}, {"c": "s"}], ids=["removed", "skipped"])
+def test_what_is_gone_is_accepted_if_a_gate_on_weakenings_blocks_it(gone):
+    strict = replace(RULES, gates=(Gate(name="strict", metric="weakening", op="<=", limit=0),))
+    both = {"a": "p", "b": "p"}
+    before, after = accepted(strict, both | gone, both | {"c": "p"}, "c", deterministic=True)
+    assert (before.verdict.exit_code, after.verdict.exit_code, len(after.acceptance.losses)) == (1, 0, 1)
+    assert after.comparison.weakenings == before.comparison.weakenings
+
+
+def test_accepting_a_removal_accepts_no_other_weakening():
+    strict = replace(RULES, gates=(Gate(name="strict", metric="weakening", op="<=", limit=0),))
+    base = {"a": "p", "b": "p", "c": "p", "d": "p"}
+    _, after = accepted(strict, {"a": "p", "b": "p"}, base, "c", deterministic=True)
+    assert (after.verdict.exit_code, after.acceptance) == (1, None)

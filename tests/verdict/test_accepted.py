@@ -5,9 +5,19 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from runevals.records import REMOVED, Acceptance, AcceptedLoss, ModelIdentity, Reason, RegressionRule, State
+from runevals.records import (
+    REMOVED,
+    Acceptance,
+    AcceptedLoss,
+    GateRules,
+    ModelIdentity,
+    Reason,
+    RegressionRule,
+    State,
+)
 from runevals.verdict.accepted import acceptance_headline, lost_cases, without_accepted
 from runevals.verdict.compare import compare
+from runevals.verdict.outcome import conclusion_of
 from tests.sample_reports import case, report
 
 TARGET = ModelIdentity(type="openai", model="m", prompt_hash="1")
@@ -17,7 +27,8 @@ def lost(head, base, **more):
     """(the head's report, its comparison, what it lost), of a target that always answers alike."""
     runs = [report(cases, deterministic=True) for cases in (head, base)]
     comparison = compare(*runs, "base.json")
-    return runs[0], comparison, lost_cases(comparison, more.get("target", runs[0].run.target))
+    run = replace(runs[0].run, target=more.get("target", runs[0].run.target))
+    return runs[0], comparison, lost_cases(conclusion_of(replace(runs[0], run=run), comparison, GateRules()))
 
 
 def test_a_case_that_regressed_is_lost_and_no_other():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from runevals.cli.compared_results import losses_of, newest_comparison, require_of_head, run_of
+from runevals.cli.compared_results import newest_comparison, require_of_head, run_of
 from runevals.cli.completed_words import completing
 from runevals.cli.options import resolved_settings, settings_options
 from runevals.lib.storage.files import relative_name, require_no_link, write_whole
@@ -23,14 +23,16 @@ from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import readable
 from runevals.run.load import accepted_file
 from runevals.suites.accepted import MAX_REASON, content_of, read_entries, written
+from runevals.verdict.accepted import lost_cases
 from runevals.verdict.lost_together import proven_losses
 
 if TYPE_CHECKING:
     from runevals.records import AcceptedLoss, Conclusion, RunReport
     from runevals.verdict.matching import Key
 
+    _Losses = Sequence[AcceptedLoss]
 
-_LOSSES = completing(lambda: [loss.case for loss in losses_of(newest_comparison(None)[1])])
+_LOSSES = completing(lambda: [loss.case for loss in lost_cases(newest_comparison(None)[1])])
 
 
 @click.command("accept")
@@ -76,7 +78,7 @@ def command(
     file = accepted_file(settings)
     require_of_head(conclusion.report.run, path, settings.repository, file)
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
-    lost, proven = losses_of(conclusion), proven_losses(conclusion.comparison)
+    lost, proven = lost_cases(conclusion), proven_losses(conclusion.comparison, conclusion.gates)
     together = [loss for loss in lost if (loss.suite, loss.case) in proven] or lost
     losses = [one for name in categories for one in _of_category(name, together, conclusion.report, path)]
     losses += [one for key in cases for one in _of(key, lost, conclusion, path)]
@@ -85,11 +87,11 @@ def command(
         raise InvalidSettings(f"no case was lost in {path}; there is nothing to accept")
     chosen = [replace(loss, reason=reason) for loss in losses]
     of_other_targets = readable(sorted(path.parent.glob(f"{escape(run_of(path))}.*.json")))
-    beside = [loss for _, one in of_other_targets if one.comparison is not None for loss in losses_of(one)]
-    _write(file, chosen, lost, beside, settings.cwd, proven)
+    beside = [loss for _, one in of_other_targets for loss in lost_cases(one)]
+    _write(file, chosen, lost, beside, proven)
 
 
-def _of_category(name: str, lost: Sequence[AcceptedLoss], report: RunReport, path: Path) -> list[AcceptedLoss]:
+def _of_category(name: str, lost: _Losses, report: RunReport, path: Path) -> list[AcceptedLoss]:
     """The lost cases of a category. Raises InvalidSettings if there are none."""
     inside = {(case.suite, case.key) for case in report.cases if case.category == name}
     if losses := [loss for loss in lost if (loss.suite, loss.case) in inside]:
@@ -98,28 +100,22 @@ def _of_category(name: str, lost: Sequence[AcceptedLoss], report: RunReport, pat
     raise InvalidSettings(f"no case of the category {one_line(name, 60)} was lost in {path}{hint}")
 
 
-def _of(key: str, lost: Sequence[AcceptedLoss], conclusion: Conclusion, path: Path) -> list[AcceptedLoss]:
+def _of(key: str, lost: _Losses, conclusion: Conclusion, path: Path) -> list[AcceptedLoss]:
     """The losses with this key. Raises InvalidSettings if there are none."""
     if losses := [loss for loss in lost if key in (loss.case, f"{loss.suite}: {loss.case}")]:
         if len(losses) > 1:
             of_one = one_line(shlex.quote(f"{losses[0].suite}: {key}"), 200)
             say(f"{one_line(key, 60)} is of {len(losses)} suites, and accepted in all; in one: {of_one}")
         return losses
-    known = {case.key for case in conclusion.report.cases}
+    base = conclusion.comparison.base.cases if conclusion.comparison else ()
+    known = {case.key for case in (*conclusion.report.cases, *base)}
     if key in known:
         raise InvalidSettings(f"{key} did not regress in {path}; there is nothing to accept")
     hint = did_you_mean(key, sorted(known | {loss.case for loss in lost}))
     raise InvalidSettings(f"there is no case {one_line(key, 60)} in {path}{hint}")
 
 
-def _write(
-    path: Path,
-    chosen: Sequence[AcceptedLoss],
-    lost: Sequence[AcceptedLoss],
-    beside: Sequence[AcceptedLoss],
-    cwd: Path,
-    proven: Set[Key],
-) -> None:
+def _write(path: Path, chosen: _Losses, lost: _Losses, beside: _Losses, proven: Set[Key]) -> None:
     """Adds the entries to those in the file that are still about a loss. Raises InvalidSuite for a broken file."""
     require_no_link(path)
     before = read_entries(content_of(path), path.name) if path.is_file() else ()
@@ -127,7 +123,7 @@ def _write(
     stay = (entry for entry in before if entry.identity in about)
     entries = {entry.identity: entry for entry in (*stay, *chosen)}
     write_whole(path, written([*entries.values()]))
-    say(f"Written: {relative_name(path, cwd)}, {plural(len(entries), 'case')}")
+    say(f"Written: {relative_name(path, Path.cwd())}, {plural(len(entries), 'case')}")
     for entry in before:
         if entry.identity not in about:
             say(f"Removed: {entry.case}, which is not lost now as it was")

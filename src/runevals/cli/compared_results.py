@@ -19,7 +19,7 @@ from runevals.repository.git import commit_of, default_branch, names
 from runevals.verdict.accepted import lost_cases
 
 if TYPE_CHECKING:
-    from runevals.records import AcceptedLoss, Conclusion, RunInfo
+    from runevals.records import Conclusion, RunInfo
 
 _MERGE = re.compile(r"refs/pull/[0-9]+/merge")
 LAST = 50  # results that are searched for a comparison
@@ -52,7 +52,7 @@ def newest_comparison(
         whole = next((each for each in of_commit if not each[1].report.run.of_some_cases), newest)
         of_run = [each for each in of_commit if run_of(each[0]) == run_of(whole[0])]
         of_target = [each for each in of_run if each[1].report.run.settings.get("target", target) == target]
-        return next(filter(lambda each: losses_of(each[1]), of_target or of_run), whole)
+        return next(filter(lambda each: lost_cases(each[1]), of_target or of_run), whole)
     makes = base_command(Path.cwd()) or "runevals --base origin/main"
     raise InvalidSettings(f"there are no results of a comparison in {where}; `{makes}` makes them{elsewhere}")
 
@@ -60,12 +60,6 @@ def newest_comparison(
 def run_of(document: Path) -> str:
     """What the names of the documents of a run begin with; of several targets, each has its own."""
     return document.name.split(".")[0]
-
-
-def losses_of(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
-    """What results that were compared lost, as entries without a reason."""
-    assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
-    return lost_cases(conclusion.comparison, conclusion.report.run.target)
 
 
 def base_command(repository: Path) -> str | None:

@@ -67,7 +67,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     waiting = {(loss.suite, loss.case) for loss in conclusion.waiting}
     if comparison is None or conclusion.verdict.outcome == "passed" or run.stopped:
         return
-    if not (proven := proven_losses(comparison) - waiting):
+    if not (proven := proven_losses(comparison, conclusion.gates) - waiting):
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"

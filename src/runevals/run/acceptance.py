@@ -22,7 +22,7 @@ from runevals.repository import git
 from runevals.run.load import accepted_file
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import content_of, read_entries
-from runevals.verdict.accepted import acceptance_headline, lost_cases, without_accepted
+from runevals.verdict.accepted import acceptance_headline, lost_cases, without_accepted, without_weakenings
 from runevals.verdict.gates import apply_gates
 from runevals.verdict.outcome import accepted
 
@@ -70,10 +70,9 @@ def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
 
 def matching(conclusion: Conclusion, entries: Sequence[AcceptedLoss]) -> tuple[AcceptedLoss, ...]:
     """The entries that are about a loss of this conclusion."""
-    comparison = conclusion.comparison
-    if conclusion.verdict.exit_code not in ACCEPTABLE or comparison is None:
+    if conclusion.verdict.exit_code not in ACCEPTABLE:
         return ()
-    lost = {loss.identity for loss in lost_cases(comparison, conclusion.report.run.target)}
+    lost = {loss.identity for loss in lost_cases(conclusion)}
     known = {entry.identity: entry for entry in entries if entry.identity in lost}
     return tuple(known.values())
 
@@ -83,11 +82,12 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
 
     Report and comparison stay as they are.
     """
-    comparison = conclusion.comparison
-    assert comparison is not None  # noqa: S101 - it found the losses
+    assert conclusion.comparison is not None  # noqa: S101 - it found the losses
+    comparison = without_weakenings(conclusion.comparison, acceptance.losses)
+    of_all = apply_gates(rules, conclusion.report, comparison, conclusion.mark, conclusion.against)
     head, rest = without_accepted(conclusion.report, comparison, acceptance.losses, rules.regression)
     left = {gate.name: gate for gate in apply_gates(rules, head, rest)}
-    gates = [_left_gate(gate, left, rules) for gate in conclusion.gates]
+    gates = [_left_gate(gate, left, rules) for gate in of_all]
     again = accepted(conclusion, rest, gates, rules, acceptance_headline(acceptance))
     if again.verdict.exit_code == GATE_FAILED:
         cases = short_list([loss.case for loss in acceptance.losses])

@@ -14,6 +14,7 @@ from runevals.records import (
     AcceptedLoss,
     CaseReport,
     Comparison,
+    Conclusion,
     ModelIdentity,
     Reason,
     RegressionRule,
@@ -31,9 +32,12 @@ from runevals.verdict.sides import Sides
 LONGEST_REASONS = 300  # characters of the headline
 
 
-def lost_cases(comparison: Comparison, target: ModelIdentity) -> tuple[AcceptedLoss, ...]:
-    """The cases that look lost or are, as entries without a reason. `target` answered for the head."""
-    proven = proven_losses(comparison)
+def lost_cases(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
+    """The cases that look lost or are, as entries without a reason."""
+    comparison, target = conclusion.comparison, conclusion.report.run.target
+    if comparison is None:
+        return ()
+    proven = proven_losses(comparison, conclusion.gates)
     return tuple(
         AcceptedLoss(
             suite=change.suite,
@@ -78,6 +82,13 @@ def without_accepted(
         determinism_violated=both_deterministic(report, comparison.base) and not deterministic,
     )
     return head, replace(compare_sides(sides, comparison.source, rule, fresh), weakenings=comparison.weakenings)
+
+
+def without_weakenings(comparison: Comparison, losses: Sequence[AcceptedLoss]) -> Comparison:
+    """The comparison without the weakenings of cases whose loss is accepted."""
+    keys = {(loss.suite, loss.case) for loss in losses}
+    weakenings = (one for one in comparison.weakenings if (one.suite, one.key) not in keys)
+    return replace(comparison, weakenings=tuple(weakenings))
 
 
 def _without(report: RunReport, keys: Collection[Key]) -> RunReport:

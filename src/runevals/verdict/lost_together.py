@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from statistics import fmean
 
-from runevals.records import CaseReport, Comparison, Finding, Reason, State
+from runevals.records import CaseReport, Comparison, Finding, GateResult, GateState, Reason, State
 from runevals.verdict.matching import Key
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
@@ -19,13 +19,14 @@ def lost_keys(comparison: Comparison) -> frozenset[Key]:
     return frozenset(proven.union(_lost_together(comparison, proven)))
 
 
-def proven_losses(comparison: Comparison) -> frozenset[Key]:
-    """Suite and key of each case that is not only lost by the look of it, in whatever form."""
+def proven_losses(comparison: Comparison, gates: Iterable[GateResult]) -> frozenset[Key]:
+    """Suite and key of each case that is not only lost by the look of it, or is weaker, and that blocks."""
     cases = comparison.cases(*State)
     proven = {each.key for each in cases if each.state is State.WORSE or each.reason is Reason.NEW_FORM}
-    too_few = any(each.reason is Reason.INCOMPARABLE for each in comparison.findings)  # by what was removed, too
-    removed = comparison.of_kind("removed") if too_few else ()
-    return lost_keys(comparison).union(proven, ((change.suite, change.key) for change in removed))
+    too_few = Reason.INCOMPARABLE in {each.reason for each in comparison.findings}  # by what was removed, too
+    is_strict = ("weakening", GateState.FAILED) in {(gate.metric, gate.state) for gate in gates}
+    weaker = comparison.weakenings if is_strict else comparison.of_kind("removed") if too_few else ()
+    return lost_keys(comparison).union(proven, ((one.suite, one.key) for one in weaker))
 
 
 def _lost_together(comparison: Comparison, proven: Set[Key]) -> Iterator[Key]:
