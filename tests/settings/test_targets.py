@@ -109,6 +109,17 @@ def test_against_beside_one_target_that_the_change_leaves_says_which_it_removes(
     assert str(caught.value).endswith(f"; the change removes {gone} from `targets`: remove `against`, too")
 
 
+def test_against_of_the_base_whose_gate_it_serves_is_removed_in_a_change_before(project):
+    project.write("runevals.yaml", {"targets": {"mini": TARGETS["mini"]}})
+    gate = {"name": "near", "metric": "against_drop", "op": "<=", "limit": 0.1}
+    values = {"targets": {name: TARGETS[name] for name in ("mini", "nano")}, "against": "nano", "gates": [gate]}
+    before = SettingsFile(exists=True, display_name="runevals.yaml", base=project.path, values=values)
+    with pytest.raises(InvalidSettings) as caught:
+        resolve(RawSettings(cwd=project.path, environment={}, base_side=BaseSide(commit="c" * 40, file=before)))
+    way = "remove `against`, and the base's gates on it, in a change before this one"
+    assert str(caught.value).endswith(f"; the change removes nano from `targets`: {way}")
+
+
 @pytest.mark.parametrize(
     ("file", "reason"),
     [
