@@ -195,19 +195,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 _NOT_RUN: pytest.StashKey[list[str]] = pytest.StashKey()
-# Containers; jobs of workflows; a browser and large pages; a cluster; the syntax of our own files.
+# Containers; jobs of workflows; a browser and large pages; a cluster; pytest; the syntax of our own files.
 _SHARE_MUCH = (
     (re.compile(r"/test_container\.py::|::test_nor_in_the_container|::test_an_image_is_pushed"), "containers"),
     (re.compile(r"/test_workflows\.py::.*_shard"), "workflow of shards"),
     (re.compile(r"/test_workflows\.py::"), "workflows"),
     (re.compile(r"/test_page\.py::"), "page"),
     (re.compile(r"/test_ray\.py::"), "cluster"),
+    (re.compile(r"/test_pytest_plugin\.py::"), "pytest"),
     (re.compile(r"/test_(layers|mirror|names|touches|words)\.py::"), "sources"),
 )
 _SLOWEST = {name for _, name in _SHARE_MUCH}
-_WAIT = tuple(
-    f"tests/{name}" for name in ("attacks/", "cli/", "github/", "run/", "system/", "test_pytest_plugin.py")
-)
+_WAIT = tuple(f"tests/{name}/" for name in ("attacks", "cli", "github", "run", "system"))
 
 
 @pytest.fixture

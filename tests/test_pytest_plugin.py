@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from tests.ending import ended
+from tests.pytest_forks import pytest_forks
 from tests.sample_suites import ANSWERS, SUITE
 
 TESTS = """
@@ -26,26 +27,20 @@ def test_plain():
 """
 
 
+@pytest.fixture(scope="module")
+def run_pytest(tmp_path_factory):
+    with pytest_forks(tmp_path_factory.mktemp("pytest") / "printed") as run:
+        yield run
+
+
 @pytest.fixture
-def pytest_in(project):
+def pytest_in(project, run_pytest):
     """Runs pytest with the plugin in the project → (exit code, what it printed)."""
 
     def run(*words):
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-p",
-            "runevals.pytest_plugin",
-            "-p",
-            "no:cacheprovider",
-            *words,
-        ]
         environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
-        done = subprocess.run(
-            command, cwd=project.path, env=environment, capture_output=True, text=True, check=False
-        )
-        return done.returncode, done.stdout + done.stderr
+        plugins = ["-p", "runevals.pytest_plugin", "-p", "no:cacheprovider"]
+        return run_pytest([*plugins, *words], project.path, environment)
 
     return run
 
