@@ -7,15 +7,6 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import uvicorn
-from a2a.server.agent_execution import AgentExecutor
-from a2a.server.request_handlers import DefaultRequestHandler
-from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
-from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
-from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
-from starlette.applications import Starlette
-from starlette.responses import JSONResponse
-
 
 @dataclass
 class A2AServer:
@@ -26,17 +17,20 @@ class A2AServer:
     turns: list[tuple[str, str, str]] = field(default_factory=list)
 
 
-class _Agent(AgentExecutor):
-    def __init__(self, served, act):
-        self._served, self._act = served, act
+def _agent(served, act):
+    from a2a.server.agent_execution import AgentExecutor
+    from a2a.server.tasks import TaskUpdater
 
-    async def execute(self, context, event_queue):
-        self._served.turns.append((context.get_user_input(), context.context_id, context.task_id))
-        updater = TaskUpdater(event_queue, context.task_id, context.context_id)
-        await self._act(context, event_queue, updater)
+    class Agent(AgentExecutor):
+        async def execute(self, context, event_queue):
+            served.turns.append((context.get_user_input(), context.context_id, context.task_id))
+            updater = TaskUpdater(event_queue, context.task_id, context.context_id)
+            await act(context, event_queue, updater)
 
-    async def cancel(self, context, event_queue):
-        raise NotImplementedError
+        async def cancel(self, context, event_queue):
+            raise NotImplementedError
+
+    return Agent()
 
 
 @contextmanager
@@ -44,6 +38,15 @@ def a2a_server(act, *, binding="JSONRPC", version="1.0", leads_to=None, before=l
     """`act(context, event_queue, updater)` is the agent; `before` may answer a request in its place, with
     (status, headers); `leads_to` is the origin that the card names.
     """
+    # A third of a second, which only the workers with these tests pay.
+    import uvicorn
+    from a2a.server.request_handlers import DefaultRequestHandler
+    from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
+    from a2a.server.tasks import InMemoryTaskStore
+    from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
+    from starlette.applications import Starlette
+    from starlette.responses import JSONResponse
+
     listening = socket.create_server(("127.0.0.1", 0))
     served = A2AServer(f"http://127.0.0.1:{listening.getsockname()[1]}")
     interface = AgentInterface(
@@ -60,7 +63,7 @@ def a2a_server(act, *, binding="JSONRPC", version="1.0", leads_to=None, before=l
         supported_interfaces=[interface],
     )
     handler = DefaultRequestHandler(
-        agent_executor=_Agent(served, act), task_store=InMemoryTaskStore(), agent_card=card
+        agent_executor=_agent(served, act), task_store=InMemoryTaskStore(), agent_card=card
     )
     rpc = (
         create_rest_routes(handler, path_prefix="/rpc")
