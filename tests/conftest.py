@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import gc
 import json
 import os
@@ -11,12 +12,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from fcntl import LOCK_EX, flock
+from collections.abc import Callable, Generator
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, LOCK_UN, flock
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 from hypothesis import HealthCheck
@@ -26,7 +27,7 @@ from runevals.cli import call
 from runevals.lib.ci import MARKS
 from runevals.lib.storage.cache import Cache
 from runevals.lib.text.secrets import remember
-from tests import agent_rig, eval_tools
+from tests import MAY_NOT_WRITE_BYTECODE, agent_rig, eval_tools
 from tests.sample_suites import AGENT, SETTINGS, SUITE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -131,6 +132,37 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files, then fail")
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compiles the sources: each program that a test starts would do so, where it may not write bytecode."""
+    if not _is_worker(config):
+        compileall.compile_dir(Path(__file__).parents[1] / "src", quiet=2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """One worker compiles the tests, while the others wait; then they read its bytecode."""
+    with Path(__file__).open() as lock:
+        if _is_worker(session.config):
+            _wait_for_first(lock)
+        try:
+            return (yield)
+        finally:
+            sys.dont_write_bytecode = MAY_NOT_WRITE_BYTECODE
+
+
+def _wait_for_first(lock: TextIO) -> None:
+    """Returns at once in the first process, which has the lock until it closes it, and then in the others."""
+    try:
+        flock(lock, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        flock(lock, LOCK_SH)
+        flock(lock, LOCK_UN)
 
 
 @pytest.hookimpl(optionalhook=True)
