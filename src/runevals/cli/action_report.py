@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from runevals.github.file_commands import FileCommands
     from runevals.github.job import JobContext
     from runevals.github.post_comment import CommentDelivery
-    from runevals.records import Conclusion
+    from runevals.records import Change, Conclusion
+    from runevals.records.comparison import ChangeKind
     from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.resolve import RawSettings, Settings
 
@@ -295,13 +296,17 @@ def paths(files: Mapping[str, Sequence[Path]], settings: Settings) -> dict[str, 
 
 def regressions(conclusion: Conclusion) -> int:
     """How many cases passed on the base and fail now."""
-    return 0 if conclusion.comparison is None else len(conclusion.comparison.of_kind("regressed"))
+    return len(_changes(conclusion, "regressed"))
 
 
 def new_failures(conclusion: Conclusion) -> int:
     """How many cases fail that the base does not have."""
-    added = () if conclusion.comparison is None else conclusion.comparison.of_kind("added")
-    return sum(change.head is not None and change.head.status is Outcome.FAILED for change in added)
+    heads = [change.head for change in _changes(conclusion, "added")]
+    return sum(head is not None and head.status is Outcome.FAILED for head in heads)
+
+
+def _changes(conclusion: Conclusion, kind: ChangeKind) -> Sequence[Change]:
+    return () if conclusion.comparison is None else conclusion.comparison.of_kind(kind)
 
 
 def run_id(conclusion: Conclusion, stored: StoredBase) -> str:

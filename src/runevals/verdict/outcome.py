@@ -218,9 +218,9 @@ def _remarks(comparison: Comparison | None) -> str:
         return ""
     unmeasured = comparison.of_kind("unmeasured")
     skipped = [one.called for one in unmeasured if one.head is not None and one.head.status is Outcome.SKIPPED]
-    by_word = {"removed": [change.called for change in comparison.of_kind("removed")], "skipped": skipped}
-    gone = [f"{plural(len(keys), 'case')} {word}: {short_list(keys)}" for word, keys in by_word.items() if keys]
-    return "".join(f" – {remark}" for remark in (*comparison.remarks, *gone))
+    words = {"removed": [change.called for change in comparison.of_kind("removed")], "skipped": skipped}
+    gone = (phrase(short_list(keys), f"{plural(len(keys), 'case')} {word}: {{}}") for word, keys in words.items())
+    return "".join(f" – {remark}" for remark in filter(None, (*comparison.remarks, *gone)))
 
 
 def _alone(report: RunReport, gates: Sequence[GateResult]) -> FinalVerdict:
