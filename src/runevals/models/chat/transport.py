@@ -125,17 +125,17 @@ class ChatClient:
         """
         key = self._key.value()
         place = path, str(body.get("model")), key
-        first = self._first_requests.get(place)
-        if first is None:
+        common = self._first_requests.get(place)
+        if common is None:
             line.sdk.api_key = key
             reply = line.sdk.post(path, body=body, **self._as_bytes)
-            self._first_requests[place] = line.request
+            raw, timeout = line.request.headers.raw, line.request.extensions["timeout"]
+            headers = [(name, value) for name, value in raw if name.lower() not in _OF_ONE_REQUEST]
+            common = {"url": line.request.url, "headers": headers, "extensions": {"timeout": timeout}}
+            self._first_requests[place] = common
             return reply
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        headers = [(name, value) for name, value in first.headers.raw if name.lower() not in _OF_ONE_REQUEST]
-        reply = line.http.send(
-            line.http.build_request("POST", first.url, headers=headers, content=content), stream=True
-        )
+        reply = line.http.send(self._http.Request("POST", content=content, **common), stream=True)
         if reply.status_code >= 300:
             with closing(reply):
                 raise _status_error(self.sdk, reply)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from runevals.judge.model import Judge
 from runevals.lib.parsing.record_json import from_json, json_text
 from runevals.lib.storage.cache import SignedCache
-from runevals.lib.text.secrets import redacted
+from runevals.lib.text.secrets import without_secrets
 from runevals.records import WORKSPACE_BROKEN, Conversation, ModelIdentity, Response
 from runevals.records.judgement import Judgement, Question
 from runevals.run.world.budget import Budget
@@ -57,7 +57,7 @@ class Journal(Struct, frozen=True, kw_only=True):
 
     def write(self, key: str, answer: object) -> None:
         """Stores `answer`."""
-        if redacted(answer, self.redact) is answer:
+        if without_secrets(answer, self.redact) is answer:
             self.cache.put(key, json_text(answer))
 
 
