@@ -861,6 +861,14 @@ def test_validate_refuses_a_critical_case_on_the_quarantine_list(project, runeva
     )
 
 
+def test_validate_warns_of_quarantine_entries_that_have_no_case_or_ended(project, runevals):
+    project.write("evals.json", SUITE)
+    rest = "owner: ana, reason: flaky, expires: 2026-01-01"
+    project.write("runevals.quarantine.yaml", f"- {{key: a, {rest}}}\n- {{key: gone, {rest}}}\n")
+    code, out, err = runevals("validate")
+    ended(code, 0, out + err, "yaml:1:9: /0/key", "a expired on 2026-01-01", "yaml:2:9: /1/key", "no case gone")
+
+
 def test_a_quarantine_list_that_is_named_and_missing_is_told(project, runevals):
     project.write("evals.json", SUITE)
     project.write("answers.jsonl", ANSWERS)

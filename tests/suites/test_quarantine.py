@@ -40,6 +40,16 @@ def test_expired_entries_and_unknown_cases_are_ignored_with_a_notice():
     )
 
 
+def test_expired_entries_and_unknown_cases_are_warnings_at_their_lines():
+    problems = active_entries(entries(LIST), cases(20), TODAY).problems
+    assert [(one.location.line, one.level) for one in problems] == [(3, "warning"), (4, "warning")]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# the last entry was removed\n", "[]", "# none\n[]\n"])
+def test_a_list_without_entries_is_a_list(text):
+    assert entries(text) == ()
+
+
 def test_a_quarantine_of_more_than_a_tenth_of_the_cases_is_ignored():
     assert active_entries(entries(LIST), cases(10), TODAY).cases == {("s", "k1")}
     found = active_entries(entries(LIST), cases(9), TODAY)

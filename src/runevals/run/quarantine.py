@@ -6,36 +6,24 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.storage.files import relative_name
-from runevals.records import Case, CaseReport, FileProblem, Weakening
+from runevals.records import Case, CaseReport
 from runevals.records.errors import InvalidSuite
 from runevals.repository import git
 from runevals.settings.resolve import Settings
 from runevals.suites import quarantine
 from runevals.suites.load import LoadedSuites
-from runevals.suites.quarantine import NOTICES, QuarantineEntry
+from runevals.suites.quarantine import NOTICES, Quarantine, QuarantineEntry
 
 
-class QuarantineInForce(Struct, frozen=True, kw_only=True):
-    """The quarantined cases of this run, notices, and the entries that a change would add.
-
-    `problems` are entries that no list should have.
-    """
-
-    cases: frozenset[tuple[str, str]]
-    notices: tuple[str, ...]
-    weakenings: tuple[Weakening, ...]
-    problems: tuple[FileProblem, ...]
-
-
-def quarantine_of(settings: Settings, loaded: LoadedSuites) -> QuarantineInForce:
+def quarantine_of(settings: Settings, loaded: LoadedSuites) -> Quarantine:
     """The list in force for the cases of these suites. Raises InvalidSuite for a broken list."""
     return quarantine_for(settings, [case for suite in loaded.suites for case in suite.cases])
 
 
-def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> QuarantineInForce:
+def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> Quarantine:
     """The list that applies. Outside a change the checkout is the base. Raises InvalidSuite for a broken list."""
     path, root = settings.load.quarantine, settings.repository
     display_path = relative_name(path, root)
@@ -45,17 +33,16 @@ def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> Qu
     if settings.base_side is not None:
         of_base, notices = _of_base(settings, path, display_path)
     is_named = settings.origins.get("quarantine", "default") != "default"
-    if is_named and not (of_head or of_base or notices or path.is_file()):
+    if is_named and not (of_base or notices or path.is_file()):
         notices = (f"quarantine: there is no file {display_path}, so no case is quarantined",)
     active, later = (
         quarantine.active_entries(each, cases, datetime.now(UTC).date()) for each in (of_base, of_head)
     )
     once_merged = [one.removeprefix(NOTICES[0]) for one in later.notices if one not in active.notices]
-    return QuarantineInForce(
-        cases=active.cases,
+    return replace(
+        active,
         notices=(*notices, *active.notices, *(f"{NOTICES[0]}once it is merged, {one}" for one in once_merged)),
         weakenings=quarantine.weakened_entries(of_base, of_head, display_path),
-        problems=active.problems,
     )
 
 

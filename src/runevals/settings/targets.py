@@ -99,10 +99,9 @@ def _of_models(
 def check_against(against: object, source: str, targets: TargetChoice) -> None:
     """Raises InvalidSettings if there is nothing of this name to compare with, or only the target itself."""
     known = (*OF_SKILL, NONE, *targets.known)
-    way = "too" if "against" in targets.file.values else "and the base's gates on it, in a change before this one"
-    removed = phrase(
-        short_list(targets.removed, 5), f"; the change removes {{}} from `targets`: remove `against`, {way}"
-    )
+    when = "too" if "against" in targets.file.values else "and the base's gates on it, in a change before this one"
+    way = f"; the change removes {{}} from `targets`: remove `against`, {when}"
+    removed = phrase(short_list(targets.removed, 5), way)
     if against is None or against == NONE:
         return
     if against not in known:

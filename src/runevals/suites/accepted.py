@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from runevals.lib.parsing.source import parse_source, unreadable
+from runevals.lib.parsing.source import Source, parse_source, unreadable
 from runevals.records.errors import InvalidSuite
 
 if TYPE_CHECKING:
@@ -35,11 +36,17 @@ def read_entries(content: bytes, display_path: str) -> tuple[AcceptedLoss, ...]:
     if len(content) > MAX_BYTES:
         message = f"is larger than {MAX_BYTES // 1024} KiB, the most we read"
         raise unreadable(display_path, message, rule="meaning")
-    source = parse_source(content, ".yaml", display_path)
-    if problems := source.schema_problems("runevals.suites", "accepted-1"):
+    _, entries = entries_in(content, ".yaml", display_path, "accepted-1")
+    return tuple(AcceptedLoss(case=item.pop("key"), **item) for item in entries)
+
+
+def entries_in(content: bytes, suffix: str, display_path: str, schema: str) -> tuple[Source, list[dict[str, Any]]]:
+    """A list, which has no entries if only its comments are left. Raises InvalidSuite with every problem."""
+    has_some = re.sub(rb"#.*", b"", content).strip()
+    source = parse_source(content if has_some else b"[]", suffix, display_path)
+    if problems := source.schema_problems("runevals.suites", schema):
         raise InvalidSuite(problems)
-    assert isinstance(source.value, list)  # noqa: S101 - the schema says so
-    return tuple(AcceptedLoss(case=item.pop("key"), **item) for item in source.value)
+    return source, cast("list[dict[str, Any]]", source.value)
 
 
 def written(entries: Sequence[AcceptedLoss]) -> str:

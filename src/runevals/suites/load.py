@@ -74,10 +74,11 @@ class LoadedSuites(Struct, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()
     quarantined: frozenset[tuple[str, str]] = frozenset()  # suite and key
     files: tuple[Path, ...] = ()  # of the suites and what they name, as it was named: a link is not followed
+    warnings: tuple[FileProblem, ...] = ()  # of no suite: about a list beside them
 
     @property
     def problems(self) -> tuple[FileProblem, ...]:
-        return tuple(problem for suite in self.suites for problem in suite.problems)
+        return (*(problem for suite in self.suites for problem in suite.problems), *self.warnings)
 
 
 def load_suites(request: LoadRequest) -> LoadedSuites:
@@ -153,11 +154,11 @@ def is_suite(path: Path) -> bool:
 
 def require_suites(suites: LoadedSuites, problems: Sequence[FileProblem]) -> LoadedSuites:
     """Suites without an error, at least one. Raises InvalidSuite, NoSuiteFound."""
-    if problems:
+    if any(problem.level == "error" for problem in problems):
         raise InvalidSuite(problems)
     if not suites.suites:
         raise NoSuiteFound("none of the files there is a suite")
-    return suites
+    return replace(suites, warnings=tuple(problems))
 
 
 def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from runevals.lib.parsing.source import Source, parse_source
-from runevals.records import Case, CaseReport, FileProblem, Location, Weakening
+from runevals.lib.parsing.source import Source
+from runevals.records import Case, CaseReport, FileProblem, Weakening
 from runevals.records.errors import InvalidSuite
 from runevals.records.report import is_critical
+from runevals.suites.accepted import entries_in
 
 MOST = 0.10  # of a suite's cases
 NOTICES = ("quarantine: ", "quarantined: ")  # how the notices of a list begin
@@ -25,7 +27,7 @@ class QuarantineEntry(Struct, frozen=True, kw_only=True):
     owner: str
     reason: str
     expires: date  # the last valid day
-    location: Location
+    place: FileProblem  # what is wrong with it is said there, as a warning
 
 
 class Quarantine(Struct, frozen=True, kw_only=True):
@@ -34,15 +36,13 @@ class Quarantine(Struct, frozen=True, kw_only=True):
     cases: frozenset[tuple[str, str]] = frozenset()
     notices: tuple[str, ...] = ()
     problems: tuple[FileProblem, ...] = ()  # entries that no list should have; a run says so, and ignores them
+    weakenings: tuple[Weakening, ...] = ()  # entries that a change would add
 
 
 def read_entries(content: bytes, suffix: str, display_path: str) -> tuple[QuarantineEntry, ...]:
     """The list. Raises InvalidSuite with every problem of the file."""
-    source = parse_source(content, suffix, display_path)
-    if problems := source.schema_problems("runevals.suites", "quarantine-1"):
-        raise InvalidSuite(problems)
-    assert isinstance(source.value, list)  # noqa: S101 - the schema says so
-    return tuple(_entry(item, source, index) for index, item in enumerate(source.value))
+    source, entries = entries_in(content, suffix, display_path, "quarantine-1")
+    return tuple(_entry(item, source, index) for index, item in enumerate(entries))
 
 
 def _entry(item: dict[str, str], source: Source, index: int) -> QuarantineEntry:
@@ -57,7 +57,7 @@ def _entry(item: dict[str, str], source: Source, index: int) -> QuarantineEntry:
         owner=item["owner"],
         reason=item["reason"],
         expires=expires,
-        location=source.locate((index, "key")),
+        place=replace(source.problem((index, "key"), ""), level="warning"),
     )
 
 
@@ -65,7 +65,6 @@ def active_entries(
     entries: Sequence[QuarantineEntry], cases: Sequence[Case | CaseReport], today: date
 ) -> Quarantine:
     """The entries that apply to these cases: not expired, not critical, and at most a tenth of a suite."""
-    notices: list[str] = []
     problems: list[FileProblem] = []
     active: dict[tuple[str, str], QuarantineEntry] = {}
     for entry in entries:
@@ -73,14 +72,15 @@ def active_entries(
         matches = [case for case in of_key if not is_critical(case)]
         if len(matches) < len(of_key):
             message = f"{entry.key} is critical, so it counts; remove it from the list"
-            notices.append(f"quarantine: {message}")
-            problems.append(FileProblem(location=entry.location, pointer=entry.location.pointer, message=message))
+            problems.append(replace(entry.place, message=message, level="error"))
         if not of_key:
-            notices.append(f"quarantine: no case {entry.key} is in the suites of this run")
+            problems.append(replace(entry.place, message=f"no case {entry.key} is in the suites of this run"))
         elif entry.expires < today:
-            notices.append(f"quarantine: {entry.key} expired on {entry.expires} and counts again ({entry.owner})")
+            message = f"{entry.key} expired on {entry.expires} and counts again ({entry.owner})"
+            problems.append(replace(entry.place, message=message))
         else:
             active.update({(case.suite, case.key): entry for case in matches})
+    notices = [f"quarantine: {problem.message}" for problem in problems]
     in_suite = Counter(case.suite for case in cases)
     counts = Counter(suite for suite, _ in active)
     for suite in [suite for suite, number in counts.items() if number > MOST * in_suite[suite]]:
