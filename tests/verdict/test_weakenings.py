@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from runevals.records import Outcome, Reason, State, WorkspaceChanges
+from runevals.records import Outcome, Problem, Reason, State, WorkspaceChanges
 from runevals.verdict.compare import compare
 from tests.sample_reports import case, check, report
 
@@ -125,3 +125,15 @@ def test_a_target_of_another_type_is_a_weakening_and_not_compared(outcome):
     assert [(w.key, w.message) for w in found.weakenings] == [("target", why)]
     assert found.state is (State.NOT_KNOWN if outcome == "p" else State.WORSE)  # a loss is one all the same
     assert why in [each.detail for each in found.findings if each.reason is Reason.INCOMPARABLE]
+
+
+def test_what_a_stopped_run_did_not_reach_is_neither_removed_nor_skipped():
+    """Its checks say that they are skipped, as no run of the case was measured."""
+    base = [case("a", "p"), *REST]
+    left_out, interrupted = case("a", "s"), Problem(code="interrupted", message="stopped")
+    turn = base[0].attempts[0].turns[0]
+    results = tuple(replace(one, outcome=Outcome.SKIPPED) for one in turn.results)
+    unasked = replace(left_out.attempts[0], turns=(replace(turn, results=results, error=interrupted),))
+    head = report([replace(left_out, attempts=(unasked,)), *REST[1:]])
+    stopped = replace(head, run=replace(head.run, stopped=interrupted))
+    assert compare(stopped, report(base), "b").weakenings == ()

@@ -15,7 +15,7 @@ def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterat
     """What the head's run no longer checks of the base's."""
     if changed := other_target(head, base):
         yield Weakening(suite="", key="target", message=changed)
-    for case in matched.removed:
+    for case in () if head.run.stopped else matched.removed:  # a tool may not have reached them
         yield Weakening(suite=case.suite, key=case.key, message="the case was removed")
     for pair in matched.both:
         for message in _of_pair(pair):
@@ -78,13 +78,13 @@ def _weaker_checks(pair: Pair) -> Iterator[str]:
     after = _checks(pair.head)
     if not after and pair.head.status is Outcome.ERRORED:
         return
-    was_due = bool(pair.now.due) and pair.head.status is not Outcome.ERRORED
+    was_due = bool(pair.now.runs) and pair.head.status is not Outcome.ERRORED
     before = _checks(pair.base).items()
     yield from filter(None, (_weaker(one, after.get(place), was_due=was_due) for place, one in before))
 
 
 def _weaker(before: CheckResult, after: CheckResult | None, *, was_due: bool) -> str | None:
-    """`was_due`: the case neither was skipped nor errored, which says why its checks are skipped."""
+    """`was_due`: the case was measured; what else it ended with says why its checks are skipped."""
     if after is None:
         return f"the check {before.id} was removed"
     if before.outcome.measured and after.outcome is Outcome.SKIPPED:
@@ -106,7 +106,7 @@ def passes_with_less(pair: Pair) -> bool:
     scored = [_scored(attempt) for attempt in pair.base.attempts if attempt.status.measured]
     counts = Counter(check for checks in scored for check in checks)
     needed = {check for check, count in counts.items() if 2 * count >= len(scored)}
-    return bool(passing) and 2 * sum(not needed <= _scored(attempt) for attempt in passing) >= len(passing)
+    return 2 * sum(not needed <= _scored(attempt) for attempt in passing) >= max(1, len(passing))
 
 
 def _is_whole(attempt: AttemptReport) -> bool:

@@ -57,7 +57,7 @@ _NOT_TESTS = re.compile(
     r'.*"(before|after) (all|each)" hook(:.*|$| (for|in) ".*)'
     r"|.*::\s*Test execution failure: could be caused by test hooks.*"
     r"|.*::(|initializationError|executionError|classMethod)"
-    r"|::TestMain",
+    r"|::TestMain|collection failure",  # of pytest, as the message
     re.DOTALL,
 )
 MOST_NESTED = 30  # suites
@@ -130,7 +130,8 @@ def _failures_outside(suite: XmlElement) -> Iterator[str]:
     groups = _failed_groups(last)
     for (class_, name), case in last.items():
         is_file = own in ("", name) and _SCRIPT.search(name)
-        if _failed(case) and (name in groups or is_file or _NOT_TESTS.fullmatch(f"{class_}::{name}")):
+        texts = (f"{class_}::{name}", *(child.attributes.get("message", "") for child in case.children))
+        if _failed(case) and (name in groups or is_file or any(map(_NOT_TESTS.fullmatch, texts))):
             place = " of ".join(filter(None, dict.fromkeys((name or class_, own))))
             yield f"{case.line}: {cut_name(place)} failed: a hook, a file or a group, not a test"
 
