@@ -232,5 +232,7 @@ def test_a_suite_of_another_project_says_whose_settings_are_not_read(projects, r
         _, out, err = runevals(*words, "support/evals.json")
         notice = "support/evals.json is run without the settings of its project; with them: --config support/"
         assert notice in " ".join((out + err).split()), out + err
-    code, out, err = runevals("support/evals.json", "--config", "support/runevals.yaml", "-q")
-    ended(code, 1, out + err, without=["without the settings"])
+    projects.write("other.yaml", "target: 'command:echo no'\n")
+    for chosen in ("support/runevals.yaml", "other.yaml"):
+        code, out, err = runevals("support/evals.json", "--config", chosen, "-q")
+        ended(code, 1 if chosen.startswith("support") else 0, out + err, without=["without the settings"])

@@ -52,7 +52,8 @@ def suites_of(settings: Settings) -> LoadedSuites:
 
 def _of_other_projects(suites: Sequence[Suite], settings: Settings) -> Iterator[str]:
     """A notice for each suite that the command line names and whose folder has other settings than are read."""
-    for suite in suites if any(not entry.from_file for entry in settings.load.suites) else ():
+    is_chosen = settings.origins["config"] != "default"
+    for suite in suites if not is_chosen and any(not entry.from_file for entry in settings.load.suites) else ():
         own = _settings_above(settings.repository / suite.path, settings)
         if own is not None and own != settings.file_path:
             name = shlex.quote(relative_name(own, settings.cwd))
