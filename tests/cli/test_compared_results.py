@@ -18,7 +18,7 @@ from tests.sample_reports import case, report
     ("results", "message"),
     [
         (None, "in .evals/results; .*\nif it ran elsewhere, name its document: --results results.json"),
-        (Path("none.json"), "in none.json; `runevals --base origin/main` makes them$"),
+        (Path("none.json"), "in none.json; `runevals --base REF` makes them$"),
     ],
 )
 def test_without_a_comparison_the_way_to_one_is_said(project, results, message):

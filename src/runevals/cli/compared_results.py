@@ -53,7 +53,7 @@ def newest_comparison(
         of_run = [each for each in of_commit if run_of(each[0]) == run_of(whole[0])]
         of_target = [each for each in of_run if each[1].report.run.settings.get("target", target) == target]
         return next(filter(lambda each: lost_cases(each[1]), of_target or of_run), whole)
-    makes = base_command(Path.cwd()) or "runevals --base origin/main"
+    makes = base_command(Path.cwd()) or "runevals --base REF"
     raise InvalidSettings(f"there are no results of a comparison in {where}; `{makes}` makes them{elsewhere}")
 
 
