@@ -197,7 +197,7 @@ def test_a_pattern_that_cannot_be_used_stops_the_run_and_nothing_is_written(told
 def test_a_text_on_which_a_pattern_comes_to_no_end_is_taken_away_whole(
     told, project, runevals, monkeypatch, pattern, text
 ):
-    monkeypatch.setattr("runevals.run.redaction.patterns.LIMIT_S", 1.0)
+    monkeypatch.setattr("runevals.run.redaction.patterns.LIMIT_S", 0.5)
     outputs = told(pattern)
     project.write("agent.py", f"def answer(prompt): return {text!r} if 'mine' in prompt else 'none'\n")
     code, _, err = runevals(*outputs)
@@ -213,8 +213,8 @@ def test_a_text_on_which_a_pattern_comes_to_no_end_is_taken_away_whole(
 
 
 def test_patterns_that_come_to_no_end_again_and_again_are_given_up_and_no_text_stays(monkeypatch):
-    monkeypatch.setattr("runevals.run.redaction.patterns.LIMITS", Limits(patterns_s=2.5))
-    monkeypatch.setattr("runevals.run.redaction.patterns.LIMIT_S", 1.0)
+    monkeypatch.setattr("runevals.run.redaction.patterns.LIMITS", Limits(patterns_s=1.25))
+    monkeypatch.setattr("runevals.run.redaction.patterns.LIMIT_S", 0.5)
 
     class Calls:
         """The sandbox, and how often it was called."""
