@@ -9,6 +9,7 @@ from runevals.records import (
     REMOVED,
     Acceptance,
     AcceptedLoss,
+    Finding,
     GateRules,
     ModelIdentity,
     Reason,
@@ -70,6 +71,28 @@ def test_the_rest_is_compared_without_the_accepted_cases():
 def test_nothing_is_left_to_compare_if_all_cases_are_accepted():
     head, comparison, found = lost({"a": "f"}, {"a": "p"})
     assert without_accepted(head, comparison, found, RegressionRule())[1] is None
+
+
+@pytest.mark.parametrize("edited", [True, False])
+@pytest.mark.parametrize(
+    ("state", "reason"), [(State.WORSE, Reason.PROVEN), (State.NOT_KNOWN, Reason.UNPROVEN)], ids=str
+)
+@pytest.mark.parametrize("others", [(), ("c", "d")])
+def test_what_is_lost_or_not_known_of_another_case_stays_so(edited, state, reason, others):
+    form = {"fingerprint": "another"} if edited else {}
+    base = report({letter: "p" for letter in ("a", "b", *others)})
+    head = report([*(case(letter, "f", **form) for letter in "ab"), *(case(letter, "p") for letter in others)])
+    both = {"family": "case", "suite": head.cases[0].suite, "state": state, "reason": reason, "edited": edited}
+    findings = [Finding(name=letter, head=case(letter, "f"), **both) for letter in "ab"]
+    comparison = replace(compare(head, base, "base.json"), findings=tuple(findings), state=state)
+    losses = lost_cases(conclusion_of(head, comparison, GateRules()))
+    accepted = [loss for loss in losses if loss.case == "a"] or [
+        AcceptedLoss(suite=head.cases[0].suite, case="a", base="1", head="2")
+    ]
+    _, rest = without_accepted(head, comparison, accepted, RegressionRule())
+    assert rest is not None
+    assert [(each.name, each.state) for each in rest.cases(State.WORSE, State.NOT_KNOWN)] == [("b", state)]
+    assert rest.state is state
 
 
 @pytest.mark.parametrize("others", [(), ("c", "d")])
