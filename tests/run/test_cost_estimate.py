@@ -30,3 +30,15 @@ def test_the_cost_is_that_of_as_many_calls_with_the_tokens_of_the_last_run(proje
     )
     assert json.loads(runevals("plan", "--repeat", "3", "--format", "json")[1])["cost_usd"] == 0.36
     assert cost(runevals("plan", "--model", "other")[1]) == "unknown: no price, or no tokens of an earlier run"
+
+
+def test_each_of_several_targets_has_the_tokens_of_its_own_results(project, runevals, monkeypatch):
+    project.write("evals.json", SUITE)
+    project.write("runevals.yaml", f"targets: {{small: 'openai:tiny', large: 'openai:tiny'}}\n{PRICES}")
+    for name, tokens in (("small", 10), ("large", 20)):
+        usage = {"prompt_tokens": tokens, "completion_tokens": tokens, "total_tokens": 2 * tokens}
+        with chat_server(lambda _body, _, usage=usage: Reply("Paris", usage=usage)) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            assert runevals("--target", name)[0] == 0
+    costs = [cost(runevals("plan", "--target", name)[1])[:11] for name in ("small", "large")]
+    assert costs == ["about $0.22", "about $0.44"]

@@ -46,8 +46,9 @@ def estimated_cost(plan: RunPlan, settings: Settings, target_calls: int, judge_c
             report = read_conclusion(path).report
         except (InvalidDocument, InvalidSuite, OSError):
             continue
-        target = settings.target
-        if target is not None and (report.run.target.type, report.run.target.model) == (target.type, target.model):
+        target, used = settings.target, report.run.target
+        is_of_name = settings.target_name in (None, report.run.settings.get("target", settings.target_name))
+        if target is not None and (used.type, used.model, is_of_name) == (target.type, target.model, True):
             return CostEstimate(
                 target_usd=_of_calls(report, settings, target_calls),
                 judge_usd=_of_judge(report, settings, judge_calls),
