@@ -47,6 +47,13 @@ def test_runs_of_an_earlier_commit_are_left_out_and_that_is_said(repository, doc
     assert "from 4 measured runs" in " ".join(out.split())
 
 
+def test_one_of_several_targets_is_run_alone_also_if_the_settings_compare_it_with_another(project, doctor):
+    targets = SETTINGS.replace("target:", "targets:\n  small:").replace("'}", "'}\n  old: 'command:false'")
+    project.write("runevals.yaml", f"{targets}against: old\n")
+    code, _, err = doctor("--target", "small")
+    ended(code, 0, err, "20 calls of target and judge")
+
+
 @pytest.mark.parametrize(
     ("settings", "words", "code", "told"),
     [

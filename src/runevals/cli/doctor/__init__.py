@@ -48,7 +48,7 @@ def command(paths: tuple[str, ...], results: tuple[Path, ...], *, call: bool, aa
       runevals doctor --aa --max-cost 0.50
     """
     if aa:
-        for name, sentence in _a_a(raw_settings(options, paths=paths), results):
+        for name, sentence in _a_a(raw_settings({**options, "against": "none"}, paths=paths), results):
             print_finding(neither(name, sentence))
         finish(PASSED)
     if results:

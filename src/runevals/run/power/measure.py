@@ -26,7 +26,7 @@ from runevals.verdict.score import over_attempts, run_report
 MOST_USD = 1.0  # without a limit of the settings, if prices are known
 TWICE, FEWEST_ROUNDS, MOST_ROUNDS = 2, 3, 5  # runs of each case a side, unless the settings ask for more
 FEWEST_RUNS = 100  # of all cases together, a side: how their pass rates are spread shows in few cases by many runs
-DETERMINISTIC = "the target is called deterministic: every difference is a loss, and there is no noise to measure"
+DETERMINISTIC = "the target counts as deterministic: every difference is a loss, and there is no noise to measure"
 
 
 def a_a(request: RunRequest, past: Sequence[RunReport]) -> Prediction:
@@ -68,7 +68,6 @@ def rounds_of(cases: int) -> int:
 def _measured(request: RunRequest) -> RunReport:
     rounds = max(rounds_of(len(plan_of(request.suites, request.settings).cases)), request.settings.measure.repeat)
     settings = request.settings.repeated(TWICE * rounds)
-    settings = replace(settings, compare=replace(settings.compare, against=None))
     request = replace(request, settings=settings)
     require_few_calls(request)
     calls = calls_of_attempt(settings, request.suites) * settings.attempts
