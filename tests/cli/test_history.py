@@ -49,6 +49,10 @@ def test_past_runs_are_shown_with_their_trend_oldest_first(runs, runevals):
     assert all("0123456" in line and len(line) <= 80 for line in lines[3:])
 
 
+def test_a_run_of_which_nothing_passes_and_that_no_gate_looked_at_has_no_tick(runs, runevals):
+    assert re.findall(r"^  (.) 2026-01", runevals("history")[1], re.MULTILINE) == ["✓", "–", "✓"]
+
+
 def test_only_the_last_are_shown_where_so_many_are_asked_for(runs, runevals):
     assert runevals("history", "--last", "2")[1].count(".json") == 3  # the suite, and two of them
 

@@ -18,7 +18,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, percent, plural, score
 from runevals.records.errors import InvalidSettings
 from runevals.reports import badge
-from runevals.reports.console import MARKS
+from runevals.reports.console import verdict_mark
 from runevals.reports.history import PastRun, name_of, of_all_cases, of_like, render
 from runevals.reports.past_results import newest_results, readable
 from runevals.repository import git
@@ -153,7 +153,7 @@ def _row(run: PastRun) -> str:
     commit = "–" if report.run.commit is None else one_line(report.run.commit, 40)[:7]
     cost = "" if report.totals.cost_usd is None else f"  {money(report.totals.cost_usd)}"
     return (
-        f"  {MARKS[run.conclusion.verdict.outcome]} {report.run.started_at.astimezone():%Y-%m-%d %H:%M}"
+        f"  {verdict_mark(run.conclusion)} {report.run.started_at.astimezone():%Y-%m-%d %H:%M}"
         f"  {commit:<7}  {plural(report.totals.cases, 'case'):>9}  {percent(report.totals.pass_rate):>7}"
         f"  {score(report.totals.composite):>4}{cost}  {one_line(run.name, 40)}"
     )
