@@ -16,6 +16,7 @@ from runevals.verdict.wording import about_standing, standing, stands
 LONGEST = 60  # of a name or a verdict in a table
 OUTCOMES = {"failed": "failed", "unmeasured": "not measured"}  # that a headline names, in words
 STATE_MARKS = {State.WORSE: "✗", State.NOT_KNOWN: "?", State.NOT_WORSE: "✓"}
+_MARKS_OF = {"passed": {State.WORSE: "!"}}  # no gate looked at it
 Row = tuple[str, Sequence[str]]  # its name, and a cell for each target
 
 
@@ -97,8 +98,9 @@ def _sentences(
 
 
 def standings(columns: Sequence[TargetColumn]) -> list[str]:
-    """Which targets are worse than the one that `--against` names, not known yet, not worse."""
-    return [f"{STATE_MARKS[state]} {about_standing(name, against)}" for state, name, against in _by_state(columns)]
+    """Which targets are worse than the one that `--against` names (✗ if that blocks), not known, not worse."""
+    marks = {column.name: STATE_MARKS | _MARKS_OF.get(column.conclusion.verdict.outcome, {}) for column in columns}
+    return [f"{marks[name][state]} {about_standing(name, against)}" for state, name, against in _by_state(columns)]
 
 
 def _by_state(columns: Sequence[TargetColumn]) -> list[tuple[State, str, AgainstComparison]]:

@@ -69,7 +69,7 @@ def without_accepted(
     head, base = _without(report, accepted), _without(comparison.base, on_base)
     sides = Sides.of(head, base)
     rest = [each for each in comparison.cases(*State) if (each.head or each.edited) and each.key not in accepted]
-    if not (sides.pairs or rest or any(map(is_critical, sides.matched.removed))):
+    if not any((sides.pairs, rest, *map(is_critical, sides.matched.removed))):
         return head, None
     known = {each.key for each in rest}
     deterministic = comparison.deterministic
