@@ -80,7 +80,7 @@ def test_nothing_is_left_to_compare_if_all_cases_are_accepted():
 @pytest.mark.parametrize("others", [(), ("c", "d")])
 def test_what_is_lost_or_not_known_of_another_case_stays_so(edited, state, reason, others):
     form = {"fingerprint": "another"} if edited else {}
-    base = report({letter: "p" for letter in ("a", "b", *others)})
+    base = report(dict.fromkeys(("a", "b", *others), "p"))
     head = report([*(case(letter, "f", **form) for letter in "ab"), *(case(letter, "p") for letter in others)])
     both = {"family": "case", "suite": head.cases[0].suite, "state": state, "reason": reason, "edited": edited}
     findings = [Finding(name=letter, head=case(letter, "f"), **both) for letter in "ab"]

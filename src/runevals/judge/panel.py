@@ -41,7 +41,8 @@ class Panel:
         )
         scores = [judgement.score for judgement in judgements if judgement.score is not None]
         failed = len(judgements) - len(scores)
-        if failed >= len(scores) or (len(set(self._names)) > 1 and not _is_settled(scores, failed)):
+        medians = {median([*scores, *[failed_vote] * failed]) for failed_vote in (-inf, inf)}
+        if failed >= len(scores) or (len(set(self._names)) > 1 and len(medians) > 1):
             problem = next(judgement.problem for judgement in judgements if judgement.problem is not None)
             return replace(spent, problem=problem)
         middle = float(median(scores))
@@ -72,8 +73,3 @@ class Panel:
                 **({"judges": votes} if len(votes) > 1 else {}),
             },
         )
-
-
-def _is_settled(scores: Sequence[float], failed: int) -> bool:
-    """Whether the median is the same, whatever the failed votes would have been."""
-    return median([*scores, *[-inf] * failed]) == median([*scores, *[inf] * failed])

@@ -17,7 +17,7 @@ from runevals.run.baseline.from_files import read_baseline, require_whole
 from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.outcome import decision
 from tests.json_server import Answer, json_server
-from tests.sample_reports import report
+from tests.sample_reports import case, report
 from tests.serving import Quiet, serving
 
 
@@ -144,8 +144,6 @@ def test_runs_from_before_a_fix_hide_no_loss(named, store):
 
 
 def test_cases_of_other_content_are_not_pooled(named, store):
-    from tests.sample_reports import case
-
     store("new.json", [case("a", "p"), case("b", "p")])
     folder = store("old.json", [case("a", "f", fingerprint="older"), case("b", "f")], 1).parent
     found, _ = read_baseline(named(folder))
@@ -156,6 +154,22 @@ def test_deterministic_runs_are_not_pooled(named, store):
     store("new.json", {"a": "p"}, deterministic=True)
     folder = store("old.json", {"a": "f"}, 1, deterministic=True).parent
     assert read_baseline(named(folder))[0].report.cases[0].values == (1.0,)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_a_folder_with_results_of_several_suites_is_the_base_of_all(named, store, deterministic):
+    def suite(name, key, letters):
+        return [case(key, letters, suite=f"{name}/evals.json")]
+
+    store("chat.json", suite("chat", "a", "p"), deterministic=deterministic)
+    store("chat-before.json", suite("chat", "a", "f"), 1, deterministic=deterministic)
+    store("rag.json", suite("rag", "b", "p"), 2, deterministic=deterministic)
+    store("both.json", suite("chat", "a", "f") + suite("rag", "b", "f"), 3, deterministic=deterministic)
+    other = {"run": {"commit": "c1" * 4}, "deterministic": deterministic}
+    folder = store("old.json", suite("gone", "c", "p"), **other).parent
+    found, _ = read_baseline(named(folder))
+    values = {one.key: one.values for one in found.report.cases}
+    assert values == ({"a": (1.0,), "b": (1.0,)} if deterministic else {"a": (1.0, 0.0, 0.0), "b": (1.0,)})
 
 
 def test_an_empty_folder_is_told(named, tmp_path):

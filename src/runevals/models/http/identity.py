@@ -106,11 +106,8 @@ class JobIdentity:
         return token
 
 
-def _by_oauth(
-    exchange: Exchange, url: str, fields: Mapping[str, str], values: Mapping[str, str]
-) -> tuple[str, float]:
+def _by_oauth(exchange: Exchange, url: str, fields: Mapping[str, str], _: Mapping[str, str]) -> tuple[str, float]:
     """(token, seconds that it lasts). Raises CallFailed, TryAgain."""
-    del values
     sent = {"data" if exchange.form == "form" else "json": fields}
     answer = _call("POST", url, headers=exchange.headers, **sent)
     lifetime = answer.get("expires_in")
@@ -118,11 +115,8 @@ def _by_oauth(
     return _text(answer, "access_token", f"the answer of {url}"), lifetime_s
 
 
-def _by_aws(
-    exchange: Exchange, url: str, fields: Mapping[str, str], values: Mapping[str, str]
-) -> tuple[str, float]:
+def _by_aws(_: Exchange, url: str, fields: Mapping[str, str], values: Mapping[str, str]) -> tuple[str, float]:
     """The credentials of a role, and a short-term key of Bedrock that is signed with them."""
-    del exchange
     from aws_bedrock_token_generator import BedrockTokenGenerator
     from botocore import UNSIGNED
     from botocore.config import Config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
@@ -162,13 +162,22 @@ def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[B
     newest = next(iter(_preferred(runs, lambda run: not unmeasured_cases(run)).values()))
     is_own = settings.base_side is None and not is_of_base(newest)
     notices = (OF_SAME_COMMIT,) if is_own else ()
-    if newest.run.target.deterministic:  # the same answers again would say nothing new
-        return Baseline(report=newest, source=_source(folder.name, newest)), notices
     others = {name: run for name, run in list(runs.items())[:MOST_LOOKED_AT] if run is not newest}
     reasons = {name: why_not_alike(run, newest, settings) for name, run in others.items()}
-    alike = [run for name, run in others.items() if reasons[name] is None][: MOST_RUNS - 1]
-    source = _source(folder.name, newest) + phrase(len(alike), " and {} like it")
-    return Baseline(report=pooled(newest, alike), source=source), (*notices, *_left_out(reasons))
+    alike = [run for name, run in others.items() if reasons[name] is None]
+    own, again = {case.suite for case in newest.cases}, list[RunReport]()
+    if not newest.run.target.deterministic:  # whose same answers again would say nothing new
+        again = [run for run in alike if any(case.suite in own for case in run.cases)][: MOST_RUNS - 1]
+    source = _source(folder.name, newest) + phrase(len(again), " and {} like it")
+    whole = _with_other_suites(pooled(newest, again), alike)
+    return Baseline(report=whole, source=source), (*notices, *_left_out(reasons))
+
+
+def _with_other_suites(report: RunReport, others: Sequence[RunReport]) -> RunReport:
+    """With the suites that only other runs have, such as those of other projects: the newest results of each."""
+    newest = {case.suite: run for run in (*reversed(others), report) for case in run.cases}
+    more = (case for run in others for case in run.cases if newest[case.suite] is run)
+    return run_report(report.run, [*report.cases, *more], complete=report.complete)
 
 
 def _preferred(runs: dict[str, RunReport], is_better: Callable[[RunReport], bool]) -> dict[str, RunReport]:
@@ -276,7 +285,8 @@ def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str 
 
 def _left_out(reasons: Mapping[str, str | None]) -> tuple[str, ...]:
     texts = [f"{name} ({why})" for name, why in reasons.items() if why is not None]
-    return (f"left out of the pool of baselines: {first_of(texts, MOST_NAMED)}",) if texts else ()
+    notice = phrase(first_of(texts, MOST_NAMED), "left out of the pool of baselines: {}")
+    return tuple(filter(None, [notice]))
 
 
 def _source(name: str, report: RunReport) -> str:
