@@ -24,7 +24,7 @@ from runevals.reports.past_results import readable
 from runevals.run.load import accepted_file
 from runevals.suites.accepted import MAX_REASON, content_of, read_entries, written
 from runevals.verdict.accepted import lost_cases
-from runevals.verdict.lost_together import proven_losses
+from runevals.verdict.lost_together import blocking_losses
 
 if TYPE_CHECKING:
     from runevals.records import AcceptedLoss, Conclusion, RunReport
@@ -78,7 +78,7 @@ def command(
     file = accepted_file(settings)
     require_of_head(conclusion.report.run, path, settings.repository, file)
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
-    lost, proven = lost_cases(conclusion), proven_losses(conclusion.comparison, conclusion.gates)
+    lost, proven = lost_cases(conclusion), blocking_losses(conclusion.comparison, conclusion.gates)
     together = [loss for loss in lost if (loss.suite, loss.case) in proven] or lost
     losses = [one for name in categories for one in _of_category(name, together, conclusion.report, path)]
     losses += [one for key in cases for one in _of(key, lost, conclusion, path)]

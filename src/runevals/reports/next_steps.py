@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
 from runevals.records import FRESH, CaseReport, Causes, Conclusion
-from runevals.verdict.lost_together import proven_losses
+from runevals.verdict.lost_together import blocking_losses
 
 # What a run of one case needs as well.
 RUN_SETTINGS = ("config", "target", "model", "judge", "evaluators", "no_judge")
@@ -67,7 +67,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     waiting = {(loss.suite, loss.case) for loss in conclusion.waiting}
     if comparison is None or conclusion.verdict.outcome == "passed" or run.stopped:
         return
-    if not (proven := proven_losses(comparison, conclusion.gates) - waiting):
+    if not (proven := blocking_losses(comparison, conclusion.gates) - waiting):
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"

@@ -25,7 +25,7 @@ from runevals.records.report import is_critical
 from runevals.verdict.comparability import both_deterministic
 from runevals.verdict.compare import compare_sides
 from runevals.verdict.findings import FreshEvidence, stored_findings
-from runevals.verdict.lost_together import proven_losses
+from runevals.verdict.lost_together import blocking_losses
 from runevals.verdict.matching import Key
 from runevals.verdict.sides import Sides
 
@@ -37,7 +37,7 @@ def lost_cases(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
     comparison, target = conclusion.comparison, conclusion.report.run.target
     if comparison is None:
         return ()
-    proven = proven_losses(comparison, conclusion.gates)
+    proven = blocking_losses(comparison, conclusion.gates)
     return tuple(
         AcceptedLoss(
             suite=change.suite,

@@ -9,6 +9,7 @@ from runevals.records import CaseReport, Comparison, Finding, GateResult, GateSt
 from runevals.verdict.matching import Key
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
+_NO_RUNS = (Reason.ERRORS, Reason.UNMEASURED, Reason.OLD_FORM)
 LEAST_PART = 0.5  # of the fall of a score: what fell less is as much by chance
 
 
@@ -19,10 +20,10 @@ def lost_keys(comparison: Comparison) -> frozenset[Key]:
     return frozenset(proven.union(_lost_together(comparison, proven)))
 
 
-def proven_losses(comparison: Comparison, gates: Iterable[GateResult]) -> frozenset[Key]:
-    """Suite and key of each case that is not only lost by the look of it, or is weaker, and that blocks."""
-    cases = comparison.cases(*State)
-    proven = {each.key for each in cases if each.state is State.WORSE or each.reason is Reason.NEW_FORM}
+def blocking_losses(comparison: Comparison, gates: Iterable[GateResult]) -> frozenset[Key]:
+    """Suite and key of each case that blocks: it is lost, weaker, or failed and is not known to be no loss."""
+    proven = {each.key for each in comparison.cases(State.WORSE, State.NOT_KNOWN) if each.reason not in _NO_RUNS}
+    proven |= {each.key for each in comparison.cases(State.NOT_WORSE) if each.reason is Reason.NEW_FORM}
     too_few = Reason.INCOMPARABLE in {each.reason for each in comparison.findings}  # by what was removed, too
     is_strict = ("weakening", GateState.FAILED) in {(gate.metric, gate.state) for gate in gates}
     weaker = comparison.weakenings if is_strict else comparison.of_kind("removed") if too_few else ()

@@ -39,7 +39,9 @@ MEANINGS: Mapping[Reason, Meaning] = {
     Reason.EXACT: Meaning(State.WORSE, "the runs prove the loss by an exact test", _ACCEPT),
     Reason.REMOVED: Meaning(State.WORSE, "the change removes a critical case", _ACCEPT),
     Reason.BUDGET: Meaning(
-        State.NOT_KNOWN, "the fresh runs ended before they settled it", "allow more runs: `fresh_runs`"
+        State.NOT_KNOWN,
+        "the fresh runs ended before they settled it",
+        "allow more runs: `fresh_runs`, once it is merged",
     ),
     Reason.ERRORS: Meaning(State.NOT_KNOWN, "runs that could not be measured would decide it", "run it again"),
     Reason.UNMEASURED: Meaning(

@@ -285,8 +285,7 @@ def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str 
 
 def _left_out(reasons: Mapping[str, str | None]) -> tuple[str, ...]:
     texts = [f"{name} ({why})" for name, why in reasons.items() if why is not None]
-    notice = phrase(first_of(texts, MOST_NAMED), "left out of the pool of baselines: {}")
-    return tuple(filter(None, [notice]))
+    return tuple(filter(None, [phrase(first_of(texts, MOST_NAMED), "left out of the pool of baselines: {}")]))
 
 
 def _source(name: str, report: RunReport) -> str:
