@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from runevals.imports.results import FORMATS, SUFFIXES, read_results
+from runevals.imports.results.opened import read_opened
 from runevals.imports.results.records import ImportedAttempt, ImportedRun
 from runevals.records.errors import InvalidDocument
 from runevals.records.rules import Reading
@@ -59,14 +60,35 @@ def test_broken_results_are_refused_with_their_place(path, golden, monkeypatch):
     golden(path.with_name(f"{path.name}.error.txt"), f"{refused.value}\n")
 
 
-def test_one_format_recognises_each_file():
+@pytest.mark.parametrize("path", FILES["valid"], ids=lambda path: f"{path.parts[-3]}/{path.name}")
+def test_one_format_recognises_each_file(path):
     """Plain rows are what no tool is known for."""
-    from runevals.imports.results.opened import read_opened
+    first, *others = recognising(path)
+    assert (first, set(others) - {"rows"}) == (path.parts[-3].removesuffix("-log"), set())
 
-    for path in FILES["valid"]:
-        file = read_opened(path, path.name)
-        first, *others = [known.NAME for known in FORMATS if known.recognises(file)]
-        assert (first, set(others) - {"rows"}) == (path.parts[-3].removesuffix("-log"), set())
+
+def recognising(path: Path) -> list[str]:
+    file = read_opened(path, path.name)
+    return [known.NAME for known in FORMATS if known.recognises(file)]
+
+
+def test_results_of_promptfoo_are_known_without_their_wrapper(tmp_path):
+    wrapped = json.loads((HERE / "promptfoo/valid/two-providers.json").read_text(encoding="utf-8"))
+    (tmp_path / "x.json").write_text(json.dumps(wrapped["results"]), encoding="utf-8")
+    assert recognising(tmp_path / "x.json") == ["promptfoo"]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param({"stats": {"tests": 1, "passes": 1}, "results": [{"suites": []}]}, id="mochawesome"),
+        pytest.param({"metadata": {"model": "m"}, "runs": [{"score": 1}]}, id="runs"),
+        pytest.param({"eval": {"loss": 0.2}, "status": "ok", "version": 1}, id="training"),
+    ],
+)
+def test_keys_that_many_tools_write_are_no_format(tmp_path, document):
+    (tmp_path / "x.json").write_text(json.dumps(document))
+    assert recognising(tmp_path / "x.json") == []
 
 
 def test_a_run_made_twice_has_the_attempts_of_both(tmp_path):

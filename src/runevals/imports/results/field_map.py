@@ -197,7 +197,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     """One tool's results."""
 
     NAME: str
-    marks: tuple[str, ...]  # keys that a document, or each row, has; `|` between those of which one is enough
+    marks: tuple[str, ...]  # what only its document, or each row, has; `|` between those of which one is enough
     version: str = ""
     versions: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()  # of rows, in a document; if there is none, the document is the only row

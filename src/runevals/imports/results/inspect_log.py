@@ -31,7 +31,7 @@ def recognises(file: OpenedResults) -> bool:
     """A log as JSON, or an archive with a log's header or journal."""
     if file.archive is not None:
         return any(name in (HEADER, START) for name in file.archive.names())
-    return file.has("eval", "status", "version") or file.has("eval", "plan")
+    return INSPECT.recognises(file)
 
 
 def read(file: OpenedResults) -> ImportedRun:
@@ -227,7 +227,7 @@ def _number(value: Json) -> float | None:
 
 INSPECT = FieldMap(
     NAME=NAME,
-    marks=(),
+    marks=("eval.task", "version|plan"),
     version="version",
     versions=("1", "2"),
     suite="eval.task",

@@ -164,7 +164,7 @@ _CHECKS = CheckMap(
 )
 PROMPTFOO = FieldMap(
     NAME="promptfoo",
-    marks=("results.results|stats", "results"),
+    marks=("results.results|stats.successes", "results"),
     version="results.version|version",
     versions=("2", "3"),
     lists=("results.results|results",),

@@ -145,7 +145,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "join both into one column 'input', with 'expected' beside it",
         ("[].instruction", "[].input", "[].output", "![].expected"),
     ),
-    *_other("a result of promptfoo", _RESULTS, ("results.results",), ("results", "stats|config|evalId")),
+    *_other("a result of promptfoo", _RESULTS, ("results.results",), ("results", "stats.successes|evalId")),
     *_other("results of promptfoo", _RESULTS, ("[].testCase", "[].promptIdx", "[].success")),
     *_other("results of waza", _RESULTS, ("tasks", "summary", "eval_id|eval_name")),
     *_other(
@@ -169,7 +169,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "results of skill-creator",
         _RESULTS,
         ("run_summary", "metadata|runs"),
-        ("runs", "metadata"),
+        ("runs.[].configuration", "metadata"),
         ("expectations.[].passed|assertion_results.[].passed",),
     ),
     *_other(
