@@ -40,11 +40,11 @@ def gated(repository, runevals, monkeypatch, tmp_path_factory):
     calls = tmp_path_factory.mktemp("calls") / "calls"
     monkeypatch.setenv("CALLS", str(calls))
 
-    def run(stored, now, code, settings=RERUN):
+    def run(stored, now, code, settings=RERUN, tool=TOOL):
         repository.git("checkout", "-q", "main")
-        for name, text in {"tool.py": TOOL, "runevals.yaml": RERUN, "answers.txt": "-"}.items():
+        for name, text in {"tool.py": tool, "runevals.yaml": RERUN, "answers.txt": "-"}.items():
             repository.write(name, text)
-        repository.write(".gitignore", "*.xml\n*.json\n__pycache__\n")
+        repository.write(".gitignore", "*.xml\n*.json\n__pycache__\nmodules/\n")
         repository.git("add", "-A")
         repository.git("commit", "-qm", "base")
         results(repository, "base.xml", stored)
@@ -73,6 +73,13 @@ def test_a_lost_case_is_confirmed_on_fresh_runs_of_both_sides(gated):
 def test_a_program_that_writes_no_results_leaves_the_case_open(gated):
     text, _ = gated("-", "broken", 3)
     assert "ended with exit code 1: no key in the environment" in " ".join(text.split())
+
+
+def test_a_program_that_fails_on_the_base_alone_is_said_with_what_prepares_its_worktree(gated, repository):
+    repository.write("modules/here", "")
+    text = " ".join(gated("-", "t3", 3, tool=f"open('modules/here')\n{TOOL}")[0].split())
+    assert "may be lost: on the base, rerun (" in text
+    assert "its worktree has only what git has, and what `share` and `base_setup` put there" in text
 
 
 UNSURE = """\

@@ -17,7 +17,7 @@ from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.repository import git
 from runevals.repository.git_changes import renamed_files
 from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, require_in_base
-from runevals.run.baseline.prepare import prepare
+from runevals.run.baseline.prepare import HOW, prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
@@ -159,17 +159,13 @@ def _with_patterns(settings: Settings, head: Settings) -> Settings:
 def measure_base(request: RunRequest, commit: str) -> Baseline:
     """The base, measured now. Raises RunevalsError."""
     request.tell(f"Running the base {commit[:7]} first")
-    compare = request.settings.compare
     with _base_request(request, commit, request.settings.measure.repeat) as of_base:
         try:
             with open_side(of_base, f"base {commit}", of=_OF_BASE) as base:
                 report = measure(base, request.progress(base, phase="base"))
             require_measured(report)
         except ExternalError as error:
-            if compare.share or compare.base_setup:
-                raise
-            how = "its worktree has only what git has: `share` and `base_setup` prepare it"
-            raise ExternalError(f"{error}; {how}") from error
+            raise ExternalError(f"{error}; {HOW}") from error
     return Baseline(report=report, source=f"{FRESH} {commit[:7]}", fresh=True)
 
 

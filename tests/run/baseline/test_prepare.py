@@ -42,7 +42,7 @@ def caveats(repository):
     return "\n".join(repository.document()["comparison"]["caveats"])
 
 
-HOW_TO_PREPARE = "its worktree has only what git has: `share` and `base_setup`"
+HOW_TO_PREPARE = "its worktree has only what git has, and what `share` and `base_setup` put there"
 
 
 def against_main(runevals):
