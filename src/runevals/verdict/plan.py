@@ -304,17 +304,15 @@ class Plan(Generic[K]):
         self.rules = rules
         none: Mapping[Side, Sequence[Run]] = {"base": (), "head": ()}
         self._cases = {entrant.case: _Case(entrant, rules, none) for entrant in entrants}
+        self.entered = sum(case.admitted for case in self._cases.values())  # how many share the level
         self._requests: Sequence[Request[K]] | None = None  # of the runs so far
 
     def add(self, case: K, side: Side, runs: Sequence[Run]) -> None:
         """Fresh runs of a case, in their order."""
-        self._cases[case] = self._cases[case].with_runs(side, runs)
+        before = self._cases[case]
+        self._cases[case] = now = before.with_runs(side, runs)
+        self.entered += now.admitted - before.admitted
         self._requests = None
-
-    @property
-    def entered(self) -> int:
-        """How many cases share the level."""
-        return sum(case.admitted for case in self._cases.values())
 
     def requests(self) -> Sequence[Request[K]]:
         """The runs of the next round; none if no further run can settle anything within the limits.
