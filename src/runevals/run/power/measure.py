@@ -46,7 +46,10 @@ def a_a(request: RunRequest, past: Sequence[RunReport]) -> Prediction:
         repeat=settings.measure.repeat,
         base_looks=settings.compare.verify_repeats,
     )
-    return predicted(suite_of(report, plan))
+    suite = suite_of(report, plan)
+    changes = f"Simulating {suite.simulations} changes of each kind and size in {plural(len(suite.odds), 'case')}"
+    request.tell(f"{changes}; of thousands of cases, it takes some minutes")
+    return predicted(suite)
 
 
 def limited(settings: Settings) -> Settings:
