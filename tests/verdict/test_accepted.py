@@ -93,6 +93,7 @@ def test_what_is_lost_or_not_known_of_another_case_stays_so(edited, state, reaso
     assert rest is not None
     assert [(each.name, each.state) for each in rest.cases(State.WORSE, State.NOT_KNOWN)] == [("b", state)]
     assert rest.state is state
+    assert Reason.INCOMPARABLE not in {each.reason for each in rest.findings}  # their old forms were run
 
 
 @pytest.mark.parametrize("others", [(), ("c", "d")])

@@ -72,13 +72,14 @@ def without_accepted(
     if not any((sides.pairs, rest, *map(is_critical, sides.matched.removed))):
         return head, None
     known = {each.key for each in rest}
+    not_run = {each.key for each in rest if each.reason is Reason.OLD_FORM}
     deterministic = comparison.deterministic
     unrun = {pair.key for pair in sides.pairs} - known
     fresh = FreshEvidence(
         cases=(*rest, *stored_findings(sides.pairs, rule, deterministic=deterministic, only=unrun)),
         parts=tuple(each for each in comparison.parts(*State) if each.reason is Reason.BASE_ALIKE),
         gained=comparison.improved,
-        old_forms=frozenset(pair.key for pair in sides.edited) - known,
+        old_forms=frozenset(pair.key for pair in sides.edited) - not_run,
         determinism_violated=both_deterministic(report, comparison.base) and not deterministic,
     )
     return head, replace(compare_sides(sides, comparison.source, rule, fresh), weakenings=comparison.weakenings)
