@@ -236,3 +236,16 @@ def test_a_suite_of_another_project_says_whose_settings_are_not_read(projects, r
     for chosen in ("support/runevals.yaml", "other.yaml"):
         code, out, err = runevals("support/evals.json", "--config", chosen, "-q")
         ended(code, 1 if chosen.startswith("support") else 0, out + err, without=["without the settings"])
+
+
+@pytest.mark.parametrize("gates", ["", "gates: []\n"], ids=["suites alone", "with gates"])
+def test_a_link_out_of_the_repository_where_suites_may_be_stops_no_project(projects, runevals, tmp_path, gates):
+    """Such as a folder of skills that several repositories share."""
+    for name in ("search", "support"):
+        projects.write(f"{name}/runevals.yaml", f"min_pass_rate: 0\n{gates}")
+        (projects.path / name / "evals").symlink_to(tmp_path.parent)
+    projects.git("add", "-A")
+    projects.git("commit", "-qm", "links")
+    target = ("--target", "recorded:answers.jsonl", "--verify", "off")
+    code, out, err = runevals("--all-projects", "--base", "HEAD", *target)
+    ended(code, 0, out + err, "2 projects passed", without=["This is a bug"])

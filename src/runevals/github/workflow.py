@@ -21,6 +21,7 @@ from runevals.models.http.origin import OPENAI_URL
 from runevals.records.errors import InvalidSettings, NoSuiteFound, RunevalsError
 from runevals.repository import git
 from runevals.repository.git_changes import Changes
+from runevals.repository.trees import CannotFollow
 from runevals.run.baseline.dependencies import paths_inside
 from runevals.run.load import suites_of
 from runevals.run.project_folders import Project, projects_in
@@ -200,17 +201,22 @@ def gate_command(settings: Settings) -> str:
     keys = {*settings.file_values, *(side.values if side else ())}
     if _OF_RUN & keys:
         return ""
-    # A change that removes the suites must not remove their run: then only the workflow says that there is a gate.
-    places = [path for path in looked_at(settings.cwd, None) if path.name not in PLACES]
-    suites = paths_inside(settings.repository, patterns=places)
-    changed = side and Changes(settings.repository, side.commit).among(suites)
-    stated = ["RESULTS"] if _OF_GATE & keys and not changed else []
     with suppress(RunevalsError):
         try:
             suites_of(settings)
         except NoSuiteFound:
-            return phrase(next(iter((*_gated_results(settings), *stated)), ""), "runevals gate {}")
+            results = chain(_gated_results(settings), _stated(settings) if _OF_GATE & keys else ())
+            return phrase(next(results, ""), "runevals gate {}")
     return ""
+
+
+def _stated(settings: Settings) -> Iterator[str]:
+    """What settings of a gate say of results, unless the change removes the suites: those must still run."""
+    side, places = settings.base_side, [path for path in looked_at(settings.cwd, None) if path.name not in PLACES]
+    with suppress(CannotFollow):
+        suites = paths_inside(settings.repository, patterns=places)
+        if side is None or not Changes(settings.repository, side.commit).among(suites):
+            yield "RESULTS"
 
 
 def to_run(projects: Iterable[tuple[Project, RawSettings]]) -> Sequence[tuple[Project, RawSettings]]:
