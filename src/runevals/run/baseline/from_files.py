@@ -165,19 +165,20 @@ def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[B
     others = {name: run for name, run in list(runs.items())[:MOST_LOOKED_AT] if run is not newest}
     reasons = {name: why_not_alike(run, newest, settings) for name, run in others.items()}
     alike = [run for name, run in others.items() if reasons[name] is None]
-    own, again = {case.suite for case in newest.cases}, list[RunReport]()
+    again, report = list[RunReport](), newest
     if not newest.run.target.deterministic:  # whose same answers again would say nothing new
+        own = {case.suite for case in newest.cases}
         again = [run for run in alike if any(case.suite in own for case in run.cases)][: MOST_RUNS - 1]
+        report = pooled(newest, again)
     source = _source(folder.name, newest) + phrase(len(again), " and {} like it")
-    whole = _with_other_suites(pooled(newest, again), alike)
-    return Baseline(report=whole, source=source), (*notices, *_left_out(reasons))
+    return Baseline(report=_with_other_suites(report, alike), source=source), (*notices, *_left_out(reasons))
 
 
 def _with_other_suites(report: RunReport, others: Sequence[RunReport]) -> RunReport:
     """With the suites that only other runs have, such as those of other projects: the newest results of each."""
     newest = {case.suite: run for run in (*reversed(others), report) for case in run.cases}
-    more = (case for run in others for case in run.cases if newest[case.suite] is run)
-    return run_report(report.run, [*report.cases, *more], complete=report.complete)
+    more = [case for run in others for case in run.cases if newest[case.suite] is run]
+    return run_report(report.run, [*report.cases, *more], complete=report.complete) if more else report
 
 
 def _preferred(runs: dict[str, RunReport], is_better: Callable[[RunReport], bool]) -> dict[str, RunReport]:
