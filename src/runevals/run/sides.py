@@ -17,7 +17,7 @@ from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
 from runevals.repository import git
 from runevals.repository.git_changes import renamed_files
 from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, require_in_base
-from runevals.run.baseline.prepare import HOW, prepare
+from runevals.run.baseline.prepare import WORKTREE_HAS, prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
@@ -165,7 +165,7 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
                 report = measure(base, request.progress(base, phase="base"))
             require_measured(report)
         except ExternalError as error:
-            raise ExternalError(f"{error}; {HOW}") from error
+            raise ExternalError(f"{error}; {WORKTREE_HAS}") from error
     return Baseline(report=report, source=f"{FRESH} {commit[:7]}", fresh=True)
 
 

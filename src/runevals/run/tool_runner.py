@@ -18,7 +18,7 @@ from runevals.programs.processes import make_for_programs
 from runevals.records import AttemptReport, Conclusion, Finding, RunReport
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.checkout import base_checkout
-from runevals.run.baseline.prepare import HOW, folder_of, prepare
+from runevals.run.baseline.prepare import WORKTREE_HAS, folder_of, prepare
 from runevals.run.head import alike_earlier
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import report_without_either, without_either
@@ -145,7 +145,7 @@ class ToolRunner(Runner, kw_only=True):
                 report = report_of(run, written_at=datetime.now(UTC))
             except RunevalsError as error:
                 trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")
-                of_base = f"on the base, {trouble}; {HOW}"
+                of_base = f"on the base, {trouble}; {WORKTREE_HAS}"
                 self.trouble = without_either(trouble if side == "head" else of_base, of_run)
                 return None
         report = without_content(report_without_either(report, of_run), of_run.redaction.redact)

@@ -123,6 +123,7 @@ class OpenAITarget:
         if _has_no_answer(last):
             message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
             return _no_answer(message, last, spent)
+        delivery = record_from(Delivery, last, cut=last.cut)
         return Response(
             text=last.text or "",
             tool_calls=tuple(calls),
@@ -133,7 +134,7 @@ class OpenAITarget:
             turns=len(replies),
             reasoning_tokens=whole_total(reply.reasoning_tokens for reply in replies),
             model=last.model,
-            delivery=_delivery(last),
+            delivery=None if delivery == Delivery() else delivery,
         )
 
     def _called(self, mocks: Mocks, name: str, value: object) -> ToolCall:
@@ -197,11 +198,6 @@ def _has_no_answer(last: ChatReply) -> bool:
     if last.tool_calls or (last.text or "").strip():
         return False
     return last.text is None or bool(last.refusal) or (last.finish_reason or "").lower() not in ENDED_BY_MODEL
-
-
-def _delivery(last: ChatReply) -> Delivery | None:
-    delivery = record_from(Delivery, last, cut=last.cut)
-    return None if delivery == Delivery() else delivery
 
 
 def _no_answer(message: str, last: ChatReply, spent: ChatUsage, code: str = "empty_response") -> Response:

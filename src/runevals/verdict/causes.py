@@ -270,5 +270,4 @@ def _row(some: Sequence[_Case]) -> CauseRow:
 
 
 def _name(each: _Case) -> CaseName:
-    case = each.case
-    return CaseName(suite=case.suite, key=case.key, called=called(case.key, case.name))
+    return CaseName(suite=each.case.suite, key=each.case.key, called=called(each.case.key, each.case.name))

@@ -79,8 +79,8 @@ class ChatClient:
         self._certificates = certificates() or _trusted_by(self._http)
         self._lines: list[_Connection] = []
         self._idle = [self._another()]
-        # By path, model and key, of which address and headers may depend.
-        self._first_requests: dict[tuple[str, str, str], Any] = {}
+        # What all requests have in common, by path, model and key, of which address and headers may depend.
+        self._in_common: dict[tuple[str, str, str], Any] = {}
         closed = threading.Event()
         finalize(self, closed.set).atexit = False
         threading.Thread(target=_watch, args=(self._lines, closed), daemon=True, name="chat").start()
@@ -125,14 +125,13 @@ class ChatClient:
         """
         key = self._key.value()
         place = path, str(body.get("model")), key
-        common = self._first_requests.get(place)
+        common = self._in_common.get(place)
         if common is None:
             line.sdk.api_key = key
             reply = line.sdk.post(path, body=body, **self._as_bytes)
-            raw, timeout = line.request.headers.raw, line.request.extensions["timeout"]
-            headers = [(name, value) for name, value in raw if name.lower() not in _OF_ONE_REQUEST]
-            common = {"url": line.request.url, "headers": headers, "extensions": {"timeout": timeout}}
-            self._first_requests[place] = common
+            timeout = {"timeout": line.request.extensions["timeout"]}
+            headers = [pair for pair in line.request.headers.raw if pair[0].lower() not in _OF_ONE_REQUEST]
+            self._in_common[place] = {"url": line.request.url, "headers": headers, "extensions": timeout}
             return reply
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         reply = line.http.send(self._http.Request("POST", content=content, **common), stream=True)

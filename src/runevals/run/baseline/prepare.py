@@ -16,7 +16,7 @@ from runevals.targets.command import failure_of
 from runevals.targets.environment import cleaned
 
 SETUP_TIMEOUT_S = 600.0
-HOW = "its worktree has only what git has, and what `share` and `base_setup` put there"  # of what fails in it
+WORKTREE_HAS = "its worktree has only what git has, and what `share` and `base_setup` put there"
 
 
 def prepare(settings: Settings, base: Settings, stop: Stop) -> None:
