@@ -331,7 +331,9 @@ def test_the_theme_follows_the_system_until_it_is_chosen(opened, worse):
         light.click("#theme")
     assert light.locator("#theme").get_attribute("aria-label") == "Theme: Dark"
     assert paper(light) == paper(dark) != chosen
-    light.wait_for_timeout(500)  # until the browser has stored it
+    other = light.context.new_page()  # which sees what the browser has stored
+    other.goto(worse.as_uri())
+    other.wait_for_function("localStorage.getItem('runevals-theme') === 'dark'")
     light.reload()
     assert paper(light) == paper(dark)
 
