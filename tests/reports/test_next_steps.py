@@ -20,7 +20,7 @@ from tests.against_base import commit, on_main
 from tests.ending import ended
 from tests.reports.conclusions import HOSTILE, conclusion
 from tests.sample_reports import case, checked_case, report
-from tests.sample_suites import AGENT, ANSWERS, SUITE, WORSE
+from tests.sample_suites import AGENT, ANSWERS, SETTINGS, SUITE, WORSE
 
 
 def printed(text):
@@ -246,6 +246,17 @@ def test_a_case_of_recorded_answers_that_the_base_has_too_is_seen_beside_the_bas
     _, out, _ = runevals("--target", "recorded:answers.jsonl", "--base", "main", "-q")
     code, out, err = typed(runevals, printed(out)["see one"])
     ended(code, 1, out + err, "1 of 1 case regressed: a", "Rome")
+
+
+def test_a_case_that_the_change_moved_to_a_new_suite_is_seen_beside_the_suite_it_was_in(repository, runevals):
+    repository.write("runevals.yaml", SETTINGS.replace("evals.json", "evals/*.json"))
+    on_main(repository, "evals/one.json", SUITE)
+    for name, items in (("one", SUITE["items"][1:]), ("two", SUITE["items"][:1])):
+        repository.write(f"evals/{name}.json", {**SUITE, "items": items})
+    commit(repository, {"agent.py": WORSE})
+    _, out, _ = runevals("--base", "main", "-q")
+    code, out, err = typed(runevals, printed(out)["see one"])
+    ended(code, 1, out + err, "1 of 1 case regressed: a")
 
 
 def test_a_case_that_is_judged_is_seen_with_the_same_judge(project, runevals):

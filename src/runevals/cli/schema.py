@@ -18,16 +18,10 @@ from runevals.reports import results_document, verdict_json
 from runevals.settings.table import SETTINGS
 from runevals.suites.editor_schema import for_editors
 
+DIALECTS = ("eval-document", "eval-samples", "agent-skills", "skill-cases", "rows", "prompt-yml", "vally", "gold")
 # Its name → (package, schema); a package of ours keeps its schemas in `schemas/NAME.schema.json`.
 SCHEMAS: Mapping[str, tuple[str, str]] = {
-    "eval-document": ("runevals.suites.dialects", "eval-document"),
-    "eval-samples": ("runevals.suites.dialects", "eval-samples"),
-    "agent-skills": ("runevals.suites.dialects", "agent-skills"),
-    "skill-cases": ("runevals.suites.dialects", "skill-cases"),
-    "rows": ("runevals.suites.dialects", "rows"),
-    "prompt-yml": ("runevals.suites.dialects", "prompt-yml"),
-    "vally": ("runevals.suites.dialects", "vally"),
-    "gold": ("runevals.suites.dialects", "gold"),
+    **{name: ("runevals.suites.dialects", name) for name in DIALECTS},
     "settings": ("runevals.settings", "settings-1"),
     "prompt-file": ("runevals.settings", "prompt-file"),
     "quarantine": ("runevals.suites", "quarantine-1"),

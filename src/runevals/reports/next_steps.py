@@ -6,7 +6,7 @@ import glob
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -54,6 +54,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     nothing = Causes(kind="lost", cases=0, groups=())
     looked_at = next((one for one in causes if one.kind not in ("unmeasured", "better")), nothing)
     lost = next((one for one in causes if one.kind == "lost"), nothing)
+    changes = () if comparison is None else comparison.changes
     commit, source = (None, "") if comparison is None else (comparison.base.run.commit, comparison.source)
     base = None if run.target.type == "recorded" else commit
     if not run.of_tool:
@@ -62,8 +63,11 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         case = next(filter(None, (cases.get((name.suite, name.key)) for name in names)), None)
         beside = commit if source.startswith(FRESH) else base  # answers of the base lie in its own checkout
         against = phrase(beside if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
-        if case is not None and (words := _case_words(case, run.settings, where.folder)):
-            yield "see one", f"{words[0]}{against}{words[1]}"
+        if case is not None:
+            former = {(each.suite, each.key): each.base or case for each in changes}
+            moved_from = {former.get((case.suite, case.key), case).file} - {case.file}
+            files = [case.file, *moved_from.intersection(each.file for each in cases.values())]
+            yield "see one", _run_alone(case, files, run.settings, where.folder, against)
     waiting = {(loss.suite, loss.case) for loss in conclusion.waiting}
     if comparison is None or conclusion.verdict.outcome == "passed" or run.stopped:
         return
@@ -81,7 +85,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
 
 def _is_plain(case: CaseReport) -> bool:
     """Whether a run of it alone shows something, and its names can be typed, and say nothing else than a name."""
-    return all((not case.quarantined, *map(_PLAIN.fullmatch, (case.key, case.file))))
+    return all((not case.quarantined, case.file != "inline", *map(_PLAIN.fullmatch, (case.key, case.file))))
 
 
 def _accepted(lost: Causes, proven: Set[tuple[str, str]]) -> str:
@@ -97,22 +101,21 @@ def _accepted(lost: Causes, proven: Set[tuple[str, str]]) -> str:
 
 def again(case: CaseReport, settings: Mapping[str, object]) -> str | None:
     """The command that runs this case alone; None if it has no file."""
-    where = Where().of_run(settings)
-    words = _case_words(case, settings, where.folder)
-    return None if words is None else where.command("".join(words))
-
-
-def _case_words(case: CaseReport, settings: Mapping[str, object], folder: str) -> tuple[str, str] | None:
-    """The words that run this case alone, before and after other options; None if it has no file."""
     if case.file in ("", "inline"):
         return None
-    file = os.path.relpath(one_line(case.file, 500), folder)
-    file = f"./{file}" if file.startswith("-") else file
+    where = Where().of_run(settings)
+    return where.command(_run_alone(case, [case.file], settings, where.folder))
+
+
+def _run_alone(
+    case: CaseReport, files: Iterable[str], settings: Mapping[str, object], folder: str, against: str = ""
+) -> str:
+    """The words that run this case alone: of its file, and of the one that it was in on the base."""
+    paths = (os.path.relpath(one_line(file, 500), folder) for file in files)
+    words = " ".join(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths)
     pattern = glob.escape(one_line(case.key, 500)).replace(",", "?")  # a comma would separate two patterns
-    return (
-        f"run {phrase(settings.get('evaluate_only'), '--evaluate-only ')}{shlex.quote(file)}",
-        f" --filter={shlex.quote(pattern)}{_options(settings, RUN_SETTINGS, folder)}",
-    )
+    words = f"{phrase(settings.get('evaluate_only'), '--evaluate-only ')}{words}{against}"
+    return f"run {words} --filter={shlex.quote(pattern)}{_options(settings, RUN_SETTINGS, folder)}"
 
 
 def _options(settings: Mapping[str, object], names: Sequence[str], folder: str) -> str:
