@@ -68,6 +68,8 @@ def test_a_lost_case_is_confirmed_on_fresh_runs_of_both_sides(gated):
     assert "t3" in text
     assert "1/1 → 0/2 on fresh runs" in text  # no test of the file has two outcomes: it is deterministic
     assert calls == ["t3 kb"] * 3
+    assert text.count("rerun: 1 case of the base\n") == 1  # what takes minutes says how far it is
+    assert text.count("rerun: 1 case of the head\n") == 2
 
 
 def test_a_program_that_writes_no_results_leaves_the_case_open(gated):

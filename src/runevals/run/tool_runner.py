@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from runevals.lib.text.numbers import phrase, short_list
+from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.programs.processes import make_for_programs
 from runevals.records import AttemptReport, Conclusion, Finding, RunReport
 from runevals.records.errors import RunevalsError
@@ -124,6 +124,7 @@ class ToolRunner(Runner, kw_only=True):
         """One fresh run of each of these cases, without those whose results were not written."""
         if side == "old form" or (side == "base" and self.why_no_base):
             return {}
+        self.request.tell(f"rerun: {plural(len(cases), 'case')} of the {side}")
         attempts = {pair.key: self._attempt(side, pair) for pair in cases}
         return {key: attempt for key, attempt in attempts.items() if attempt is not None}
 
