@@ -12,7 +12,7 @@ from runevals import decide
 from runevals.imports.results import read_results
 from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument
-from runevals.run.tool_results import parse_report, read_report, report_of
+from runevals.run.tool_results import parse_report, read_report, report_of, with_declared_determinism
 from tests.ending import ended
 
 RESULTS = Path(__file__).parents[1] / "imports" / "results"
@@ -74,6 +74,26 @@ def test_another_provider_of_promptfoo_does_not_stand_in_for_the_one_that_is_los
     assert gated([one, fine], [fine, one]) == (0, 0)
     assert gated([one, fine], [one, fine]) == (0, 0)
     assert gated([one], [fine]) == (0, 0)
+
+
+IN_FILE = {
+    "class": "<testcase classname='{file}' name='{test}'>{end}</testcase>",
+    "suite": "<testsuite name='{file}'><testcase name='{test}'>{end}</testcase></testsuite>",
+}
+
+
+@pytest.mark.parametrize("template", IN_FILE.values(), ids=IN_FILE)
+@pytest.mark.parametrize(("lost", "ends"), [("", (0, 0, 10)), ("t3", (1, 0, 10))], ids=str)
+def test_tests_of_a_file_that_was_renamed_are_compared_with_what_they_were(template, lost, ends):
+    def side(file, lost):
+        fails = {f"t{n}": "" for n in range(10)} | ({lost: "<failure message='no'/>"} if lost else {})
+        tests = (template.format(file=file, test=test, end=end) for test, end in fails.items())
+        found = parse_report(f"<testsuites>{''.join(tests)}</testsuites>".encode(), "junit.xml")
+        return with_declared_determinism(found, True)
+
+    found = decide(side("tests.bot", ""), side("tests.answers", lost))
+    removed = len(found.comparison.of_kind("removed"))
+    assert (found.verdict.exit_code, removed, found.comparison.compared) == ends
 
 
 def test_results_of_promptfoo_with_one_provider_and_prompt_have_the_content_that_they_had():

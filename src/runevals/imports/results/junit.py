@@ -23,6 +23,7 @@ from runevals.imports.results.records import (
 )
 from runevals.imports.results.repetitions import whole_repeats, without_count
 from runevals.imports.results.words import ENDS, PASSES
+from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.xml import XmlElement
 from runevals.lib.text.numbers import plural
 from runevals.records import Outcome, TurnReport, cut_name, one_line
@@ -299,13 +300,15 @@ def _with_hidden_failures(tests: list[_Test], root: XmlElement) -> Iterator[_Tes
 
 def _case(test: _Test, names: _Names) -> ImportedCase:
     suite, key = names.identity(test)
+    name = key.removeprefix(f"{test.classname}.")
     line = test.element.attributes.get("line", "")
     return ImportedCase(
         suite=suite,
         key=key,
-        name=cut_name(key.removeprefix(f"{test.classname}.")),
+        name=cut_name(name),
         place=test.place,
         content=(suite, key),
+        normalised_fingerprint=fingerprint(name),
         file=test.file,
         line=int(line) if line.isascii() and line.isdigit() and 0 < len(line) < 8 else None,
         category=test.classname if test.has_class else None,

@@ -37,6 +37,7 @@ class ImportedCase(Struct, frozen=True, kw_only=True):
     name: str
     place: str  # in the results, for messages
     content: object
+    normalised_fingerprint: str | None = None  # of what it keeps if it moves, of one without prompts
     attempts: tuple[ImportedAttempt, ...]
     file: str = ""
     line: int | None = None

@@ -20,10 +20,6 @@ def is_summary(file: OpenedResults) -> bool:
     return file.has("run_summary") and not (file.document and file.document["runs"].value)
 
 
-def _of_skill(runs: Sequence[Json], _: Path) -> list[Json]:
-    return [_completed(run, run["result"]) for run in runs if not _is_control(run)]
-
-
 def _is_control(run: Json) -> bool:
     return run["configuration"].value in CONTROLS
 
@@ -87,7 +83,7 @@ BENCHMARK = FieldMap(
     marks=("run_summary|runs.[].configuration",),
     lists=("runs",),
     if_empty=" of the skill; give the grading.json of each run, or agentv's index.jsonl",
-    rows_of=_of_skill,
+    rows_of=lambda runs, _: [_completed(run, run["result"]) for run in runs if not _is_control(run)],
     suite="metadata.skill_name",
     case={"key": "eval_id|eval_name", "name": "eval_name"},
     ungraded=_UNGRADED,
