@@ -285,7 +285,7 @@ def test_quarantined_cases_and_gates_count_as_in_a_run(results, runevals):
 def test_results_of_another_tool_are_not_comparable(results, runevals):
     results.write("other.jsonl", '{"test_id": "a", "score": 1}\n')
     code, out, _ = runevals("gate", "other.jsonl", "--baseline", "main.xml")
-    ended(code, 3, out, "Not known – the target is of another type, agentv, than the base's, junit")
+    ended(code, 3, out, "Not known – the target is of another type, rows, than the base's, junit")
     results.write("empty/notes.txt", "none")
     code, _, err = runevals("gate", "main.xml", "--baseline", "empty")
     ended(code, 2, err, "empty holds no results document of a measured run, and of other tools: there are no")

@@ -33,6 +33,19 @@ def test_columns_are_named_as_ours(tmp_path):
     assert outcomes == [[Outcome.PASSED] * 2, [Outcome.FAILED] * 2]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("r.csv", "test_id,score,target\na,1,bot\nb,0,bot\n"),
+        ("r.csv", "trial_name,task_name,id,score\nx,y,a,1\nx,y,b,0\n"),
+        ("r.jsonl", '{"test_id": "a", "score": 1}\n{"test_id": "b", "score": 0}\n'),
+    ],
+)
+def test_rows_with_a_column_named_as_a_field_of_a_tool_are_rows(tmp_path, name, text):
+    run = read(tmp_path, text, name=name)
+    assert (run.tool, [case.key for case in run.cases]) == ("rows", ["a", "b"])
+
+
 def test_a_lower_score_is_better_if_the_limit_says_so(tmp_path):
     found = checks(read(tmp_path, [{"id": "a", "seconds": 1.5}], "score=seconds<=2"))
     assert (found["seconds"].passed, found["seconds"].reason) == (True, "1.5, at most 2 passes")

@@ -12,7 +12,7 @@ from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument
 from tests.ending import ended
 
-FINE = {"test_id": "a", "score": 1.0}
+FINE = {"test_id": "a", "score": 1.0, "target": "bot"}
 PROMPTFOO = {
     "testIdx": 0,
     "promptIdx": 0,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from runevals.imports.results import inspect_log, junit, rows
 from runevals.imports.results.deepeval import DEEPEVAL
-from runevals.imports.results.opened import OpenedResults, opened, read_opened
+from runevals.imports.results.opened import TABLES, OpenedResults, opened, read_opened
 from runevals.imports.results.promptfoo import LINES, PROMPTFOO
 from runevals.imports.results.records import ImportedCase, ImportedRun, joined
 from runevals.imports.results.skill_creator import BENCHMARK, GRADING, is_summary
@@ -105,7 +105,8 @@ def _recognised(file: OpenedResults, reading: Reading) -> ResultFormat | None:
     if rows.has_columns(file, reading.columns):
         return rows
     other = rows if reading.columns and file.xml is None else None
-    return next((one for one in FORMATS if one.recognises(file)), other)
+    formats = (rows,) if file.path.suffix.lower() in TABLES else FORMATS  # no tool's own form is a table
+    return next((one for one in formats if one.recognises(file)), other)
 
 
 def _unknown(file: OpenedResults) -> InvalidDocument:

@@ -50,7 +50,7 @@ PASSED, FAILED, ERRORED, SKIPPED = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR
 _VERDICT = Words("verdict", {"pass": PASSED, "*": FAILED})
 AGENTV = FieldMap(
     NAME="agentv",
-    marks=("test_id|testId", "score"),
+    marks=("test_id|testId", "score", "target"),
     lines=True,
     case={
         "key": "test_id|testId",
