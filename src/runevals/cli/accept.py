@@ -128,7 +128,7 @@ def _write(path: Path, chosen: _Losses, lost: _Losses, beside: _Losses, proven: 
         if entry.identity not in about:
             say(f"Removed: {entry.case}, which is not lost now as it was")
     left = [loss for loss in lost if loss.identity not in entries]
-    for what, is_proven in (("lost too", True), ("not known to be lost", False)):
+    for what, is_proven in (("still blocking", True), ("not known to be lost", False)):
         if others := [loss.case for loss in left if ((loss.suite, loss.case) in proven) is is_proven]:
             say(f"Not accepted, and {what}: {short_list(others)}")
     say("Commit it. It counts once a reviewer approves the pull request at that commit.")
