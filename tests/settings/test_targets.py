@@ -152,5 +152,8 @@ def test_what_needs_one_target_says_how_to_choose_it(project, runevals):
     out = runevals("doctor")[1]
     assert "mini: gpt-5-mini at" in out
     assert "agent: " in out
-    assert "target      mini, nano, agent: 2 calls each" in runevals("plan")[1]
+    out = runevals("plan")[1]
+    assert "target      mini, nano, agent: 2 calls each" in out
+    assert "cost        mini: at least $" in out
+    assert "cost        agent: unknown" in out
     assert runevals("run", "-i")[0] == 2

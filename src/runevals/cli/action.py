@@ -98,7 +98,7 @@ def _plan(settings: Settings, raw: RawSettings, here: JobContext, commands: File
     base = stored_base(settings, raw, here, notice).baseline
     durations = "" if base is None else durations_text(plan, base.report)
     split = f"by the durations in {base.source}" if base is not None and durations else "by hash"
-    say(f"{describe(plan, settings)}\nshards      {shards}, split {split}")
+    say(f"{describe(plan, settings, raw)}\nshards      {shards}, split {split}")
     commands.add_outputs({"shards": shards, "durations": durations})
     return PASSED
 

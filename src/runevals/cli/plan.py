@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from runevals.cli.help import GroupedCommand
-from runevals.cli.options import MODELS, SUITES, environment_option, resolved_settings, settings_options
+from runevals.cli.options import MODELS, SUITES, environment_option, raw_settings, settings_options
 from runevals.lib.terminal import say
 from runevals.lib.text.escape import log_json
 from runevals.lib.text.numbers import phrase, plural
@@ -17,7 +17,7 @@ from runevals.run.cost_estimate import estimated_cost
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
 from runevals.run.shards.split import plan_of_shard
-from runevals.settings.resolve import Settings
+from runevals.settings.resolve import RawSettings, Settings, each_target, resolve
 from runevals.suites.plan import RunPlan, judged_checks, most_prompts
 from runevals.suites.shard import shards_of
 
@@ -44,15 +44,14 @@ def command(paths: tuple[str, ...], *, form: str, cases_per_shard: int, **option
       runevals plan evals/ --repeat 3
       runevals plan --format json --cases-per-shard 50
     """
-    settings = resolved_settings(options, paths=paths)
+    raw = raw_settings(options, paths=paths)
+    settings = resolve(raw)
     loaded = suites_of(settings)
     plan = plan_of_shard(loaded, settings)
     if form == "json":
         click.echo(log_json(json.dumps(as_json(plan, settings, cases_per_shard), indent=1)))
         return
-    say(describe(plan, settings))
-    for notice in loaded.notices:
-        say(notice)
+    say("\n".join((describe(plan, settings, raw), *loaded.notices)))
 
 
 def as_json(plan: RunPlan, settings: Settings, cases_per_shard: int) -> dict[str, object]:
@@ -74,8 +73,8 @@ def as_json(plan: RunPlan, settings: Settings, cases_per_shard: int) -> dict[str
     }
 
 
-def describe(plan: RunPlan, settings: Settings) -> str:
-    """The plan as text: suites, cases by category, checks by evaluator, calls."""
+def describe(plan: RunPlan, settings: Settings, raw: RawSettings) -> str:
+    """The plan as text: suites, cases by category, checks by evaluator, calls, and what each target costs."""
     settings = with_target(settings, plan.suites)
     target_calls, judge_calls = _calls(plan, settings)
     target = "none yet" if settings.target is None else settings.target.model or settings.target.type
@@ -94,10 +93,11 @@ def describe(plan: RunPlan, settings: Settings) -> str:
         f"target      {target}: {plural(target_calls, 'call')}{each}",
         f"judge       {plural(judge_calls, 'call')}{each}",
     ]
-    if not settings.targets:  # each has its own prices
-        lines.append(f"cost        {estimated_cost(plan, settings, target_calls, judge_calls)}")
-        if settings.compare.against is not None:
-            lines.append(f"against     {settings.compare.against}: as many calls again")
+    targets = {f"{name}: ": resolve(of_one) for name, of_one in each_target(settings, raw).items()}
+    for name, one in (targets or {"": settings}).items():
+        lines.append(f"cost        {name}{estimated_cost(plan, one, target_calls, judge_calls)}")
+        if one.compare.against is not None:
+            lines.append(f"against     {one.compare.against}: as many calls again")
     return "\n".join(lines)
 
 

@@ -192,7 +192,7 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     loaded = _suites(settings, options)
     if options["dry_run"]:
         warn(loaded.problems)
-        say(describe(plan_of_shard(loaded, settings), settings))
+        say(describe(plan_of_shard(loaded, settings), settings, words))
         return 0
     if _drops_judge(loaded, settings):
         say(NO_JUDGE, err=True)
