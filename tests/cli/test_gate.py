@@ -87,6 +87,14 @@ def test_results_with_two_outcomes_of_a_test_are_not_deterministic_unless_they_a
     ended(code, 1, out, "2 cases lost: test_kb.test_7, test_kb.test_8", "every difference is real")
 
 
+@pytest.mark.parametrize("number", [7, 8])
+def test_a_repetition_that_was_skipped_is_no_second_outcome(results, runevals, number):
+    skipped = f'<testcase classname="test_kb" name="test_{number}"><skipped/></testcase></testsuite>'
+    results.write("skipped.xml", junit([7]).replace("</testsuite>", skipped))
+    code, out, _ = runevals("gate", "skipped.xml", "--baseline", "main.xml")
+    ended(code, 1, out, f"1 of {CASES} cases regressed: test_kb.test_7", "every difference is real")
+
+
 def deepeval(score):
     metric = {"name": "Relevancy", "threshold": 0.5, "success": True, "score": score, "evaluationModel": "gpt-5"}
     cases = [{"name": f"k{n}", "input": "?", "success": True, "metricsData": [metric]} for n in range(12)]

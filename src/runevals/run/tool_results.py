@@ -314,13 +314,13 @@ def in_suites_of(report: RunReport, other: RunReport) -> RunReport:
 def with_declared_determinism(report: RunReport, deterministic: bool | None) -> RunReport:  # noqa: FBT001 - None: the file says
     """The results, which are said to be the same each time, or not; None: as they are.
 
-    JUnit XML in which no test has two outcomes shows nothing random. Scores of plain rows that are said to be the
-    same each time are no judgements.
+    JUnit XML in which no test has two outcomes, skips apart, shows nothing random. Scores of plain rows that are
+    said to be the same each time are no judgements.
     """
     from runevals.imports.results import junit, rows
 
     if deterministic is None:
-        steady = all(len({run.status for run in case.runs}) == 1 for case in report.cases if case.runs)
+        steady = all(len({run.status for run in case.runs} - {Outcome.SKIPPED}) <= 1 for case in report.cases)
         deterministic = report.run.target.type == junit.NAME and steady
     elif deterministic and report.run.target.type == rows.NAME:
         report = replace(report, cases=tuple(map(_of_facts, report.cases)))
