@@ -14,8 +14,9 @@ from runevals.settings.resolve import RawSettings, resolve
 from runevals.verdict.outcome import Baseline
 from tests.against_base import AGAINST, on_main
 from tests.chat_server import Reply, chat_server
+from tests.ending import ended
 from tests.sample_reports import report
-from tests.sample_suites import EXACT, SETTINGS, SUITE, numbered
+from tests.sample_suites import EXACT, SETTINGS, SUITE, WORSE, numbered
 
 TARGET = "command:python agent.py"
 
@@ -162,3 +163,21 @@ def test_a_folder_that_only_the_base_has_leaves_what_cannot_be_compared_open(rep
     code, out, err = runevals(*AGAINST)
     assert (code, "only 0 of the base's 10 cases can be compared" in out) == (3, True), out + err
     assert "! missing requirements: " in out
+
+
+@pytest.mark.parametrize(
+    ("change", "chosen", "code", "line"),
+    [
+        ({"testId": "paris"}, "--filter=paris", 1, "1 of 1 case regressed: paris"),
+        ({"category": "asia"}, "--category=asia", 1, "1 of 1 case regressed: a"),
+        ({"testId": "new", "prompt": "Capital of Spain?"}, "--filter=new", 0, "0 of 1 case passes"),
+    ],
+)
+def test_what_filters_choose_is_compared_whatever_the_base_calls_it(
+    repository, runevals, change, chosen, code, line
+):
+    on_main(repository, "runevals.yaml", SETTINGS)
+    repository.write("evals.json", {**SUITE, "items": [SUITE["items"][0] | change, SUITE["items"][1]]})
+    repository.write("agent.py", WORSE)
+    ending, out, err = runevals("--base", "main", "-q", chosen)
+    ended(ending, code, out + err, line)

@@ -83,7 +83,8 @@ def _run(snapshot: _Snapshot, raw: RawSettings, progress: Progress) -> _Snapshot
         if not first:
             say(f"\n{datetime.now().astimezone():%H:%M:%S}  {len(todo)} of {plural(len(cases), 'case')}\n")
         warn(loaded.problems)
-        part = loaded if everything else _only(loaded, todo)
+        some = loaded.only(lambda case: _identity(case) not in snapshot.cases)
+        part = loaded if everything else replace(some, notices=())
         against = settings if everything else settings.with_baseline(None)  # a partial run is not compared
         conclusion = run(RunRequest(settings=against, suites=part, raw=raw, progress=progress))
         tell(conclusion)
@@ -97,12 +98,8 @@ def _identity(case: Case) -> tuple[str, str, str]:
 
 
 def _only(loaded: LoadedSuites, cases: Sequence[Case]) -> LoadedSuites:
-    wanted_cases = set(map(_identity, cases))
-    suites = [
-        replace(suite, cases=tuple(case for case in suite.cases if _identity(case) in wanted_cases))
-        for suite in loaded.suites
-    ]
-    return replace(loaded, suites=tuple(suite for suite in suites if suite.cases), notices=())
+    wanted = set(map(_identity, cases))
+    return replace(loaded.only(lambda case: _identity(case) in wanted), notices=())
 
 
 def _files(settings: Settings, loaded: LoadedSuites) -> list[Path]:

@@ -71,7 +71,7 @@ def _without_skill(request: RunRequest, folder: Path) -> RunRequest:
             f"{option}: the target names no skill that could be left out. Name its folder in `target.skills` of a "
             f"coding agent, or its {SKILL_FILE} as `target.system_prompt_file`; or {LEAVE_OUT}"
         )
-    suites = _without_triggers(request.suites)
+    suites = request.suites.only(lambda case: not _asks_for_skill(case))
     if not any(is_selected(case, settings.selection) for suite in suites.suites for case in suite.cases):
         raise InvalidSettings(f"{option}: every case asks whether the skill is loaded; {LEAVE_OUT}")
     settings = replace(settings, target=target, compare=replace(settings.compare, against=None))
@@ -95,15 +95,6 @@ def _target_without_skill(
     if target.system_prompt is not None and any(path.name == SKILL_FILE for path in target.files):
         return replace(target, system_prompt=None if placebos is None else placebo(target.system_prompt))
     return None
-
-
-def _without_triggers(loaded: LoadedSuites) -> LoadedSuites:
-    """The cases that can be measured without the skill."""
-    suites = [
-        replace(suite, cases=tuple(case for case in suite.cases if not _asks_for_skill(case)))
-        for suite in loaded.suites
-    ]
-    return replace(loaded, suites=tuple(suite for suite in suites if suite.cases))
 
 
 def _asks_for_skill(case: Case) -> bool:

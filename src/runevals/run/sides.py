@@ -14,6 +14,7 @@ from runevals.lib.parsing.source import lies_inside
 from runevals.lib.text.numbers import plural
 from runevals.records import FRESH, Case, RunReport
 from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
+from runevals.records.rules import Selection
 from runevals.repository import git
 from runevals.repository.git_changes import renamed_files
 from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, require_in_base
@@ -32,8 +33,10 @@ from runevals.run.url_sources import with_texts
 from runevals.run.world.build import real_world, require_judge
 from runevals.settings.resolve import Settings
 from runevals.suites import load as loading
+from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import asks_judge_or_user, judged_checks, part_of
 from runevals.suites.prompt import on_prompts_of
+from runevals.suites.selection import is_selected
 from runevals.verdict.outcome import Baseline
 
 HEAD, _OF_BASE = "head", "the base's "
@@ -92,19 +95,32 @@ def _base_request(request: RunRequest, commit: str, repeat: int) -> Iterator[Run
         with interruptible(request.budget.stop):
             prepare(settings, there, request.budget.stop)
         try:
-            suites = base_suites(there, settings, commit)
+            suites = _chosen_cases(there, request, commit)
         except NoSuiteFound:
             require_in_base(request.suites.files, there, settings, alone=True)
             raise
         for lacking in require_in_base(request.suites.files, there, settings, alone=False):
             request.tell(f"Not compared: {lacking}")
         try:
-            of_base = _with_patterns(with_target(there, suites.suites).repeated(repeat), settings)
+            of_base = _of_other_side(with_target(there, suites.suites).repeated(repeat), settings)
         except InvalidSettings as error:  # of the base's commit: no usage error here
             raise ExternalError(str(error)) from None
         if of_base.target is None and not of_base.evaluate_only:
             raise NoSuiteFound(f"the base {commit[:7]} names no target")
         yield replace(request, settings=of_base, suites=suites, notices=())
+
+
+def _chosen_cases(there: Settings, request: RunRequest, commit: str) -> LoadedSuites:
+    """The base's cases that its filters choose, and those that the head's do, whatever the base calls them."""
+    chosen = request.suites.only(partial(is_selected, selection=request.settings.selection)).suites
+    cases = [case for suite in chosen for case in suite.cases]
+    names = {*((case.suite, case.key) for case in cases), *(case.fingerprint for case in cases)}
+    suites = base_suites(there, request.settings, commit).only(
+        lambda case: is_selected(case, there.selection) or names & {(case.suite, case.key), case.fingerprint}
+    )
+    if not suites.suites:
+        raise NoSuiteFound("the filters choose none of its cases")
+    return suites
 
 
 @contextmanager
@@ -119,22 +135,22 @@ def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
     """The request with the suites and settings of a commit, but the head's target and rules."""
     settings = request.settings
     with base_checkout(settings, commit, request.raw) as of_base:
-        borrowed = _with_patterns(of_base.repeated(settings.measure.repeat), settings)
         borrowed = replace(
-            borrowed,
+            of_base.repeated(settings.measure.repeat),
             target=settings.target,
             environment=settings.environment,  # its PYTHONPATH may lead to the target's code
             not_from=None,
             compare=settings.compare,
             rules=settings.rules,
         )
-        suites = base_suites(borrowed, settings, commit)
+        suites = _chosen_cases(borrowed, request, commit)
         quarantined = quarantine_of(borrowed, suites).cases
         in_head = partial(_in_head, of_base=of_base.repository, of_head=settings.repository)
         rows = (replace(suite, cases=tuple(map(in_head, suite.cases))) for suite in suites.suites)
         former = {now: was for was, now in renamed_files(settings.repository, commit)}
         of_head = tuple(on_prompts_of(rows, request.suites.suites, former))
         suites = replace(suites, suites=of_head, quarantined=quarantined)
+        borrowed = _of_other_side(borrowed, settings)
         yield replace(request, settings=borrowed, suites=suites, weakenings=(), notices=(), mark=None)
 
 
@@ -150,10 +166,10 @@ def _in_head(case: Case, of_base: Path, of_head: Path) -> Case:
     return case
 
 
-def _with_patterns(settings: Settings, head: Settings) -> Settings:
-    """The settings of another side, with the redaction patterns of the head."""
-    patterns = head.redaction.redact_patterns
-    return replace(settings, redaction=replace(settings.redaction, redact_patterns=patterns))
+def _of_other_side(settings: Settings, head: Settings) -> Settings:
+    """The settings with the redaction patterns of the head, and without filters: the cases are chosen."""
+    redaction = replace(settings.redaction, redact_patterns=head.redaction.redact_patterns)
+    return replace(settings, redaction=redaction, selection=Selection(shard=settings.selection.shard))
 
 
 def measure_base(request: RunRequest, commit: str) -> Baseline:

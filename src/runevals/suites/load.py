@@ -80,6 +80,11 @@ class LoadedSuites(Struct, frozen=True, kw_only=True):
     def problems(self) -> tuple[FileProblem, ...]:
         return (*(problem for suite in self.suites for problem in suite.problems), *self.warnings)
 
+    def only(self, is_wanted: Callable[[Case], object]) -> LoadedSuites:
+        """The wanted cases, and the suites that have any."""
+        suites = (replace(suite, cases=tuple(filter(is_wanted, suite.cases))) for suite in self.suites)
+        return replace(self, suites=tuple(suite for suite in suites if suite.cases))
+
 
 def load_suites(request: LoadRequest) -> LoadedSuites:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""

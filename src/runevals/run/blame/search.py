@@ -173,11 +173,7 @@ def _allowed_runs(settings: Settings, loaded: LoadedSuites, runs: int | None, ke
     of_each = most_runs(1_000_000) if runs is None else runs // len(keys)
     if most is None:
         return of_each
-    suites = [
-        replace(suite, cases=tuple(case for case in suite.cases if (case.suite, case.key) in keys))
-        for suite in loaded.suites
-    ]
-    of_cases = replace(loaded, suites=tuple(suite for suite in suites if suite.cases))
+    of_cases = loaded.only(lambda case: (case.suite, case.key) in keys)
     return min(of_each, most // max(1, calls_of_attempt(settings, of_cases)))
 
 
