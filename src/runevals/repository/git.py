@@ -374,11 +374,9 @@ def _no_object(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, 
 
 def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
     """The submodule of a commit that contains a path."""
-    for above in [*reversed(PurePosixPath(path).parents)][1:]:
-        entry = git(repository, "ls-tree", "-z", "--full-tree", commit, "--", str(above))
-        if (entry or "").startswith(SUBMODULE):
-            return str(above)
-    return None
+    above = [str(folder) for folder in PurePosixPath(path).parents][:-1]
+    entries = names(repository, "ls-tree", "-z", "--full-tree", commit, "--", *above) if above else None
+    return next((entry.partition("\t")[2] for entry in entries or () if entry.startswith(SUBMODULE)), None)
 
 
 def fetch_commit(repository: Path, commit: str) -> str | None:
