@@ -9,6 +9,7 @@ import threading
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 
+import certifi
 import pytest
 
 from runevals.models.chat.chat import Chat, ChatFailed, Endpoint
@@ -143,6 +144,11 @@ def test_a_certificate_that_is_not_accepted_is_not_tried_again_and_says_what_hel
             assert name in str(refused.value)
         assert "none of them is set" in str(refused.value)
         assert "certificate is not accepted" in unreachable(server.base_url)
+
+
+def test_the_file_of_authorities_is_read_once_for_all_clients(monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", certifi.where())
+    assert certificates() is certificates()
 
 
 def test_a_file_of_authorities_that_cannot_be_read_is_named(monkeypatch, tmp_path):
