@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
@@ -95,11 +95,6 @@ def _run(snapshot: _Snapshot, raw: RawSettings, progress: Progress) -> _Snapshot
 
 def _identity(case: Case) -> tuple[str, str, str]:
     return case.suite, case.key, case.fingerprint
-
-
-def _only(loaded: LoadedSuites, cases: Sequence[Case]) -> LoadedSuites:
-    wanted = set(map(_identity, cases))
-    return replace(loaded.only(lambda case: _identity(case) in wanted), notices=())
 
 
 def _files(settings: Settings, loaded: LoadedSuites) -> list[Path]:
