@@ -334,7 +334,7 @@ def test_a_fork_whose_branch_is_called_main_is_no_base(job, hub, stored):
     hub.artifact(2, ARTIFACT, {NAME: stored})
     _, outputs, printed = job()
     assert outputs["baseline_run_id"] == ""
-    assert "no baseline yet" in printed
+    assert "has stored runevals-evals-test; the first run on main after merging" in printed
     assert hub.blob_asked == []
 
 
@@ -519,6 +519,15 @@ def test_a_failed_gate_fails_without_a_base_that_can_be_read_too(job, hub, deplo
     assert (code, outputs["verdict"]) == (1, "failed")
 
 
+def test_a_loss_is_found_though_nothing_was_ever_stored(job, hub, stored):
+    hub.artifacts.clear()
+    job.repository.write("agent.py", WORSE)
+    code, outputs, printed = job()
+    assert (code, outputs["verdict"], outputs["baseline_run_id"]) == (1, "failed", ""), printed
+    assert "the base was run anew: no run of " in printed
+
+
+@pytest.mark.usefixtures("deployed")
 def test_a_first_run_has_no_baseline_and_says_what_will_make_one(job, hub, stored):
     hub.artifacts.clear()
     code, outputs, printed = job()
@@ -653,6 +662,7 @@ def test_an_explicit_baseline_goes_first_and_none_means_none(job, hub, stored):
     assert hub.paths("GET").count("/repos/o/r/actions/runs/1/artifacts") == 0
 
 
+@pytest.mark.usefixtures("deployed")
 def test_a_required_baseline_that_was_never_stored_is_unmeasured(job, hub, stored):
     hub.artifacts.clear()
     repository = job.repository

@@ -165,17 +165,7 @@ def _of_job(request: RunRequest, step: Step) -> RunRequest:
     if settings.selection.shard is not None:
         return request
     earlier = measured_before(here, step.runner.environment, warn_runner)
-    return replace(request, stored=_stored(request, here), earlier=earlier)
-
-
-def _stored(request: RunRequest, here: JobContext) -> StoredBase:
-    """The stored result of the base; one that had a single target has none of this name, and is run instead."""
-    side = request.raw.base_side
-    stored = stored_base(request.settings, request.raw, here, notice)
-    had_one = request.name and side is not None and "target" in side.values
-    if had_one and not stored.is_known:
-        return replace(stored, unreadable="", notices=(), later=None)
-    return stored
+    return replace(request, stored=stored_base(settings, request.raw, here, notice), earlier=earlier)
 
 
 def _measured(requests: Sequence[RunRequest], step: Step) -> tuple[Sequence[Conclusion], UnfinishedRun | None]:

@@ -66,11 +66,8 @@ def stored_base(
     query = here.query(settings.github, commit)
     if commit is not None:
         query = replace(query, before=git.commits_before(settings.repository, commit, MOST_COMMITS))
-    base = _Search(here.api, query, settings, of_base, notify).result()
-    # Without a workflow, no job here will ever store one.
-    if not base.is_known and not here.workflow and settings.compare.verify != "off":
-        return replace(base, unreadable="", notices=(), later=None)
-    return base
+    query = replace(query, runs_base=here.job.forked or not here.workflow)  # without one, no job here stores any
+    return _Search(here.api, query, settings, of_base, notify).result()
 
 
 def _asked_of_base(settings: Settings, raw: RawSettings) -> Settings:
@@ -275,8 +272,10 @@ def _unreadable(commit: str | None, reasons: list[str]) -> StoredBase:
 def _never_stored(query: StoredQuery) -> StoredBase:
     of = "" if query.commit is None else f"{query.commit[:7]}, the commits before it or "
     whose = "" if query.others else f"{query.workflow} of "
-    notice = (
-        f"no baseline yet: no run of {whose}{of}{query.branch} has stored {query.artifact}; "
+    why = (
+        f"no run of {whose}{of}{query.branch} has stored {query.artifact}; "
         f"the first run on {query.branch} after merging stores one"
     )
-    return StoredBase(commit=query.commit, notices=(notice,))
+    if query.runs_base:
+        return StoredBase(commit=query.commit, never_stored=why)
+    return StoredBase(commit=query.commit, notices=(f"no baseline yet: {why}",))

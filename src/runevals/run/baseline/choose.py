@@ -136,7 +136,7 @@ def chosen(stored: StoredBase, settings: Settings, raw: RawSettings, run: RunBas
     stored = _of_base(stored, settings, raw)
     if not stored.is_settled and stored.later is not None:
         stored = _of_base(_without_patterns(stored.later(), settings), settings, raw)
-    if stored.is_settled or not stored.is_known:
+    if stored.is_settled or not (stored.is_known or stored.never_stored):
         return stored
     if settings.compare.verify == "off" and not _is_to_be_run(settings):
         return _not_run(stored, "it is not run again (verify: off)")
@@ -174,12 +174,13 @@ def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:
     try:
         baseline = run(commit)
     except NoSuiteFound as error:
-        if stored.baseline is not None:
+        if stored.baseline is not None or stored.never_stored:
             return _not_run(stored, f"the base {commit[:7]} has nothing to run: {error.first_line}")
         return StoredBase(notices=(*stored.notices, nothing_to_run(commit, error)), commit=commit)
     except RunevalsError as error:
         return _not_run(stored, f"the base {commit[:7]} cannot be run: {error.first_line}")
-    why = stored.unreadable if stored.baseline is None else f"the stored result is of {stored.baseline.older}"
+    older = "" if stored.baseline is None else f"the stored result is of {stored.baseline.older}"
+    why = "; ".join(filter(None, (older, stored.unreadable, stored.never_stored)))
     errors = phrase(why_unmeasured(baseline.report), "the base's run could not measure {}")
     notices = filter(None, (phrase(why, "the base was run anew: {}"), errors))
     return StoredBase(baseline=baseline, notices=(*stored.notices, *notices), commit=commit)
@@ -193,6 +194,9 @@ def nothing_to_run(commit: str, error: NoSuiteFound) -> str:
 def _not_run(stored: StoredBase, why: str) -> StoredBase:
     if stored.baseline is not None:
         return replace(stored, notices=(*stored.notices, f"the base was not run: {why}"))
+    if stored.never_stored:
+        notice = f"no baseline yet: {stored.never_stored}; the base was not run: {why}"
+        return replace(stored, notices=(*stored.notices, notice))
     unreadable = "; ".join(filter(None, (stored.unreadable, why)))
     return replace(stored, unreadable=unreadable, notices=(*stored.notices, f"no baseline: {unreadable}"))
 

@@ -13,6 +13,7 @@ class StoredBase(Struct, frozen=True, kw_only=True):
     """What was found; without a baseline the notices say why.
 
     `unreadable` says why a result that is stored, or may be, cannot be used; None if none was ever stored.
+    `never_stored` says so of what a change is compared with, which can be run instead.
     """
 
     baseline: Baseline | None = None
@@ -21,6 +22,7 @@ class StoredBase(Struct, frozen=True, kw_only=True):
     of_commit: str | None = None  # what the stored result is of
     other_branch: bool = False  # it is of the default branch, and of no commit before that one
     unreadable: str | None = None
+    never_stored: str = ""
     run_ids: Mapping[str, int] = {}  # source of a baseline → the run that stored it
     later: Callable[[], StoredBase] | None = None  # waits for a run of the commit, if one is in progress
 
