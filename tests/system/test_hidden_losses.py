@@ -151,3 +151,21 @@ def test_a_loss_that_was_accepted_once_can_be_accepted_again(base, runevals):
         change.git("add", "-A")
         change.git("commit", "-qm", "lost, and wanted")
         on_main(change, "runevals.accepted.yaml", (change.path / "runevals.accepted.yaml").read_text())
+
+
+def test_a_lost_case_is_run_again_beside_losses_that_a_reviewer_may_accept(base, runevals):
+    """With twelve lost cases the whole is lost, too, and else no case is run again by itself."""
+    change = base(STOCHASTIC + "repeat: 3\n", {**EXACT, "items": numbered(30, "right")})
+    change.git("checkout", "-q", "main")
+    runevals("run", "--baseline", "none", "-q", "-o", "build/base.json")
+    change.git("checkout", "-q", "change")
+    change.write("agent.py", AGENT.replace("return 'right'", "return 'wrong' if '1' in prompt else 'right'"))
+    run = ("run", "--baseline", "build/base.json", "-q", "-o", "out.json")
+    runevals(*run)
+    lost = [each["name"] for each in change.document()["comparison"]["findings"] if each["family"] == "case"]
+    for acceptable, state in (([], "not_known"), ([key for key in lost if key != "k17"], "worse")):
+        if acceptable:
+            assert runevals("accept", *acceptable, "--results", "out.json", "--reason", "wanted")[0] == 0
+        assert runevals(*run)[0] == 1
+        found = change.document()["comparison"]["findings"]
+        assert [each["state"] for each in found if each["name"] == "k17"] == [state]

@@ -19,8 +19,11 @@ from runevals.records import (
 from runevals.verdict.accepted import acceptance_headline, lost_cases, without_accepted
 from runevals.verdict.compare import compare
 from runevals.verdict.outcome import conclusion_of
+from runevals.verdict.settle import settled
 from tests.sample_reports import case, report
+from tests.scripted_runner import ScriptedRunner, always
 
+RULE = RegressionRule()
 TARGET = ModelIdentity(type="openai", model="m", prompt_hash="1")
 
 
@@ -94,6 +97,45 @@ def test_what_is_lost_or_not_known_of_another_case_stays_so(edited, state, reaso
     assert [(each.name, each.state) for each in rest.cases(State.WORSE, State.NOT_KNOWN)] == [("b", state)]
     assert rest.state is state
     assert Reason.INCOMPARABLE not in {each.reason for each in rest.findings}  # their old forms were run
+
+
+ONE_IN_FIVE = {f"a{number}": "fpppp" if number < 6 else "ppppp" for number in range(20)}
+
+
+@pytest.mark.parametrize(
+    ("rounds", "fresh", "state"),
+    [
+        pytest.param(ONE_IN_FIVE, "f", State.NOT_KNOWN, id="and look lost too"),
+        pytest.param(dict.fromkeys(ONE_IN_FIVE, "ppppp"), "p", State.NOT_WORSE, id="and do not look lost"),
+    ],
+)
+@pytest.mark.parametrize("gone", range(1, 4))
+def test_what_fresh_rounds_prove_of_all_is_open_for_those_that_nobody_accepted(rounds, fresh, state, gone):
+    """None of them enters by itself: each fell by less than a quarter."""
+    dead = [f"dead{number}" for number in range(gone)]
+    runner = ScriptedRunner(
+        {**rounds, **dict.fromkeys(dead, "fffff")}, always("p"), always(fresh, **dict.fromkeys(dead, "f"))
+    )
+    base = report(dict.fromkeys(runner.rounds, "ppppp"))
+    head, comparison = settled(
+        runner, base, "stored", RULE, acceptable={(base.cases[0].suite, key) for key in dead}
+    )
+    losses = [loss for loss in lost_cases(conclusion_of(head, comparison, GateRules())) if loss.case in dead]
+    assert (comparison.state, len(losses)) == (State.WORSE, gone)
+    _, rest = without_accepted(head, comparison, losses, RULE)
+    assert rest.state is state
+
+
+def test_what_fresh_rounds_prove_of_a_part_stays_proven_beside_an_accepted_case_of_another():
+    base = [*(case(f"a{n}", "ppp", category="a") for n in range(9)), *(case(f"b{n}", "ppp") for n in range(40))]
+    head = report([*base[:-1], case("b39", "fff")])
+    part = Finding(family="category", name="a", state=State.WORSE, reason=Reason.PROVEN, p_value=1e-5, cases=9)
+    few = Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.INCOMPARABLE)
+    comparison = compare(head, report(base), "base.json")
+    comparison = replace(comparison, findings=(*comparison.findings, part, few))
+    loss = AcceptedLoss(suite=head.cases[0].suite, case="b39", base="1", head="2")
+    _, rest = without_accepted(head, comparison, [loss], RULE)
+    assert [each for each in rest.findings if each.state is not State.NOT_WORSE] == [part]
 
 
 @pytest.mark.parametrize("others", [(), ("c", "d")])

@@ -119,6 +119,30 @@ def test_a_whole_category_is_looked_at_on_fresh_rounds_of_both_sides():
         assert is_open(head, base, RULE)
 
 
+LOST = {key: "fff" if n < 15 else "ppp" for n, key in enumerate(KEYS)}
+
+
+@pytest.mark.parametrize(
+    ("acceptable", "reason"),
+    [((), Reason.BUDGET), (range(1), Reason.PROVEN), (range(1, 15), Reason.PROVEN), (range(15), Reason.PROVEN)],
+)
+def test_beside_a_lost_part_the_cases_are_only_run_again_if_losses_may_be_accepted(acceptable, reason):
+    runner = ScriptedRunner(LOST, always("p"), always("p", **dict.fromkeys(KEYS[:15], "f")))
+    some = {(case("k", "p").suite, KEYS[number]) for number in acceptable}
+    _, found = settled(runner, report(STORED), "stored", RULE, acceptable=some)
+    assert (found.state, found.finding(found.base.cases[0].suite, "k0").reason) == (State.WORSE, reason)
+
+
+def test_a_case_beside_losses_that_may_be_accepted_is_decided_as_if_there_were_none():
+    acceptable = {(case("k", "p").suite, key) for key in KEYS[1:15]}
+    counts = []
+    for rounds in ({**STORED, "k0": "fff"}, LOST):
+        runner = ScriptedRunner(rounds, always("p"), lambda key, _, rounds=rounds: rounds[key][0])
+        settled(runner, report(STORED), "stored", RULE, acceptable=acceptable)
+        counts.append((runner.runs("base", "k0"), runner.runs("head", "k0")))
+    assert counts[0] == counts[1]
+
+
 def test_what_was_proven_lost_by_an_earlier_attempt_stays_lost():
     before, _ = ran("f", "p")
     lost = tuple(each for each in before.comparison.findings if each.name == "k7")

@@ -78,7 +78,8 @@ def read_prompts(value: Any, files: Files, remarks: Remarks) -> list[Prompt]:
                 prompt = _prompt(text, name, location if label or not own else f"{location} ({own})", remarks)
                 if prompt is not None:
                     usable = _usable(file, prompt, files)
-                    prompts.append(replace(prompt, source=_source(reference), file=usable, config=config))
+                    source = reference.removeprefix(PREFIX) if _is_file(reference) else ""
+                    prompts.append(replace(prompt, source=source, file=usable, config=config))
         except UsageError as reason:
             remarks.not_converted(location, str(reason))
     return prompts
@@ -100,10 +101,6 @@ def _entries(value: Any) -> Iterator[tuple[str, str, Mapping[str, Any], list[str
                 yield reference, label, object_in(config), rest
             else:
                 yield str(item), "", {}, []
-
-
-def _source(reference: str) -> str:
-    return reference.removeprefix(PREFIX) if _is_file(reference) else ""
 
 
 def _is_file(reference: str) -> bool:

@@ -30,37 +30,31 @@ ACCEPTABLE = (GATE_FAILED, COULD_NOT_MEASURE)  # what is not known can be accept
 PRESET_GATES = frozenset({"no_regression", *(category for category, _ in CATEGORY_GATES)})
 
 
-def entries_of_change(settings: Settings, commit: str) -> tuple[AcceptedLoss, ...]:
-    """The entries that this commit has and its base has not: those of an earlier change ended with its merge.
+def entries_of_change(settings: Settings, commit: str | None = None) -> tuple[AcceptedLoss, ...]:
+    """The entries that this commit, or else the file here, has and the base has not.
 
+    Those of an earlier change ended with its merge.
     Raises InvalidSuite for a file that cannot be read as one, ExternalError if git cannot say what it holds.
     """
-    path, root = accepted_file(settings), settings.repository
-    if not path.is_relative_to(root):
-        return ()
-    display_path = path.relative_to(root).as_posix()
-    here = git.file_at(root, commit, display_path)
-    return () if here is None else _new_entries(here, display_path, settings)
-
-
-def _new_entries(content: bytes, display_path: str, settings: Settings) -> tuple[AcceptedLoss, ...]:
-    """The entries that the base does not have."""
-    side = settings.base_side
-    before = None if side is None else git.file_at(settings.repository, side.commit, display_path)
-    if content == before:
+    path, root, side = accepted_file(settings), settings.repository, settings.base_side
+    display_path = relative_name(path, root)
+    if commit is None:
+        here = content_of(path) if path.is_file() else None
+    else:
+        here = git.file_at(root, commit, display_path) if path.is_relative_to(root) else None
+    before = None if side is None else git.file_at(root, side.commit, display_path)
+    if here is None or here == before:
         return ()
     of_base = () if before is None else read_entries(before, f"{display_path} of the base")
-    return tuple(entry for entry in read_entries(content, display_path) if entry not in of_base)
+    return tuple(entry for entry in read_entries(here, display_path) if entry not in of_base)
 
 
 def with_waiting(conclusion: Conclusion, settings: Settings) -> Conclusion:
     """The conclusion of a run outside of a pull request; it says which entries here would need a reviewer."""
-    path = accepted_file(settings)
-    if conclusion.verdict.exit_code not in ACCEPTABLE or conclusion.comparison is None or not path.is_file():
+    if conclusion.verdict.exit_code not in ACCEPTABLE or conclusion.comparison is None:
         return conclusion
     try:
-        entries = _new_entries(content_of(path), relative_name(path, settings.repository), settings)
-        losses = matching(conclusion, entries)
+        losses = matching(conclusion, entries_of_change(settings))
     except RunevalsError as error:
         return with_caveat(conclusion, error.first_line)
     cases = f"{plural(len(losses), 'case')} will be accepted once a reviewer approves this commit"

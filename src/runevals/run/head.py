@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 
 from msgspec.structs import replace
 
 from runevals.records import Comparison, Conclusion, RunReport
-from runevals.records.errors import InvalidSettings
+from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.reports.identity import target_name
 from runevals.repository import git
+from runevals.run.acceptance import entries_of_change
 from runevals.run.baseline.dependencies import lacking_files
 from runevals.run.baseline.from_files import why_not_alike
 from runevals.run.measurement import Measurement, measure
@@ -19,6 +20,7 @@ from runevals.run.request import RunRequest
 from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, open_base, open_old_form, open_side, rerunnable
 from runevals.run.target_runner import HEAD_LOOKS, TargetRunner
+from runevals.verdict.matching import Key
 from runevals.verdict.outcome import Baseline, with_weakenings
 from runevals.verdict.settle import settled
 from runevals.version import __version__
@@ -38,8 +40,12 @@ def compare_with_base(
 ) -> tuple[RunReport, Comparison]:
     """The head compared with the base, with the fresh runs that the verdict needs."""
     rule = request.settings.rules.regression
+    acceptable: Collection[Key] = ()
+    with suppress(RunevalsError):  # who reads the list later says what is wrong with it
+        acceptable = {(entry.suite, entry.case) for entry in entries_of_change(request.settings)}
     with runner_of(head, baseline, request) as runner:
-        report, comparison = settled(runner, baseline.report, baseline.source, rule, fresh=baseline.fresh)
+        of_base = (baseline.report, baseline.source)
+        report, comparison = settled(runner, *of_base, rule, fresh=baseline.fresh, acceptable=acceptable)
     error = runner.base_error or runner.trouble  # why fresh runs could not be made
     comparison = replace(comparison, caveats=(*comparison.caveats, *filter(None, [error])))
     return report, with_weakenings(comparison, request.weakenings)

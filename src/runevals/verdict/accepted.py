@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ from runevals.records import (
     CaseReport,
     Comparison,
     Conclusion,
+    Finding,
     ModelIdentity,
     Reason,
     RegressionRule,
@@ -25,10 +26,16 @@ from runevals.records.report import is_critical
 from runevals.verdict.comparability import both_deterministic
 from runevals.verdict.compare import compare_sides
 from runevals.verdict.findings import FreshEvidence, stored_findings
-from runevals.verdict.lost_together import blocking_losses
+from runevals.verdict.lost_together import blocking_losses, is_in
 from runevals.verdict.matching import Key
+from runevals.verdict.parts import Place
+from runevals.verdict.settle import Look
 from runevals.verdict.sides import Sides
 
+_OF_FRESH = (Reason.PROVEN, Reason.BUDGET, Reason.BASE_FILES, Reason.BASE_EDITS)  # what fresh rounds say of a loss
+# The reasons that hold for a part with accepted cases, and for one without; what can be compared is counted anew.
+_HOLDS = {True: {Reason.BASE_ALIKE}, False: {*Reason} - {Reason.INCOMPARABLE}}
+BESIDE_ACCEPTED = "the other cases look lost as well, and fresh runs were made of all together"
 LONGEST_REASONS = 300  # characters of the headline
 
 
@@ -61,28 +68,37 @@ def without_accepted(
     """The run without its accepted losses, and what it says against the base; None if no other case is shared."""
     accepted = {(loss.suite, loss.case) for loss in losses if loss.head != REMOVED}
     removed = {(loss.suite, loss.case) for loss in losses if loss.head == REMOVED}
-    on_base = removed | {
-        (change.base.suite, change.base.key)
-        for change in comparison.changes
-        if change.base is not None and change.head is not None and (change.suite, change.key) in accepted
-    }
+    changed = (change for change in comparison.changes if change.head and (change.suite, change.key) in accepted)
+    out = [*filter(None, (change.base for change in changed))]
+    on_base = removed | {(case.suite, case.key) for case in out}
     head, base = _without(report, accepted), _without(comparison.base, on_base)
     sides = Sides.of(head, base)
     rest = [each for each in comparison.cases(*State) if (each.head or each.edited) and each.key not in accepted]
     if not any((sides.pairs, rest, *map(is_critical, sides.matched.removed))):
         return head, None
-    known = {each.key for each in rest}
     not_run = {each.key for each in rest if each.reason is Reason.OLD_FORM}
     deterministic = comparison.deterministic
-    unrun = {pair.key for pair in sides.pairs} - known
+    unrun = {pair.key for pair in sides.pairs} - {each.key for each in rest}
     fresh = FreshEvidence(
         cases=(*rest, *stored_findings(sides.pairs, rule, deterministic=deterministic, only=unrun)),
-        parts=tuple(each for each in comparison.parts(*State) if each.reason is Reason.BASE_ALIKE),
+        parts=tuple(_parts_left(comparison, out, Look.at(sides, rule).places)),
         gained=comparison.improved,
         old_forms=frozenset(pair.key for pair in sides.edited) - not_run,
         determinism_violated=both_deterministic(report, comparison.base) and not deterministic,
     )
     return head, replace(compare_sides(sides, comparison.source, rule, fresh), weakenings=comparison.weakenings)
+
+
+def _parts_left(comparison: Comparison, out: Sequence[CaseReport], lost: Collection[Place]) -> Iterator[Finding]:
+    """What was found of the whole and its parts and holds without the cases that are left `out`.
+
+    If fresh rounds, which had them too, prove a loss of what still looks lost without them, it is not known.
+    """
+    for part in comparison.parts(*State):
+        if part.reason in _HOLDS[any(is_in(case, part) for case in out)]:
+            yield part
+        elif part.reason in _OF_FRESH and (part.family, part.name) in lost:
+            yield replace(part, state=State.NOT_KNOWN, reason=Reason.CHANCE, detail=BESIDE_ACCEPTED)
 
 
 def without_weakenings(comparison: Comparison, losses: Sequence[AcceptedLoss]) -> Comparison:

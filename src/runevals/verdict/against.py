@@ -86,7 +86,7 @@ def against_target(
         of_margin = None
         if name in tested:
             of_margin = p_value(name, margin), _bound(partial(p_value, name), margin, alpha)
-        p, bound = of_margin or (None, _drop(losses[name]))
+        p, bound = of_margin or (None, round(max(0.0, *map(fmean, losses[name])), 12))  # sums of fractions
         return replace(compared[name], margin=margin, margin_p_value=p, drop_bound=bound)
 
     level = alpha / max(1, len(tested))
@@ -130,11 +130,6 @@ def _repeats(report: RunReport) -> bool:
     """Whether its target is called deterministic, and no case contradicts that by its runs."""
     outcomes = ({attempt.status for attempt in case.runs} for case in report.cases)
     return report.run.target.deterministic and all(len(each) <= 1 for each in outcomes)
-
-
-def _drop(losses: Sequence[Sequence[float]]) -> float:
-    """The larger mean loss of the metrics; no loss is 0. Rounded, as shares are sums of fractions."""
-    return round(max(0.0, *map(fmean, losses)), 12)
 
 
 def _bound(p_value: Callable[[float], float], margin: float, alpha: float) -> float:

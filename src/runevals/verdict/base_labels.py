@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from runevals.records import CaseReport, Change, Comparison, RunReport, Weakening
+from runevals.records import CaseReport, Comparison, RunReport, Weakening
 from runevals.verdict.matching import Key, Pair, match
 
 
@@ -19,7 +19,7 @@ def labelled_as_on_base(report: RunReport, comparison: Comparison) -> tuple[RunR
     relabelled = {pair.key: pair for pair in pairs if _labels(pair.head) != _labels(pair.base)}
     if not relabelled:
         return report, comparison
-    changes = tuple(_change(change, relabelled) for change in comparison.changes)
+    changes = tuple(replace(one, head=one.head and _case(one.head, relabelled)) for one in comparison.changes)
     weakenings = tuple(_weakening(weakening, relabelled) for weakening in comparison.weakenings)
     cases = tuple(_case(case, relabelled) for case in report.cases)
     return replace(report, cases=cases), replace(comparison, changes=changes, weakenings=weakenings)
@@ -43,10 +43,6 @@ def _case(case: CaseReport, relabelled: Mapping[Key, Pair]) -> CaseReport:
         group=base.group,
         quarantined=pair.head.quarantined,
     )
-
-
-def _change(change: Change, relabelled: Mapping[Key, Pair]) -> Change:
-    return change if change.head is None else replace(change, head=_case(change.head, relabelled))
 
 
 def _weakening(weakening: Weakening, relabelled: Mapping[Key, Pair]) -> Weakening:

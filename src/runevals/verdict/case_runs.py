@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.text.numbers import phrase
-from runevals.records import AttemptReport, CaseReport, Finding, Outcome, Reason, RegressionRule, State
+from runevals.records import AttemptReport, Finding, Outcome, Reason, RegressionRule, State
 from runevals.verdict import plan as planning
 from runevals.verdict.cached_runs import from_cache
 from runevals.verdict.evidence import entrant_of, title_of, values_of
@@ -73,6 +73,7 @@ class CaseRuns(Struct):
     base_is_commit: bool = True  # the base's result is of its commit, not of edits beside it
     doubts_base: bool = False  # it may be of a bad hour: cases that fail on both sides are looked at, too
     base_is_fresh: bool = False  # it was measured just now: what it fails, it fails
+    acceptable: Collection[Key] = ()  # the losses that a reviewer may accept
     critical_only: bool = False  # a loss is proven already: the other cases are not run and stay open
     determinism_violated: bool = False  # a deterministic target gave two answers to one question
     old_forms: frozenset[Key] = frozenset()  # the edited cases whose old form was run on the head
@@ -110,7 +111,9 @@ class CaseRuns(Struct):
             self.runner.checking(len(entered))
         results = self._sampled(entered) if deterministic else {}
         rest = {key: each for key, each in entered.items() if key not in results}
-        results |= self._planned(rest) if rest else {}
+        for may_pass in (False, True):  # on their own: what is accepted is no evidence about the others
+            some = {key: each for key, each in rest.items() if (key in self.acceptable) is may_pass}
+            results |= self._planned(some) if some else {}
         if self.determinism_violated and deterministic:
             return self._of_entrants(deterministic=False)
         others = (each for key, each in entrants.items() if key not in entered and not each.doubtful)
@@ -171,8 +174,7 @@ class CaseRuns(Struct):
             last = any(finding.state == "lost" for finding in plan.findings().values())
         evidence = plan.findings()
         alone = [key for key in entrants if self._is_alone(key, evidence.get(key))]
-        if alone:
-            self._make(plan, [request for request in requests if request.case in alone], "head")
+        self._make(plan, [request for request in requests if request.case in alone], "head")
         results = {
             key: self._finding(key, entrants[key], *self._reason(key, each), evidence=each)
             for key, each in evidence.items()
@@ -203,7 +205,7 @@ class CaseRuns(Struct):
         for edited in (False, True):
             some = [self._runs[key] for key in keys if (self._runs[key].new_form is not None) is edited]
             run_side: RunSide = "old form" if edited and side == "head" else side
-            attempts |= self._fresh(run_side, [runs.new_form or runs.pair for runs in some]) if some else {}
+            attempts |= self._fresh(run_side, [runs.new_form or runs.pair for runs in some])
         for key, attempt in attempts.items():
             runs = self._runs[key]
             known = (*runs.pair.base.attempts, *runs.pair.head.attempts, *runs.base, *runs.head)
@@ -258,7 +260,8 @@ class CaseRuns(Struct):
             elif not runs.head and self.runner.trouble:
                 results[key] = self._finding(key, each, Reason.ERRORS, self.runner.trouble)
             else:
-                longer[key] = Pair.of(runs.pair.base, _with(runs.pair.head, runs.head))
+                more = _numbered([*runs.pair.head.attempts, *runs.head])
+                longer[key] = Pair.of(runs.pair.base, over_attempts(runs.pair.head, more))
         pairs = [*({pair.key: pair for pair in self._pairs} | longer).values()]
         certain = all(each.deterministic for each in entrants.values())
         why = self.runner.why_no_base or NO_RUNS
@@ -331,11 +334,6 @@ def _passes(runs: Sequence[AttemptReport]) -> int:
 def _wavers(runs: _Runs) -> bool:
     """Whether fresh runs of a side differ."""
     return any(len({run.status for run in side if run.status.measured}) > 1 for side in (runs.base, runs.head))
-
-
-def _with(case: CaseReport, fresh: Sequence[AttemptReport]) -> CaseReport:
-    """The case with more runs."""
-    return over_attempts(case, _numbered([*case.attempts, *fresh]))
 
 
 def _numbered(attempts: Sequence[AttemptReport]) -> list[AttemptReport]:

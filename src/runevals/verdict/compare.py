@@ -10,7 +10,6 @@ from runevals.lib.statistics.permutation_test import BlockedTest
 from runevals.records import (
     CaseReport,
     CategoryChange,
-    Change,
     Comparison,
     Finding,
     MetricName,
@@ -80,7 +79,13 @@ def compare_sides(
         metric=metric,
         quarantined=len(same) - len(pairs),
         categories=_categories(same),
-        changes=_changes(sides, _sure_losses(sides, findings)),
+        changes=(
+            *case_changes(pairs, confirmed=_sure_losses(sides, findings)),
+            *(change_of(pair, "quarantined") for pair in same if pair.head.quarantined and pair.regressed),
+            *(change_of(pair, "edited") for pair in sides.matched.both if not pair.same_content),
+            *(one_sided(case, "added") for case in sides.matched.added),
+            *(one_sided(case, "removed") for case in sides.matched.removed),
+        ),
         weakenings=tuple(weakenings(head, base, sides.matched)),
         caveats=tuple(caveats),
         fresh="" if fresh is None else fresh.source,
@@ -113,16 +118,6 @@ def _sure_losses(sides: Sides, findings: Sequence[Finding]) -> Container[int]:
     keys = {each.key for each in lost if each.family == "case"}
     sure = {place for place, pair in enumerate(sides.pairs) if pair.key in keys}
     return sure | significant_alone(sides.pairs) if any(each.family != "case" for each in lost) else sure
-
-
-def _changes(sides: Sides, sure: Container[int]) -> tuple[Change, ...]:
-    return (
-        *case_changes(sides.pairs, confirmed=sure),
-        *(change_of(pair, "quarantined") for pair in sides.same if pair.head.quarantined and pair.regressed),
-        *(change_of(pair, "edited") for pair in sides.matched.both if not pair.same_content),
-        *(one_sided(case, "added") for case in sides.matched.added),
-        *(one_sided(case, "removed") for case in sides.matched.removed),
-    )
 
 
 def _with_numbers(

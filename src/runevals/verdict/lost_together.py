@@ -45,11 +45,11 @@ def _drops(comparison: Comparison, part: Finding) -> Iterator[tuple[Key, float]]
     """What each case of a part that failed, or whose score fell, lost of the part's metric."""
     for change in comparison.of_kind("regressed", "worse"):
         base, head = change.base, change.head
-        if base is not None and head is not None and _is_in(head, part):
+        if base is not None and head is not None and is_in(head, part):
             fell = fmean(base.values) - fmean(head.values)
             yield (change.suite, change.key), fell if part.metric == "share" else change.change == "regressed"
 
 
-def _is_in(case: CaseReport, part: Finding) -> bool:
+def is_in(case: CaseReport, part: Finding) -> bool:
     own = {"whole": "", "suite": case.suite, "category": case.category, "group": case.group}
     return own[part.family] == part.name

@@ -320,7 +320,8 @@ class Plan(Generic[K]):
         before the others, as long as the runs that are left may settle them.
         """
         if self._requests is None:
-            left = {side: self.rules.fresh_runs - self._used(side) for side in SIDES}
+            used = {side: sum(len(case.runs[side]) for case in self._cases.values()) for side in SIDES}
+            left = {side: self.rules.fresh_runs - used[side] for side in SIDES}
             ranked = self._ranked()
             first = [request for case in ranked for request in self._first(case)]
             self._requests = [*_within(first, left)] or [*_within([*self._pairs(ranked, left)], left)]
@@ -332,9 +333,6 @@ class Plan(Generic[K]):
         return {
             key: self._finding(case, is_open=key in open_) for key, case in self._cases.items() if case.admitted
         }
-
-    def _used(self, side: Side) -> int:
-        return sum(len(case.runs[side]) for case in self._cases.values())
 
     @property
     def _level(self) -> float:

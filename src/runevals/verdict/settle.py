@@ -19,7 +19,7 @@ from runevals.verdict.comparability import stale
 from runevals.verdict.compare import compare_sides
 from runevals.verdict.evidence import entrant_of
 from runevals.verdict.findings import FreshEvidence, state_of
-from runevals.verdict.matching import Pair
+from runevals.verdict.matching import Key, Pair
 from runevals.verdict.parts import WHOLE, Place, metric_test, parts_of
 from runevals.verdict.reasons import MEANINGS
 from runevals.verdict.score import pooled
@@ -77,19 +77,28 @@ class Runner(CaseRunner, Protocol):
 
 
 def settled(
-    runner: Runner, base: RunReport, source: str, rule: RegressionRule, *, fresh: bool = False
+    runner: Runner,
+    base: RunReport,
+    source: str,
+    rule: RegressionRule,
+    *,
+    fresh: bool = False,
+    acceptable: Collection[Key] = (),
 ) -> tuple[RunReport, Comparison]:
-    """(the head's scored runs, their comparison with `base`). With `fresh`, the base was measured just now."""
+    """(the head's scored runs, their comparison with `base`). With `fresh`, the base was measured just now.
+
+    `acceptable` are the losses that a reviewer may accept: each other case is decided as if there were none.
+    """
     sides = _rounds(runner, base, rule)
     if sides.head.run.stopped is not None or not runner.can_run:
         return sides.head, compare_sides(sides, source, rule)
-    return sides.head, _Open(runner, sides, source, rule, base_is_fresh=fresh).settled()
+    return sides.head, _Open(runner, sides, source, rule, base_is_fresh=fresh, acceptable=acceptable).settled()
 
 
 def is_open(head: RunReport, base: RunReport, rule: RegressionRule) -> bool:
     """Whether the scored runs leave a question that fresh runs would answer."""
     sides = Sides.of(head, base)
-    look = _Look.at(sides, rule, rounds=head.run.repeat)
+    look = Look.at(sides, rule)
     entrants = (
         entrant_of(pair, deterministic=sides.deterministic, doubts_base=look.doubtful) for pair in sides.pairs
     )
@@ -116,7 +125,7 @@ def _screen(rounds: int) -> float:
     return SCREENS[min(rounds, len(SCREENS)) - 1]
 
 
-class _Look(Struct, frozen=True, kw_only=True):
+class Look(Struct, frozen=True, kw_only=True):
     """What the scored runs say of the whole and the parts: where fresh rounds are needed."""
 
     suspected: Sequence[Finding]  # of the places that look lost
@@ -124,8 +133,8 @@ class _Look(Struct, frozen=True, kw_only=True):
     doubtful: bool  # the base looks worse than it was: it may be of a bad hour
 
     @classmethod
-    def at(cls, sides: Sides, rule: RegressionRule, *, rounds: int) -> _Look:
-        """After so many rounds of the head."""
+    def at(cls, sides: Sides, rule: RegressionRule) -> Look:
+        rounds = max((len(pair.head.attempts) for pair in sides.pairs), default=1)
         tested = parts_of(sides.due, rule, alpha=_screen(rounds))
         gain = min((test.gain_p_value for test in tested.whole.values()), default=1.0)
         lost = {(each.family, each.name) for each in tested.findings if each.state is State.WORSE}
@@ -160,12 +169,13 @@ class _Open(Struct):
     source: str
     rule: RegressionRule
     base_is_fresh: bool
+    acceptable: Collection[Key]
 
     def settled(self) -> Comparison:
         """The comparison after the fresh runs that these questions need."""
         self._renew_base()
         sides, deterministic = self.sides, self.sides.deterministic
-        look = _Look.at(sides, self.rule, rounds=max((len(pair.head.attempts) for pair in sides.pairs), default=1))
+        look = Look.at(sides, self.rule)
         by_case = deterministic and not any(run.graded for case in self.sides.head.cases for run in case.runs[:1])
         answer = _Answer() if by_case else self._answer_to(look)
         if answer.gained is False:  # the stored base was of a bad hour
@@ -178,7 +188,8 @@ class _Open(Struct):
             base_is_commit=self.sides.base.run.uncommitted is None,
             doubts_base=look.doubtful,
             base_is_fresh=self.base_is_fresh,
-            critical_only=not deterministic and state_of(answer.parts) is State.WORSE,
+            acceptable=self.acceptable,
+            critical_only=not (deterministic or self.acceptable) and state_of(answer.parts) is State.WORSE,
         )
         findings = cases.findings(pairs, edited, deterministic=deterministic)
         if by_case and cases.determinism_violated and look.places:  # it is like any other target
@@ -209,7 +220,7 @@ class _Open(Struct):
     def _can_make_rounds(self) -> bool:
         return not self.base_is_fresh and not self.runner.why_no_rounds
 
-    def _answer_to(self, look: _Look) -> _Answer:
+    def _answer_to(self, look: Look) -> _Answer:
         """What fresh rounds of the cases in question say; nothing if none can be made: the scored runs decide."""
         if not look.asks or not self._can_make_rounds:
             return _Answer()
@@ -230,7 +241,7 @@ class _Open(Struct):
             source=rounds.source,
         )
 
-    def _decided(self, look: _Look, rounds: FreshRounds, due: Sequence[Pair]) -> tuple[Finding, ...]:
+    def _decided(self, look: Look, rounds: FreshRounds, due: Sequence[Pair]) -> tuple[Finding, ...]:
         """What fresh rounds find of the whole and the parts that look lost."""
         doubt = self._doubt(rounds)
         findings = parts_of(due, self.rule, only=look.places).findings if look.places else ()

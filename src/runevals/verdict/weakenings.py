@@ -101,16 +101,13 @@ def _weaker(before: CheckResult, after: CheckResult | None, *, was_due: bool) ->
 def passes_with_less(pair: Pair) -> bool:
     """Whether half of the runs that pass now, or more, lack the score of a check that half of the base's have."""
     passing = [attempt for attempt in pair.head.attempts if attempt.status is Outcome.PASSED]
-    if pair.same_checks and all(map(_is_whole, passing)):
+    results = (result for attempt in passing for turn in attempt.turns for result in turn.results)
+    if pair.same_checks and all(result.outcome.measured for result in results):
         return False  # nearly always
     scored = [_scored(attempt) for attempt in pair.base.attempts if attempt.status.measured]
     counts = Counter(check for checks in scored for check in checks)
     needed = {check for check, count in counts.items() if 2 * count >= len(scored)}
     return 2 * sum(not needed <= _scored(attempt) for attempt in passing) >= max(1, len(passing))
-
-
-def _is_whole(attempt: AttemptReport) -> bool:
-    return all(result.outcome.measured for turn in attempt.turns for result in turn.results)
 
 
 def _scored(attempt: AttemptReport) -> frozenset[tuple[int, str]]:

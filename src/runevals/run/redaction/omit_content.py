@@ -8,7 +8,6 @@ import json
 from msgspec.structs import replace
 
 from runevals.records import (
-    AttemptReport,
     CaseReport,
     CheckResult,
     RunReport,
@@ -30,12 +29,10 @@ def without_content(report: RunReport, content: Content) -> RunReport:
 
 
 def _case(case: CaseReport, content: Content) -> CaseReport:
-    attempts = tuple(_attempt(attempt, content) for attempt in case.attempts)
+    attempts = tuple(
+        replace(attempt, turns=tuple(_turn(turn, content) for turn in attempt.turns)) for attempt in case.attempts
+    )
     return replace(case, name=case.key, notes=None, attempts=attempts)
-
-
-def _attempt(attempt: AttemptReport, content: Content) -> AttemptReport:
-    return replace(attempt, turns=tuple(_turn(turn, content) for turn in attempt.turns))
 
 
 def _turn(turn: TurnReport, content: Content) -> TurnReport:
