@@ -172,6 +172,16 @@ def test_a_folder_with_results_of_several_suites_is_the_base_of_all(named, store
     assert values == ({"a": (1.0,), "b": (1.0,)} if deterministic else {"a": (1.0, 0.0, 0.0), "b": (1.0,)})
 
 
+def test_a_folder_with_results_of_parts_of_a_suite_is_the_base_of_all_its_cases(named, store):
+    store("chat.json", {"a": "p", "b": "f"})
+    store("chat-before.json", {"a": "f", "b": "p"}, 1)
+    store("rag.json", {"c": "f"}, 2)
+    folder = store("rag-before.json", {"b": "p", "c": "p", "d": "p"}, 3).parent
+    found, _ = read_baseline(named(folder))
+    values = {one.key: one.values for one in found.report.cases}
+    assert values == {"a": (1.0, 0.0), "b": (0.0, 1.0, 1.0), "c": (0.0,), "d": (1.0,)}
+
+
 def test_an_empty_folder_is_told(named, tmp_path):
     with pytest.raises(InvalidSettings, match="holds no results document"):
         read_baseline(named(tmp_path))

@@ -167,17 +167,17 @@ def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[B
     alike = [run for name, run in others.items() if reasons[name] is None]
     again, report = list[RunReport](), newest
     if not newest.run.target.deterministic:  # whose same answers again would say nothing new
-        own = {case.suite for case in newest.cases}
-        again = [run for run in alike if any(case.suite in own for case in run.cases)][: MOST_RUNS - 1]
+        own = {(case.suite, case.key) for case in newest.cases}
+        again = [run for run in alike if any((case.suite, case.key) in own for case in run.cases)][: MOST_RUNS - 1]
         report = pooled(newest, again)
     source = _source(folder.name, newest) + phrase(len(again), " and {} like it")
-    return Baseline(report=_with_other_suites(report, alike), source=source), (*notices, *_left_out(reasons))
+    return Baseline(report=_with_other_cases(report, alike), source=source), (*notices, *_left_out(reasons))
 
 
-def _with_other_suites(report: RunReport, others: Sequence[RunReport]) -> RunReport:
-    """With the suites that only other runs have, such as those of other projects: the newest results of each."""
-    newest = {case.suite: run for run in (*reversed(others), report) for case in run.cases}
-    more = [case for run in others for case in run.cases if newest[case.suite] is run]
+def _with_other_cases(report: RunReport, others: Sequence[RunReport]) -> RunReport:
+    """With the cases that only other runs have, such as those of other suites: the newest results of each."""
+    newest = {(case.suite, case.key): run for run in (*reversed(others), report) for case in run.cases}
+    more = [case for run in others for case in run.cases if newest[case.suite, case.key] is run]
     return run_report(report.run, [*report.cases, *more], complete=report.complete) if more else report
 
 
