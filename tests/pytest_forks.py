@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 
@@ -35,10 +36,13 @@ def _serve() -> None:
     # What the plugin loads when it is used, not the plugin: pytest imports and rewrites that itself.
     import execnet  # noqa: F401
     import pytest
+    from _pytest.config import default_plugins
 
     import runevals.cli
     import runevals.run.recorded_tests  # noqa: F401
 
+    for name in default_plugins:
+        import_module(f"_pytest.{name}")
     gc.freeze()
     for line in sys.stdin:
         words, folder, environment, output = json.loads(line)
