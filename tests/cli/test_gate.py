@@ -393,6 +393,21 @@ def test_a_base_of_one_of_several_projects_is_compared_with_that_project(project
     ended(code, expected, out + err, told)
 
 
+def test_a_service_that_did_not_run_is_no_pass(project, runevals):
+    """Its results are missing; those of the others have more than 80 % of the cases."""
+    tests = {"billing": 20, "search": 6, "support": 5}
+    for side, services in (("main", tests), ("reports", {**tests, "support": 0})):
+        for name, count in services.items():
+            cases = "".join(f'<testcase classname="{name}" name="t{n}"/>' for n in range(count))
+            if count:
+                project.write(f"{side}/{name}/junit.xml", f'<testsuite name="pytest">{cases}</testsuite>')
+    code, out, _ = runevals("gate", "reports", "--baseline", "main")
+    ended(code, 3, out, "there is no result of support/junit.xml", "5 cases removed")
+    runevals("accept", "--all", "--reason", "the service is gone")
+    accepted = (project.path / "runevals.accepted.yaml").read_text(encoding="utf-8")
+    assert accepted.count("removed") == 5
+
+
 def test_a_test_that_two_projects_lost_can_be_accepted_of_one(repository, runevals):
     test = '<testsuite name="s"><testcase classname="a" name="t">{}</testcase></testsuite>'
     for name in ("search", "support"):

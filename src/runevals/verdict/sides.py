@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from runevals.lib.text.numbers import phrase, plural
+from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import RunReport
 from runevals.verdict.comparability import both_deterministic, judges_differ, other_target, without_judge
 from runevals.verdict.matching import MatchedRuns, Pair, match, was_due
@@ -57,6 +57,12 @@ class Sides(Struct, frozen=True):
         return [pair for pair in self.pairs if pair.measured]
 
     @property
+    def _files_gone(self) -> set[str]:
+        """Files of another tool's results with no case that is here, too: what did not run leaves no file."""
+        removed = {case.file for case in self.matched.removed}
+        return removed - {pair.base.file for pair in self.matched.both} if self.base.run.of_tool else set()
+
+    @property
     def edited(self) -> list[Pair]:
         """The cases of which both forms are run on the head: what the base measured, and the change edited.
 
@@ -73,7 +79,7 @@ class Sides(Struct, frozen=True):
         return [pair for pair in (*edited, *self.judged) if pair.before.passes and not pair.head.quarantined]
 
     def too_few(self, settled: frozenset[tuple[str, str]] = frozenset()) -> str:
-        """Why too few cases can be compared: under 80 % of a suite's; else empty.
+        """Why too few cases can be compared: under 80 % of a suite's, or none of a file of results; else empty.
 
         A case counts if the same judge checked it on both sides, and if its old form was run (`settled`). One that
         passes without the score of a check does not.
@@ -93,7 +99,8 @@ class Sides(Struct, frozen=True):
         left = Counter(pair.base.suite for pair in usable if pair.before.due)
         suite = next((suite for suite, cases in due.items() if left[suite] < MIN_SHARED * cases), None)
         if suite is None:
-            return ""
+            gone = ("/".join(file.split("/")[-2:]) for file in sorted(self._files_gone))
+            return phrase(short_list([*gone]), "there is no result of {}, of which the base has some: did it run?")
         where = f" in {suite}" if len(due) > 1 else ""
         judge = phrase(self.judged, ", or two judges scored them (judge both sides again: compare --rejudge)")
         return (
