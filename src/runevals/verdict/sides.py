@@ -57,12 +57,6 @@ class Sides(Struct, frozen=True):
         return [pair for pair in self.pairs if pair.measured]
 
     @property
-    def _files_gone(self) -> set[str]:
-        """Files of another tool's results with no case that is here, too: what did not run leaves no file."""
-        removed = {case.file for case in self.matched.removed}
-        return removed - {pair.base.file for pair in self.matched.both} if self.base.run.of_tool else set()
-
-    @property
     def edited(self) -> list[Pair]:
         """The cases of which both forms are run on the head: what the base measured, and the change edited.
 
@@ -99,8 +93,10 @@ class Sides(Struct, frozen=True):
         left = Counter(pair.base.suite for pair in usable if pair.before.due)
         suite = next((suite for suite, cases in due.items() if left[suite] < MIN_SHARED * cases), None)
         if suite is None:
-            gone = ("/".join(file.split("/")[-2:]) for file in sorted(self._files_gone))
-            return phrase(short_list([*gone]), "there is no result of {}, of which the base has some: did it run?")
+            removed = {case.file for case in self.matched.removed} if self.base.run.of_tool else set()
+            gone = sorted(removed - {pair.base.file for pair in self.matched.both})  # what did not run has no file
+            names = short_list(["/".join(file.split("/")[-2:]) for file in gone])
+            return phrase(names, "there is no result of {}, of which the base has some: did it run?")
         where = f" in {suite}" if len(due) > 1 else ""
         judge = phrase(self.judged, ", or two judges scored them (judge both sides again: compare --rejudge)")
         return (

@@ -13,6 +13,7 @@ import pytest
 from runevals.imports.results import FORMATS, SUFFIXES, read_results
 from runevals.imports.results.opened import read_opened
 from runevals.imports.results.records import ImportedAttempt, ImportedRun
+from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument
 from runevals.records.rules import Reading
 
@@ -129,6 +130,21 @@ def test_the_cases_of_several_models_are_apart(tmp_path):
     assert {len(case.attempts) for case in found.cases} == {1}
     again = read_results([of_model(tmp_path, "a", {3}), of_model(tmp_path, "a", {3}, "again")])
     assert {(case.suite, len(case.attempts)) for case in again.cases} == {("t", 2)}
+
+
+@pytest.mark.parametrize("names", [("1-main", "2-change"), ("2-main", "1-change")], ids=str)
+def test_what_a_folder_keeps_of_an_older_commit_is_no_run_of_the_newer(tmp_path, names):
+    """A case that is dead now would be one that passes in one run of two."""
+    for name, commit, lost in zip(names, ("aaa", "bbb"), (set(), {3}), strict=True):
+        path = of_model(tmp_path, "a", lost, name)
+        log = json.loads(path.read_text())
+        day = {"aaa": 28, "bbb": 29}[commit]
+        log["eval"] |= {"revision": {"commit": commit}, "created": f"2026-11-{day}T08:00:00+00:00"}
+        path.write_text(json.dumps(log))
+    found = read_results([tmp_path])
+    outcomes = {case.key: [one.turn.results[0].outcome for one in case.attempts] for case in found.cases}
+    assert (len(outcomes), outcomes["3"]) == (9, [Outcome.FAILED])
+    assert [notice.partition(" of ")[0] for notice in found.notices] == ["left out"]
 
 
 def test_a_scorer_of_inspect_that_gives_words_is_named_and_not_compared(tmp_path):

@@ -16,7 +16,7 @@ from runevals.imports.results.promptfoo import LINES, PROMPTFOO
 from runevals.imports.results.records import ImportedCase, ImportedRun, joined
 from runevals.imports.results.skill_creator import BENCHMARK, GRADING, is_summary
 from runevals.imports.results.tools import AGENTV, HARBOR, PYDANTIC_EVALS, VALLY, WAZA
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.records.errors import InvalidDocument
 from runevals.records.rules import AS_IT_SAYS, Reading
 
@@ -162,6 +162,7 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
     """
     if len(runs) == 1:
         return replace(runs[0], stopped=_why_stopped(runs, runs[0].cases))
+    runs = [*_of_newest_commit(runs)]
     owners = [*zip(runs, _owners(runs), strict=True)]
     of_case: dict[tuple[str, str], set[str]] = {}
     for run, owner in owners:
@@ -188,6 +189,16 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
         notices=tuple(notices),
         stopped=_why_stopped(runs, cases),
     )
+
+
+def _of_newest_commit(runs: Sequence[ImportedRun]) -> Iterator[ImportedRun]:
+    """The runs without what a newer commit has, too: a folder may keep the results of older ones."""
+    by_time = sorted(runs, key=lambda run: str(run.started_at))
+    newest = {(case.suite, case.key): run.commit for run in by_time for case in run.cases}
+    for run in runs:
+        cases = tuple(case for case in run.cases if newest[case.suite, case.key] == run.commit)
+        older = phrase(len(run.cases) - len(cases), f"left out of {run.path}, as of an older commit: {{}} cases")
+        yield replace(run, cases=cases, notices=tuple(filter(None, (*run.notices, older))))
 
 
 def _why_stopped(runs: Sequence[ImportedRun], cases: Sequence[ImportedCase]) -> str:

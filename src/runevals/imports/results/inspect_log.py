@@ -55,6 +55,7 @@ def read(file: OpenedResults) -> ImportedRun:
     return replace(
         run,
         duration_s=max(0.0, took),
+        commit=log["eval"]["revision"]["commit"].text_or_none,
         notices=(*run.notices, *filter(notices.get, notices)),
         stopped=_stopped(log),
     )

@@ -57,6 +57,7 @@ class ImportedRun(Struct, frozen=True, kw_only=True):
     duration_s: float = 0.0
     notices: tuple[str, ...] = ()
     stopped: str = ""
+    commit: str | None = None  # of the code that was run, if the tool says it
     counted: int = 0  # how many attempts there are in all files together, as this one says
 
 

@@ -73,11 +73,10 @@ def _promise(settings: Settings) -> bool | None:
 
 def _judges(settings: Settings) -> list[JudgeSettings]:
     """The judges, each with the replies that its file has."""
-    return [replace(judge, recorded=_replies(judge)) for judge in settings.judges]
-
-
-def _replies(judge: JudgeSettings) -> str | None:
-    return judge.recorded or (None if judge.path is None else read_text(judge.path, judge.path.name))
+    return [
+        replace(judge, recorded=judge.recorded or (judge.path and read_text(judge.path, judge.path.name)))
+        for judge in settings.judges
+    ]
 
 
 def with_filters_of(report: RunReport, request: RunRequest) -> RunRequest:

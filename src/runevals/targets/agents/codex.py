@@ -44,7 +44,8 @@ class _Reader(Reader):
                 self.called(item["id"], name, arguments)
             if completed:
                 ok = item.get("status") in (None, "completed") and item.get("exit_code") in (None, 0)
-                self.returned(item["id"], _output(item), ok=ok)
+                output = item.get("aggregated_output", item.get("result") or item.get("error"))
+                self.returned(item["id"], output, ok=ok)
                 if item.get("status") == "declined":
                     self.refuse(item["id"])
         elif completed and item["type"] == "agent_message":
@@ -64,11 +65,6 @@ def _call(item: Event) -> tuple[str, object] | None:
             return "web_search", {"query": item.get("query")}
         case _:
             return None
-
-
-def _output(item: Event) -> object:
-    error = item.get("error")
-    return item.get("aggregated_output") if item["type"] == "command_execution" else item.get("result") or error
 
 
 class Codex(Agent):
