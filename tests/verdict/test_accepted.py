@@ -170,15 +170,17 @@ def test_the_headline_says_how_many_by_whom_and_why(heads, reasons, headline):
     assert acceptance_headline(Acceptance(by="ana", losses=losses)) == headline
 
 
-@pytest.mark.parametrize("edited", [False, True])
-def test_what_is_not_known_of_a_case_that_failed_can_be_accepted_and_what_was_not_measured_cannot(edited):
+@pytest.mark.parametrize(
+    ("edited", "why"), [(False, Reason.BUDGET), (True, Reason.BUDGET), (True, Reason.OLD_FORM)]
+)
+def test_what_is_not_known_of_a_case_that_failed_can_be_accepted_and_what_was_not_measured_cannot(edited, why):
     form = {"fingerprint": "another"} if edited else {}
     base = report(dict.fromkeys("abc", "p"))
     head = report([case("a", "f", **form), case("b", "e", **form), case("c", "p")])
     suite = head.cases[0].suite
     findings = [
         Finding(family="case", suite=suite, name=name, state=State.NOT_KNOWN, reason=reason, edited=edited)
-        for name, reason in (("a", Reason.BUDGET), ("b", Reason.ERRORS))
+        for name, reason in (("a", why), ("b", Reason.ERRORS))
     ]
     comparison = replace(compare(head, base, "base.json"), findings=tuple(findings), state=State.NOT_KNOWN)
     assert [loss.case for loss in lost_cases(conclusion_of(head, comparison, GateRules()))] == ["a"]

@@ -9,7 +9,7 @@ from runevals.records import CaseReport, Comparison, Finding, GateResult, GateSt
 from runevals.verdict.matching import Key
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
-_NO_RUNS = (Reason.ERRORS, Reason.UNMEASURED, Reason.OLD_FORM)
+_NO_RUNS = (Reason.ERRORS, Reason.UNMEASURED)
 LEAST_PART = 0.5  # of the fall of a score: what fell less is as much by chance
 
 

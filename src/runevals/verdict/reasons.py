@@ -50,7 +50,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
     Reason.OLD_FORM: Meaning(
         State.NOT_KNOWN,
         "edited, and the old form could not be run",
-        "edit it in a change of its own, or run with the base's commit here: `--base REF`",
+        "edit it in a change of its own, accept it, or run with the base's commit here: `--base REF`",
     ),
     Reason.BASE_FILES: Meaning(
         State.NOT_KNOWN,
