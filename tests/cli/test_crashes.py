@@ -90,3 +90,19 @@ def test_what_cannot_be_loaded_names_its_line_too(repository, bot, runevals, fil
 def test_a_crash_outside_the_repository_is_no_line_to_fix(bot, runevals):
     code, out, err = runevals(*RUN, "command:python -c 'import json; json.loads(str())'")
     ended(code, 3, out + err, "JSONDecodeError", without=["Fix ", "decoder.py"])
+
+
+def test_a_variable_of_the_job_that_a_changes_program_is_not_given_is_named_with_its_setting(
+    repository, bot, runevals, monkeypatch
+):
+    bot(bot="import os\n\ndef answer(prompt):\n    return os.environ['BOT_KEY']\n")
+    commit(repository, {})
+    monkeypatch.setenv("BOT_KEY", "sk-abc123456789")
+    monkeypatch.setenv("CI", "true")
+    target = "python:../bots/bot.py:answer"
+    told = "BOT_KEY is withheld from it: put it into target.env, on the default branch first, or"
+    code, out, err = runevals(*RUN, target)
+    ended(code, 3, out + err, told, "Check the key", without=["Fix "])
+    monkeypatch.setenv("RUNEVALS_API_KEY_ENV", "BOT_KEY")
+    code, out, err = runevals(*RUN, target)
+    assert "is withheld" not in out + err

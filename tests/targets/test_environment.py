@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from runevals.targets.environment import bare, cleaned
+import pytest
+
+from runevals.targets.environment import bare, cleaned, lack
 
 JOB = {
     "PATH": "/bin",
@@ -33,3 +35,25 @@ def test_a_program_under_test_is_given_all_but_the_tokens_of_the_job():
 
 def test_any_other_program_is_given_what_it_needs_to_run():
     assert bare(JOB).keys() == {"PATH", "LC_ALL", "https_proxy"}
+
+
+@pytest.mark.parametrize(
+    ("error", "begins"),
+    [
+        (
+            "KeyError: 'MINE' (bot.py:5)",
+            "MINE is withheld from it: put it into target.env,",
+        ),
+        ("set HOME or DATABASE_TOKEN", "DATABASE_TOKEN is not set here: set it"),
+        ("KeyError: 'EMPTY_KEY'", "EMPTY_KEY is not set here: set it"),
+        ("OPENAI_API_KEY is wrong", ""),
+        ("no GITHUB_ENV, and no GITHUB_STATE", ""),
+        ("HTTP_ERROR in MINES", ""),
+    ],
+    ids=["withheld", "not set", "empty", "given", "the job's own", "no variable"],
+)
+def test_an_error_that_names_a_variable_which_the_program_lacks_says_what_to_do(error, begins):
+    job = {**JOB, "EMPTY_KEY": ""}
+    text = lack(error, job, cleaned(job, ["OPENAI_API_KEY"]))
+    assert text.startswith(f"{error}; {begins}" if begins else "")
+    assert bool(text) == bool(begins)

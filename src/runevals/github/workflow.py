@@ -112,7 +112,8 @@ def _run(projects: Mapping[str, Settings], variables: Iterable[str]) -> str:
         inputs.append("require_credentials: true # a fork's change has no keys: it fails until it is measured")
     passed_on = [f"  {name}: ${{{{ {'secrets' if is_secret(name) else 'vars'}.{name} }}}}" for name in names]
     step = ["with:", *(f"  {line}" for line in inputs)] if inputs else []
-    step += ["env:", *passed_on] if names else ["# env: what your program needs, such as", f"# {_A_KEY}"]
+    example = ["# env: what your program needs and `target.env` names, such as", f"# {_A_KEY}"]
+    step += ["env:", *passed_on] if names else example
     before = dict.fromkeys(map(_installs, projects.values()))
     return "".join([*before, _ACTION, *(f"        {line}\n" for line in step)])
 

@@ -86,6 +86,10 @@ class TargetRefused(ExternalError):
     """The target rejects us altogether; more calls would only burn the suite."""
 
 
+class KeyRefused(TargetRefused):
+    """It refuses or lacks a key, as that of any other commit would in this environment."""
+
+
 class JudgeRefused(ExternalError):
     """The judge rejects us altogether."""
 

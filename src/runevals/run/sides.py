@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from runevals.lib.parsing.source import lies_inside
 from runevals.lib.text.numbers import plural
 from runevals.records import FRESH, Case, RunReport
-from runevals.records.errors import ExternalError, InvalidSettings, NoSuiteFound
+from runevals.records.errors import ExternalError, InvalidSettings, KeyRefused, NoSuiteFound
 from runevals.records.rules import Selection
 from runevals.repository import git
 from runevals.repository.git_changes import renamed_files
 from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, require_in_base
-from runevals.run.baseline.prepare import WORKTREE_HAS, prepare
+from runevals.run.baseline.prepare import KEY_NEEDED, WORKTREE_HAS, prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
@@ -181,7 +181,8 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
                 report = measure(base, request.progress(base, phase="base"))
             require_measured(report)
         except ExternalError as error:
-            raise ExternalError(f"{error}; {WORKTREE_HAS}") from error
+            hint = KEY_NEEDED if isinstance(error, KeyRefused) else WORKTREE_HAS
+            raise ExternalError(f"{error}; {hint}") from error
     return Baseline(report=report, source=f"{FRESH} {commit[:7]}", fresh=True)
 
 

@@ -21,6 +21,7 @@ from runevals.records.errors import InvalidSettings
 from runevals.repository import git
 from runevals.settings.judge import JUDGE_URL
 from runevals.settings.words import judge_words, target_words
+from runevals.targets.environment import API_KEY_ENV
 from runevals.targets.kinds import kind_of
 from runevals.targets.reach import (
     ANY,
@@ -34,7 +35,6 @@ from runevals.targets.reach import (
     plain,
 )
 
-API_KEY_ENV = "RUNEVALS_API_KEY_ENV"  # more names of variables, separated by commas; only the workflow sets it
 _BARE = ("host", "program")  # without a key and a variable they may be the change's own
 _NAMED_BY = {  # the variable by which a workflow names the address
     **dict.fromkeys(("target.url", "target.headers"), URL_VARIABLE),

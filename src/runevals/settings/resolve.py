@@ -215,6 +215,9 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     if of_change is None:
         of_change = may_be_change(raw.environment, has_base=base_side is not None)
     granted = _granted(endpoints) if of_change else None
+    against = values["against"]  # besides the base: of one of several targets that runs alone, no other target
+    source, beside = values["baseline"], str(endpoints.folder("baseline") / (values["baseline"] or ""))
+    alone = against in targets.known and not targets.several
     variables = program_variables(endpoints.values["target"], granted)
     fetching = effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})
     settings = Settings(
@@ -253,11 +256,11 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         compare=_record(
             CompareSettings,
             values,
-            baseline=_baseline(values["baseline"], endpoints.folder("baseline")),
+            baseline=None if source in (None, "none") else baseline_address(source, "baseline: ") or beside,
             baseline_named=not endpoints.is_in_file("baseline"),
             reading=Reading(columns=values["columns"]),
             mark=mark,
-            against=_against(values["against"], targets),
+            against=None if against == "none" or alone else against,
             changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
             changed_cases=values["changed_only"] == "cases",
             depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
@@ -383,11 +386,6 @@ def _targets(raw: RawSettings, file: SettingsFile) -> TargetChoice:
 def _option(name: str, raw: RawSettings) -> object:
     """The value of a setting that an option, an input or a variable sets; None if none does."""
     return _from_strings(BY_NAME[name], raw)[0]
-
-
-def _against(value: str | None, targets: TargetChoice) -> str | None:
-    """What to compare with besides the base; of one of several targets that runs alone, no other target."""
-    return None if value == "none" or (value in targets.known and not targets.several) else value
 
 
 def _source_of(name: str, origins: Mapping[str, str], file: SettingsFile) -> str:
@@ -526,10 +524,3 @@ def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: 
         )
         for path in paths
     )
-
-
-def _baseline(value: str | None, base: Path) -> str | None:
-    """Its address, or its path. Raises InvalidSettings for an address that is not one of the web or a bucket."""
-    if value is None or value == "none":
-        return None
-    return baseline_address(value, "baseline: ") or str(base / value)

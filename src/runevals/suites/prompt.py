@@ -105,7 +105,8 @@ def _of_suite(
         return  # the other formats require a prompt
     for case in filter(runs, suite.cases):
         if template is None:
-            problem = _without_template(case)
+            reason = "has variables and no prompt: name their prompt template with target.prompt_file"
+            problem = iter([] if case.turns[0].prompt else [("", f"case '{case.key}' {reason}")])
         elif suite.dialect in _OTHER_PROMPTS:
             reason = f"this suite {_OTHER_PROMPTS[suite.dialect]}: run it without target.prompt_file"
             problem = iter([("", reason)])
@@ -122,14 +123,6 @@ def _of_suite(
 def variables_of(template: PromptTemplate) -> tuple[str, ...]:
     """The variables that a template uses, in order, each once."""
     return tuple(dict.fromkeys(name for message in template.messages for name in variables_in(message.content)))
-
-
-def _without_template(case: Case) -> Iterator[tuple[str, str]]:
-    if not case.turns[0].prompt:
-        message = (
-            f"case '{case.key}' has variables and no prompt: name their prompt template with target.prompt_file"
-        )
-        yield "", message
 
 
 def _complaints(case: Case, values: Mapping[str, str], template: PromptTemplate) -> Iterator[tuple[str, str]]:

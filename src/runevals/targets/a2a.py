@@ -14,9 +14,8 @@ from runevals.records import Conversation, ModelIdentity, Problem, Response
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.records.traits import Traits
 from runevals.targets import Target
-from runevals.targets.chat_settings import host_of
+from runevals.targets.chat_settings import host_of, unanswered
 from runevals.targets.kind import NOT_SENT, Making, refusing
-from runevals.targets.program_report import failed
 from runevals.targets.web import WebTargetSettings
 
 if TYPE_CHECKING:
@@ -64,9 +63,7 @@ class A2ATarget:
             reply = self._send(conversation.prompt, context_id, task_id)
             reply = self._await_end(reply, start + self._timeout_s)
         except CallFailed as error:
-            if error.refused:
-                raise TargetRefused(f"the target refuses every call: {error}") from error
-            return failed(f"target_{error.kind}", str(error))
+            return unanswered(error)
         problem = _problem(reply, self._timeout_s)
         if problem is not None:
             return Response(problem=problem)

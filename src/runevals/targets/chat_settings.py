@@ -12,13 +12,15 @@ from runevals.lib.ci import in_ci
 from runevals.models.chat.providers import PROVIDERS, Api, address, azure_address
 from runevals.models.http.exchanges import EXCHANGES
 from runevals.models.http.origin import OPENAI_URL, origin_of
+from runevals.records import Response
 from runevals.records.diagnosis import Diagnosis, good, missing
-from runevals.records.errors import COULD_NOT_MEASURE, USAGE_ERROR, InvalidSettings
+from runevals.records.errors import COULD_NOT_MEASURE, USAGE_ERROR, InvalidSettings, KeyRefused, TargetRefused
+from runevals.targets.program_report import failed
 
 if TYPE_CHECKING:
     from runevals.models.chat.chat import Chat
     from runevals.models.http.key import Key
-    from runevals.models.http.throttle import Throttles
+    from runevals.models.http.throttle import CallFailed, Throttles
 
 DEFAULT_TIMEOUT_S = 120.0
 
@@ -215,3 +217,11 @@ def _key_source(settings: ModelSettings, environment: Mapping[str, str]) -> str:
         return "the identity of this job"
     name = settings.api_key_env
     return f"the key in {name}" if environment.get(name) else f"no key: {name} is not set"
+
+
+def unanswered(error: CallFailed) -> Response:
+    """The response to a failed call. Raises TargetRefused if every other call would fail, too."""
+    if error.refused:
+        refusal = KeyRefused if error.kind == "auth" else TargetRefused
+        raise refusal(f"the target refuses every call: {error}") from error
+    return failed(f"target_{error.kind}", str(error))

@@ -128,8 +128,7 @@ class CommandTarget:
             return read_whole(reader, bytes(talk.out), latency_s, exit_code=talk.exit_code)
         if talk.exit_code != 0:
             instead = what_to_use() if talk.exit_code == NO_SUCH_PROGRAM else ""
-            reason = f"the command {talk.failure}{instead}"
-            return failed("target_failed", reason)
+            return failed("target_failed", f"the command {talk.failure}{instead}")
         return _read(bytes(talk.out), latency_s)
 
     def identity(self) -> ModelIdentity:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 
-from runevals.lib.text.secret_variables import JOB_TOKENS
+from runevals.lib.text.secret_variables import JOB_TOKENS, SECRET_NAMES
 from runevals.lib.text.secrets import remembered
 from runevals.programs.loopback import LOOPBACK
 
+API_KEY_ENV = "RUNEVALS_API_KEY_ENV"  # more names of variables, separated by commas; only the workflow sets it
 _OURS_OR_THE_RUNNERS = ("INPUT_", "ACTIONS_", "RUNEVALS_")
 _TOKENS = JOB_TOKENS | {"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
 _HELD_BACK = _TOKENS | {"GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}
+_NAME = re.compile(r"\b[A-Z][A-Z0-9_]+\b")  # of a variable, in a text
 _JOBS_OWN = ("ghs_", "glcbt-")  # how the tokens begin that GitHub and GitLab make for a job
 
 
@@ -61,6 +64,17 @@ def cleaned(environment: Mapping[str, str], names: Collection[str] | None = None
         and not name.startswith(_OURS_OR_THE_RUNNERS)
         and not is_token(value, tokens)
     }
+
+
+def lack(error: str, environment: Mapping[str, str], has: Mapping[str, str]) -> str:
+    """The error of a program, if it names a variable of `environment` or a key that it has not; else empty."""
+    for name in (name for name in _NAME.findall(error) if not has.get(name)):
+        if cleaned(environment).get(name):
+            put = f"put it into target.env, on the default branch first, or {API_KEY_ENV}={name} into the workflow"
+            return f"{error}; {name} is withheld from it: {put}"
+        if name.endswith(SECRET_NAMES):
+            return f"{error}; {name} is not set here: set it if the program reads it"
+    return ""
 
 
 def job_tokens(environment: Mapping[str, str]) -> frozenset[str]:

@@ -13,10 +13,9 @@ from runevals.lib.parsing.strict_json import refuse_constant
 from runevals.models.http.endpoint import DEFAULT_PICK
 from runevals.models.http.throttle import CallFailed
 from runevals.records import Conversation, ModelIdentity, Response
-from runevals.records.errors import TargetRefused
 from runevals.records.traits import Traits
 from runevals.targets import Target
-from runevals.targets.chat_settings import host_of
+from runevals.targets.chat_settings import host_of, unanswered
 from runevals.targets.command import request_of
 from runevals.targets.json_endpoint import JsonEndpoint, excerpt
 from runevals.targets.kind import Making
@@ -49,9 +48,7 @@ class HttpTarget:
         try:
             content, latency_s = self._endpoint.ask(values)
         except CallFailed as error:
-            if error.refused:
-                raise TargetRefused(f"the target refuses every call: {error}") from error
-            return failed(f"target_{error.kind}", str(error))
+            return unanswered(error)
         try:
             reply = json.loads(content, parse_constant=refuse_constant)
         except (ValueError, RecursionError):

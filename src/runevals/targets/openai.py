@@ -22,10 +22,9 @@ from runevals.models.chat.reply import ChatReply
 from runevals.programs.mcp_servers import Server, ServerFailed, StdioServer
 from runevals.records import AND, Conversation, Delivery, ModelIdentity, Response, ToolCall
 from runevals.records.diagnosis import Diagnosis
-from runevals.records.errors import TargetRefused
 from runevals.records.traits import Traits
 from runevals.targets import Target
-from runevals.targets.chat_settings import base_url, chat_of, diagnosis_of
+from runevals.targets.chat_settings import base_url, chat_of, diagnosis_of, unanswered
 from runevals.targets.environment import bare
 from runevals.targets.kind import NOT_STARTED, Making, Section, TargetSettings
 from runevals.targets.mcp_tools import McpTools
@@ -86,12 +85,9 @@ class OpenAITarget:
         try:
             return self._converse(messages, conversation)
         except ParameterRefused as error:
-            message = f"the endpoint refuses the parameter '{error.parameter}': {error}"
-            return failed("target_failed", message)
+            return failed("target_failed", f"the endpoint refuses the parameter '{error.parameter}': {error}")
         except ChatFailed as error:
-            if error.refused:
-                raise TargetRefused(f"the target refuses every call: {error}") from error
-            return failed(f"target_{error.kind}", str(error))
+            return unanswered(error)
 
     def _converse(self, messages: list[Mapping[str, object]], conversation: Conversation) -> Response:
         """Completions until the model calls no more tools. Raises ChatFailed, ParameterRefused."""

@@ -67,8 +67,7 @@ class _Guarded(TargetAround):
         except RunevalsError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a package does
-            problem = Problem(code="target_failed", message=f"{type(error).__name__}: {error}")
-            return Response(problem=problem)
+            return Response(problem=Problem(code="target_failed", message=f"{type(error).__name__}: {error}"))
 
 
 def _plugin(written: Written) -> Iterator[Reach]:

@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
-from runevals.targets import Target
+from msgspec.structs import replace
+
+from runevals.records import Conversation, Problem, Response
+from runevals.records.errors import KeyRefused, TargetRefused
+from runevals.targets import Target, TargetAround
+from runevals.targets.environment import cleaned, lack
 from runevals.targets.kind import NOT_TAKEN, Making, Section, TargetSettings
+
+
+class SaysItsLack(TargetAround):
+    """A program whose error says which variable it lacks, if it names one: a failure of its key."""
+
+    def __init__(self, target: Target, environment: Mapping[str, str], has: Mapping[str, str]) -> None:
+        super().__init__(target)
+        self._variables = environment, has
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The program's. Raises TargetRefused."""
+        try:
+            response = self._target.answer(conversation)
+        except TargetRefused as refused:
+            if text := lack(str(refused), *self._variables):
+                raise KeyRefused(text) from refused
+            raise
+        text = "" if response.problem is None else lack(response.problem.message, *self._variables)
+        return replace(response, problem=Problem(code="target_auth", message=text)) if text else response
 
 
 class ProgramSettings(TargetSettings, frozen=True, kw_only=True):
@@ -24,7 +49,8 @@ class ProgramSettings(TargetSettings, frozen=True, kw_only=True):
 
     def build(self, making: Making) -> Target:
         """The target, with the evidence of its trace."""
-        target = self.start(making)
+        has = cleaned(making.environment, self.variables)
+        target = SaysItsLack(self.start(making), making.environment, has)
         if self.trace is None:
             return target
         from runevals.targets.traced import TracedTarget

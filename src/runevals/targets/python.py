@@ -21,7 +21,7 @@ from runevals.programs.exchange import MAX_OUTPUT_BYTES
 from runevals.programs.line_process import AnswerTooLarge, LineProcess, ProcessDied
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.diagnosis import Diagnosis, missing, neither
-from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings, TargetRefused
+from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings, KeyRefused, TargetRefused
 from runevals.records.traits import Traits
 from runevals.targets import Target
 from runevals.targets.command import request_of
@@ -174,7 +174,6 @@ class PythonTarget:
     def _start_worker(self, env: Mapping[str, str]) -> LineProcess:
         script = str(Path(__file__).with_name("python_worker.py"))
         limit_s = max(LEAST_START_S, self._timeout_s)
-        cannot = f"the python target {self._function} cannot be started"
         try:
             return LineProcess(
                 [self._interpreter, "-u", "-c", _RUN, script, self._function],
@@ -184,16 +183,12 @@ class PythonTarget:
                 start_timeout_s=limit_s,
             )
         except TimeoutError:
-            message = (
-                f"it was not imported within {limit_s:g} s; lower `concurrency`, or raise the target's timeout_s"
-            )
-            raise TargetRefused(f"{cannot}: {message}") from None
+            why = f"it was not imported within {limit_s:g} s; lower `concurrency`, or raise the target's timeout_s"
         except ProcessDied:
-            raise TargetRefused(
-                f"{cannot}: {self._interpreter} ended at once; is it Python 3.8 or later?"
-            ) from None
+            why = f"{self._interpreter} ended at once; is it Python 3.8 or later?"
         except OSError as error:
-            raise TargetRefused(f"{cannot}: {self._interpreter}: {error.strerror}") from error
+            why = f"{self._interpreter}: {error.strerror}"
+        raise TargetRefused(f"the python target {self._function} cannot be started: {why}")
 
     def _complaint(self, line: bytes) -> str | None:
         """Why the function that a worker has loaded, or could not load, is not to be called."""
@@ -220,7 +215,7 @@ def response_of(reply: object, latency_s: float) -> Response:
     if not isinstance(reply, Mapping):
         return failed("target_unparseable", "the worker's answer cannot be read")
     if reply.get("status") == KEY_REFUSED:
-        raise TargetRefused(f"the target refuses every call: {reply['raised']}")
+        raise KeyRefused(f"the target refuses every call: {reply['raised']}")
     if "raised" in reply:
         return failed("target_failed", str(reply["raised"]))
     value = reply.get("value")

@@ -48,7 +48,7 @@ NOTICEABLE_S, NOTICEABLE_RISE = 0.05, 0.05  # of latency: seconds, and the share
 
 _ERROR_WORDS = {
     "target_timeout": "target timed out",
-    "target_auth": "target refused the credentials",
+    "target_auth": "target lacks valid credentials",
     "target_rate_limited": "target rate-limited",
     "target_unparseable": "target answer unreadable",
     "target_no_json": "result is not JSON",
@@ -450,7 +450,7 @@ def doubtful(conclusion: Conclusion) -> bool:
 
 _PLACE = re.compile(r"\(([\w./-]+:\d+)\)$")  # the line of the repository that raised an error
 _NEXT_STEPS = {
-    "auth": "Check the key that the job passes, and what it may use.",
+    "auth": "Check the key that is passed on, and what it may use: the first error below says more.",
     "rate_limited": "The provider limits the rate: lower `concurrency`, or run the job again later.",
     "timeout": "Run the job again; if it stays slow, raise `timeout_s`.",
     "evidence_missing": "A second run changes nothing: see below what the first check lacks.",

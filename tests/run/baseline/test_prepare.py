@@ -238,3 +238,20 @@ def test_a_failing_verdict_is_verified_on_a_prepared_base(needing, runevals, set
     assert (commit in comparison["fresh"]) == (reason == "proven")
     assert (f"the base {commit} cannot be run: " in caveats(needing)) == (reason == "exact")
     assert ("No module named 'answers'" in caveats(needing)) == (reason == "exact")
+
+
+@pytest.mark.parametrize(
+    "where", ["import os\nKEY = os.environ['BOT_KEY']\n", "import os\n"], ids=["load", "call"]
+)
+def test_a_key_that_the_base_lacks_is_set_first_as_the_change_lacks_it_too(needing, runevals, where):
+    commit = needing.on_base(agent=f"{where}\ndef answer(prompt):\n    return os.environ['BOT_KEY']\n")
+    code, out, err = against_main(runevals)
+    told = ("BOT_KEY is not set here: set it", "mend that first: the change needs the same key")
+    ended(code, 3, out + err, f"the base {commit} cannot be run: ", *told, without=[HOW_TO_PREPARE])
+
+
+def test_a_key_that_a_server_refuses_is_no_lack_of_the_worktree(needing, runevals):
+    error = "class Refused(Exception):\n    status_code = 401\n"
+    needing.on_base(agent=f"{error}\ndef answer(prompt):\n    raise Refused('invalid api key')\n")
+    code, out, err = against_main(runevals)
+    ended(code, 3, out + err, "invalid api key", "mend that first", without=[HOW_TO_PREPARE])

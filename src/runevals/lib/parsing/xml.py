@@ -38,7 +38,7 @@ class _Builder:
         self._left = 0  # characters that the open element may still have
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
+        self.parser.EndElementHandler = lambda _name: self._open.pop()
         self.parser.CharacterDataHandler = self._text
         self.parser.StartDoctypeDeclHandler = self._refuse
 
@@ -57,9 +57,6 @@ class _Builder:
         self.root = self.root or element
         self._open.append(element)
         self._left = LONGEST_TEXT
-
-    def _end(self, _name: str) -> None:
-        self._open.pop()
 
     def _text(self, text: str) -> None:
         if self._left > 0:

@@ -17,6 +17,7 @@ from runevals.targets.environment import cleaned
 
 SETUP_TIMEOUT_S = 600.0
 WORKTREE_HAS = "its worktree has only what git has, and what `share` and `base_setup` put there"
+KEY_NEEDED = "mend that first: the change needs the same key, and `share` gives the base that of a file here"
 
 
 def prepare(settings: Settings, base: Settings, stop: Stop) -> None:

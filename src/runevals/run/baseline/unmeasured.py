@@ -6,7 +6,7 @@ import re
 
 from runevals.lib.text.numbers import plural
 from runevals.records import CaseReport, Outcome, RunReport
-from runevals.records.errors import ExternalError
+from runevals.records.errors import ExternalError, KeyRefused
 from runevals.verdict.wording import first_error
 
 LEAST_MEASURED = 0.8  # of a base's cases; with fewer, a run cannot be compared with it
@@ -46,4 +46,4 @@ def require_measured(report: RunReport) -> None:
     """Raises ExternalError with its own error for a base's run that measured too little, unless it was stopped."""
     why = measured_too_little(report)
     if why is not None and report.cases and report.run.stopped is None:
-        raise ExternalError(why)
+        raise (KeyRefused if "target_auth" in report.errors else ExternalError)(why)

@@ -29,10 +29,8 @@ def without_content(report: RunReport, content: Content) -> RunReport:
 
 
 def _case(case: CaseReport, content: Content) -> CaseReport:
-    attempts = tuple(
-        replace(attempt, turns=tuple(_turn(turn, content) for turn in attempt.turns)) for attempt in case.attempts
-    )
-    return replace(case, name=case.key, notes=None, attempts=attempts)
+    attempts = (replace(one, turns=tuple(_turn(turn, content) for turn in one.turns)) for one in case.attempts)
+    return replace(case, name=case.key, notes=None, attempts=tuple(attempts))
 
 
 def _turn(turn: TurnReport, content: Content) -> TurnReport:

@@ -51,16 +51,10 @@ def addresses_in(text: str) -> list[str]:
     urls: dict[str, None] = {}
     for match in _URL.finditer(text):
         url = _without_punctuation(match[0])
-        if _has_host(url):
-            urls[url] = None
+        with suppress(ValueError):  # it only looks like an address
+            if urlsplit(url).netloc:
+                urls[url] = None
     return list(urls)
-
-
-def _has_host(url: str) -> bool:
-    try:
-        return bool(urlsplit(url).netloc)
-    except ValueError:  # it only looks like an address
-        return False
 
 
 def _without_punctuation(url: str) -> str:

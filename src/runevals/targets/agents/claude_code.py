@@ -41,20 +41,17 @@ class _Reader(Reader):
                 servers = event.get("mcp_servers") or ()
                 self.failed_servers = frozenset(one["name"] for one in servers if one.get("status") == "failed")
             case "assistant":
-                self._assistant(event)
+                for part in event["message"]["content"]:
+                    if part["type"] == "text" and event.get("parent_tool_use_id") is None:
+                        self.add_text(part["text"])
+                    elif part["type"] == "tool_use":
+                        self.called(part["id"], part["name"], part.get("input"))
             case "user":
                 self._user(event)
             case "result":
                 self._result(event)
             case _:
                 pass
-
-    def _assistant(self, event: Event) -> None:
-        for part in event["message"]["content"]:
-            if part["type"] == "text" and event.get("parent_tool_use_id") is None:
-                self.add_text(part["text"])
-            elif part["type"] == "tool_use":
-                self.called(part["id"], part["name"], part.get("input"))
 
     def _user(self, event: Event) -> None:
         for part in list_in(event["message"]["content"]):

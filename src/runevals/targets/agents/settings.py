@@ -55,18 +55,11 @@ def options_of(args: Sequence[str]) -> Iterator[Option]:
         word = after
 
 
-def _has_key(written: Written) -> bool:
-    """An agent without any variable of the job is as bare as a program."""
-    return any(map(written.has, (*AGENTS[written.kind].keys, *written.values.get("env", ()))))
-
-
 def _with_key(rule: Rule) -> Rule:
-    """What it reaches by its key."""
-    return lambda written: rule(written) if _has_key(written) else iter(())
-
-
-def _tools(written: Written) -> Iterator[Reach]:
-    yield from (Reach("tool", str(tool), written.kind) for tool in written.values["tools"])
+    """What it reaches by its key: an agent without any variable of the job is as bare as a program."""
+    return lambda of: (
+        rule(of) if any(map(of.has, (*AGENTS[of.kind].keys, *of.values.get("env", ())))) else iter(())
+    )
 
 
 def _options(written: Written) -> Iterator[Reach]:
@@ -96,7 +89,7 @@ class AgentTargetSettings(ProgramSettings, frozen=True, kw_only=True):
     reaches = rules(
         "type",
         of=_with_key(lambda written: iter([Reach("agent", written.kind)])),
-        tools=_with_key(_tools),
+        tools=_with_key(lambda of: (Reach("tool", str(tool), of.kind) for tool in of.values["tools"])),
         args=_with_key(_options),
         mcp=_with_key(_servers),
         env=lambda written: written.variables(written.kind),

@@ -21,7 +21,7 @@ from runevals.records.agent import MCP
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.repository.fresh_copy import CannotCopy, write_file
 from runevals.targets.agents.agent import Agent, AgentSettings, Ask, install
-from runevals.targets.agents.skills import InstalledSkill, installed_skills
+from runevals.targets.agents.skills import installed_skills
 from runevals.targets.agents.stream import MAX_OUTPUT_BYTES, Stream
 from runevals.targets.conversation_ids import ConversationIds
 from runevals.targets.environment import bare, is_token, job_tokens, without_proxy
@@ -82,7 +82,10 @@ class AgentTarget:
             settings = self._agent.with_mocks(self._settings, offer)
             try:
                 with as_program():
-                    self._furnish(home, settings, self._skills if conversation.turn == 1 else ())
+                    for path, text in self._agent.home(settings, self._environment).items():
+                        write_file(home, path, text)
+                    for skill in self._skills if conversation.turn == 1 else ():
+                        skill.install(home, self._agent.skills)
             except (OSError, CannotCopy) as error:
                 return failed("target_failed", f"its HOME cannot be made: {error}")
             response = self._call(conversation, session, settings, work, home)
@@ -115,13 +118,6 @@ class AgentTarget:
         """Ends the agents still at work."""
         for exchange in tuple(self._running):
             exchange.kill()
-
-    def _furnish(self, home: Path, settings: AgentSettings, skills: Sequence[InstalledSkill]) -> None:
-        """Writes the agent's settings and skills into its HOME."""
-        for path, text in self._agent.home(settings, self._environment).items():
-            write_file(home, path, text)
-        for skill in skills:
-            skill.install(home, self._agent.skills)
 
     def _call(
         self, conversation: Conversation, session: object, settings: AgentSettings, work: Path, home: Path
