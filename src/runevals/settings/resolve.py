@@ -219,6 +219,8 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     source, beside = values["baseline"], str(endpoints.folder("baseline") / (values["baseline"] or ""))
     alone = against in targets.known and not targets.several
     variables = program_variables(endpoints.values["target"], granted)
+    of = effective_source("blame", file, base_side)[0].get("blame", {})
+    blame = None if of == "off" else BlameLimits(runs=of.get("max_runs"), cost_usd=of.get("max_cost"))
     fetching = effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})
     settings = Settings(
         cwd=raw.cwd,
@@ -286,9 +288,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
                 effective_source("redact_patterns", file, base_side)[0].get("redact_patterns", ())
             ),
         ),
-        github=_record(
-            GithubSettings, values, blame=_blame(effective_source("blame", file, base_side)[0].get("blame", {}))
-        ),
+        github=_record(GithubSettings, values, blame=blame),
         evaluate_only=raw.evaluate_only,
         environment=raw.environment,
         of_change=of_change,
@@ -405,12 +405,6 @@ def _repeat(repeat: int | None, raw: RawSettings) -> int:
     if repeat is not None:
         return repeat
     return ROUNDS_IN_CI if in_ci(raw.environment) and not raw.evaluate_only else 1
-
-
-def _blame(written: Any) -> BlameLimits | None:
-    return (
-        None if written == "off" else BlameLimits(runs=written.get("max_runs"), cost_usd=written.get("max_cost"))
-    )
 
 
 def _cache(folder: str | None, raw: RawSettings) -> Path | None:

@@ -7,7 +7,10 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
+from runevals.lib.text.numbers import phrase, short_list
+from runevals.lib.text.secret_variables import SECRET_NAMES
 from runevals.records import Conversation, Problem, Response
+from runevals.records.diagnosis import Diagnosis
 from runevals.records.errors import KeyRefused, TargetRefused
 from runevals.targets import Target, TargetAround
 from runevals.targets.environment import cleaned, lack
@@ -65,6 +68,12 @@ class ProgramSettings(TargetSettings, frozen=True, kw_only=True):
     def key_names(self) -> tuple[str, ...]:
         """The variables that it is given, too."""
         return (self.api_key_env, *(self.variables or ()))
+
+    def diagnosis(self, environment: Mapping[str, str]) -> Diagnosis:
+        """With the keys that it is not given."""
+        plain, has = super().diagnosis(environment), cleaned(environment, self.variables)
+        keys = [name for name in cleaned(environment) if name.endswith(SECRET_NAMES) and name not in has]
+        return replace(plain, text=f"{plain.text}{phrase(short_list(keys), '; withheld from it: {}')}")
 
     def stays_here_for(self) -> str | None:
         """Its trace is received here."""
