@@ -81,10 +81,16 @@ def test_a_project_whose_run_was_not_whole_is_continued_in_its_folder(projects, 
     projects.write("support/agent.py", program)
     projects.write("support/runevals.yaml", RECORDED.partition("\n")[0] + "\ntarget: python:agent.py:answer\n")
     code, out, err = runevals("--all-projects")
-    ended(code, 3, out + err, "Continue this run: cd support && runevals run --resume ")
+    ended(code, 3, out + err, "Continue this run, if no file changes: cd support && runevals run --resume ")
     monkeypatch.chdir(projects.path / "support")
     code, out, err = runevals("run", "--resume")
-    ended(code, 3, out + err, "see one  runevals run evals.json", "Continue this run: runevals run --resume ")
+    ended(
+        code,
+        3,
+        out + err,
+        "see one  runevals run evals.json",
+        "Continue this run, if no file changes: runevals run --resume ",
+    )
 
 
 def test_a_project_that_moves_is_compared_with_what_it_was(projects, runevals):

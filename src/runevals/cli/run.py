@@ -243,7 +243,8 @@ def _run(request: RunRequest, options: Mapping[str, Any], journal_for: Callable[
     else:
         done = _reported(conclusions[0], files, options, request)
     if run is not None and (way := run.end(*conclusions, written=done.failure is None)):
-        say(f"       Continue this run: {Where(enter=options.get('project', '')).command(way)}")
+        project = options.get("project", "")
+        say(f"       Continue this run, if no file changes: {Where(enter=project).command(way)}")
     if options["opened"] and done.files:
         open_in_browser(page_of(done.files))
     return done.exit_code

@@ -40,7 +40,7 @@ class StoredQuery(Struct, frozen=True, kw_only=True):
     default_branch: str | None = None  # whose runs count if the branch has none
     before: tuple[str, ...] = ()  # the commits before `commit` on its branch; requested if they are not known
     not_run: int | None = None  # our own
-    runs_base: bool = False  # if none was ever stored
+    runs_base: bool = False  # of a change, and where no workflow of ours stores one: if none was ever stored
 
 
 class StoredRun(Struct, frozen=True, kw_only=True):

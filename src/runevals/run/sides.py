@@ -180,9 +180,10 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
             with open_side(of_base, f"base {commit}", of=_OF_BASE) as base:
                 report = measure(base, request.progress(base, phase="base"))
             require_measured(report)
+        except KeyRefused as error:
+            raise ExternalError(f"{error}; {KEY_NEEDED}") from error
         except ExternalError as error:
-            hint = KEY_NEEDED if isinstance(error, KeyRefused) else WORKTREE_HAS
-            raise ExternalError(f"{error}; {hint}") from error
+            raise ExternalError(f"{error}; {WORKTREE_HAS}") from error
     return Baseline(report=report, source=f"{FRESH} {commit[:7]}", fresh=True)
 
 

@@ -81,8 +81,7 @@ def _tools(value: Any) -> object:
 
 
 def _tool(function: Mapping[str, Any]) -> dict[str, object]:
-    names = {"parameters": "input_schema"}
-    plain = {names.get(name, name): value for name, value in function.items()}
+    plain = {{"parameters": "input_schema"}.get(name, name): value for name, value in function.items()}
     return {"input_schema": {"type": "object"}, **plain}
 
 

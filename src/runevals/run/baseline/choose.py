@@ -136,7 +136,7 @@ def chosen(stored: StoredBase, settings: Settings, raw: RawSettings, run: RunBas
     stored = _of_base(stored, settings, raw)
     if not stored.is_settled and stored.later is not None:
         stored = _of_base(_without_patterns(stored.later(), settings), settings, raw)
-    if stored.is_settled or not (stored.is_known or stored.never_stored):
+    if stored.is_settled or not stored.is_known:
         return stored
     if settings.compare.verify == "off" and not _is_to_be_run(settings):
         return _not_run(stored, "it is not run again (verify: off)")
@@ -192,10 +192,8 @@ def nothing_to_run(commit: str, error: NoSuiteFound) -> str:
 
 
 def _not_run(stored: StoredBase, why: str) -> StoredBase:
-    if stored.baseline is not None:
-        return replace(stored, notices=(*stored.notices, f"the base was not run: {why}"))
-    if stored.never_stored:
-        notice = f"no baseline yet: {stored.never_stored}; the base was not run: {why}"
+    if stored.baseline is not None or stored.never_stored:
+        notice = f"{phrase(stored.never_stored, 'no baseline yet: {}; ')}the base was not run: {why}"
         return replace(stored, notices=(*stored.notices, notice))
     unreadable = "; ".join(filter(None, (stored.unreadable, why)))
     return replace(stored, unreadable=unreadable, notices=(*stored.notices, f"no baseline: {unreadable}"))

@@ -28,8 +28,8 @@ class StoredBase(Struct, frozen=True, kw_only=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether a result is stored, or may be."""
-        return self.baseline is not None or self.unreadable is not None
+        """Whether a result is stored, or may be, or the base can be run instead."""
+        return any((self.baseline is not None, self.unreadable is not None, self.never_stored))
 
     @property
     def is_settled(self) -> bool:

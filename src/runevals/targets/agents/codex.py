@@ -44,12 +44,7 @@ class _Reader(Reader):
                 self.called(item["id"], name, arguments)
             if completed:
                 ok = item.get("status") in (None, "completed") and item.get("exit_code") in (None, 0)
-<<<<<<< HEAD
                 output = item.get("aggregated_output", item.get("result") or item.get("error"))
-=======
-                of_shell = item["type"] == "command_execution"
-                output = item.get("aggregated_output") if of_shell else item.get("result") or item.get("error")
->>>>>>> a7f7ccb1 (Say which variable a program was not given, or which key is not set, and where to name it)
                 self.returned(item["id"], output, ok=ok)
                 if item.get("status") == "declined":
                     self.refuse(item["id"])
