@@ -43,6 +43,17 @@ def test_the_base_of_a_pull_request_is_its_stored_result(job, hub, stored):
     assert job.repository.git("status", "--porcelain") == "M agent.py"
 
 
+def test_a_case_that_fresh_runs_cleared_is_counted_as_no_regression(job, hub, stored, tmp_path):
+    """The change answers wrong once."""
+    seen = tmp_path / "seen"
+    once = f"\n\nWORSE = answer\n\n\ndef answer(prompt):\n with open({str(seen)!r}, 'a+') as file:\n"
+    once += "  file.write(prompt[0])\n  return WORSE(prompt) if file.tell() < 3 else RIGHT(prompt)\n"
+    job.repository.write("agent.py", AGENT + "\n\nRIGHT = answer\n\n\n" + WORSE + once)
+    code, outputs, printed = job()
+    assert (code, outputs["verdict"], outputs["regressions"]) == (0, "passed", "0"), printed
+    assert "looked lost: fresh runs pass" in printed
+
+
 def measured_at(stored, commit):
     """The stored document as the run of another commit would make it."""
     return re.sub(r'("commit": ")\w+', rf"\g<1>{commit}", stored)

@@ -26,13 +26,14 @@ from runevals.github.this_job import action_input
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import notice, say
 from runevals.lib.text.secrets import redacted, redactor
-from runevals.records import Outcome
+from runevals.records import Outcome, Scope
 from runevals.records.errors import PASSED, CannotWrite, InvalidSettings, InvalidSuite, as_run_error
 from runevals.reports import HTML, REPORTERS, SUMMARY, comment
 from runevals.reports import projects as texts
 from runevals.reports.publish import publish
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.projects import in_words, worst
+from runevals.verdict.gate_metrics import regressions
 from runevals.verdict.totals import totals
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ if TYPE_CHECKING:
     from runevals.github.file_commands import FileCommands
     from runevals.github.job import JobContext
     from runevals.github.post_comment import CommentDelivery
-    from runevals.records import Change, Conclusion
-    from runevals.records.comparison import ChangeKind
+    from runevals.records import Conclusion
     from runevals.run.resume.unfinished import UnfinishedRun
     from runevals.settings.resolve import RawSettings, Settings
 
@@ -193,13 +193,15 @@ def _numbers(parts: Sequence[Part]) -> Mapping[str, str]:
     conclusions = [part.conclusion for part in parts]
     outcomes = {conclusion.verdict.outcome for conclusion in conclusions}
     of_all = totals([case for conclusion in conclusions for case in conclusion.report.cases])
+    comparisons = [*filter(None, (conclusion.comparison for conclusion in conclusions))]
+    added = filter(None, (change.head for each in comparisons for change in each.of_kind("added")))
     run_ids = dict.fromkeys(run_id(part.conclusion, part.stored) for part in parts)
     return {
         "verdict": next(outcome for outcome in _OUTCOMES if outcome in outcomes),
         "exit_code": str(worst(conclusion.verdict.exit_code for conclusion in conclusions)),
         "pass_rate": "" if of_all.pass_rate is None else f"{of_all.pass_rate:.4f}",
-        "regressions": str(sum(map(regressions, conclusions))),
-        "new_failures": str(sum(map(new_failures, conclusions))),
+        "regressions": f"{sum(regressions(each, Scope()).observed for each in comparisons):.0f}",
+        "new_failures": str([case.status for case in added].count(Outcome.FAILED)),
         "cost_usd": "" if of_all.cost_usd is None else f"{of_all.cost_usd:.6f}",
         "baseline_run_id": ",".join(filter(None, run_ids)),
     }
@@ -292,21 +294,6 @@ def paths(files: Mapping[str, Sequence[Path]], settings: Settings) -> dict[str, 
         )
         for name in names
     }
-
-
-def regressions(conclusion: Conclusion) -> int:
-    """How many cases passed on the base and fail now."""
-    return len(_changes(conclusion, "regressed"))
-
-
-def new_failures(conclusion: Conclusion) -> int:
-    """How many cases fail that the base does not have."""
-    heads = [change.head for change in _changes(conclusion, "added")]
-    return sum(head is not None and head.status is Outcome.FAILED for head in heads)
-
-
-def _changes(conclusion: Conclusion, kind: ChangeKind) -> Sequence[Change]:
-    return () if conclusion.comparison is None else conclusion.comparison.of_kind(kind)
 
 
 def run_id(conclusion: Conclusion, stored: StoredBase) -> str:

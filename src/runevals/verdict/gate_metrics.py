@@ -199,7 +199,7 @@ def _judge_coverage(cases: Sequence[CaseReport]) -> float | None:
     return sum(result.outcome.measured for result in due) / len(due) if due else None
 
 
-def _regressions(comparison: Comparison, scope: Scope) -> MetricRange:
+def regressions(comparison: Comparison, scope: Scope) -> MetricRange:
     """Cases that passed on the base and fail now, but for those that fresh runs cleared.
 
     If the whole or a part is lost, these count too: its loss is theirs. A case that is not known to be lost may
@@ -229,7 +229,7 @@ def _new_failures(comparison: Comparison, scope: Scope) -> MetricRange:
     added = [change.head for change in comparison.of_kind("added") if change.head is not None]
     statuses = [case.status for case in in_scope(added, scope) if not case.quarantined]
     failing, errored = statuses.count(Outcome.FAILED), statuses.count(Outcome.ERRORED)
-    lost = _regressions(comparison, scope)
+    lost = regressions(comparison, scope)
     return MetricRange(lost.observed + failing, lost.lowest + failing, lost.highest + failing + errored)
 
 
@@ -294,7 +294,7 @@ _OF_COMPARISON: Mapping[str, Callable[[Comparison, Scope, Sequence[CaseReport]],
     "same_path_as_base": _same_path,
 }
 _OF_LOSSES: Mapping[str, Callable[[Comparison, Scope], MetricRange]] = {
-    "regressions": _regressions,
+    "regressions": regressions,
     "new_failures": _new_failures,
 }
 COMPARED = frozenset({*_OF_COMPARISON, *_OF_LOSSES})
