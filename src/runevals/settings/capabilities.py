@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.secret_variables import JOB_TOKENS
+from runevals.lib.text.secret_variables import API_KEY_ENV, JOB_TOKENS
 from runevals.models.chat.providers import PROVIDERS, address
 from runevals.records.errors import InvalidSettings
 from runevals.repository import git
 from runevals.settings.judge import JUDGE_URL
 from runevals.settings.words import judge_words, target_words
-from runevals.targets.environment import API_KEY_ENV
 from runevals.targets.kinds import kind_of
 from runevals.targets.reach import (
     ANY,

@@ -15,7 +15,6 @@ from runevals.models.http.origin import OPENAI_URL, origin_of
 from runevals.records import Response
 from runevals.records.diagnosis import Diagnosis, good, missing
 from runevals.records.errors import COULD_NOT_MEASURE, USAGE_ERROR, InvalidSettings, KeyRefused, TargetRefused
-from runevals.targets.program_report import failed
 
 if TYPE_CHECKING:
     from runevals.models.chat.chat import Chat
@@ -221,6 +220,8 @@ def _key_source(settings: ModelSettings, environment: Mapping[str, str]) -> str:
 
 def unanswered(error: CallFailed) -> Response:
     """The response to a failed call. Raises TargetRefused if every other call would fail, too."""
+    from runevals.targets.program_report import failed
+
     if error.refused:
         refusal = KeyRefused if error.kind == "auth" else TargetRefused
         raise refusal(f"the target refuses every call: {error}") from error

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-from runevals.lib.text.secret_variables import JOB_TOKENS, SECRET_NAMES
+from runevals.lib.text.secret_variables import API_KEY_ENV, JOB_TOKENS, SECRET_NAMES
 from runevals.lib.text.secrets import remembered
 from runevals.programs.loopback import LOOPBACK
 
-API_KEY_ENV = "RUNEVALS_API_KEY_ENV"  # more names of variables, separated by commas; only the workflow sets it
 _OURS_OR_THE_RUNNERS = ("INPUT_", "ACTIONS_", "RUNEVALS_")
 _TOKENS = JOB_TOKENS | {"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
 _HELD_BACK = _TOKENS | {"GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}

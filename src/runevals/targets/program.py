@@ -13,7 +13,6 @@ from runevals.records import Conversation, Problem, Response
 from runevals.records.diagnosis import Diagnosis
 from runevals.records.errors import KeyRefused, TargetRefused
 from runevals.targets import Target, TargetAround
-from runevals.targets.environment import cleaned, lack
 from runevals.targets.kind import NOT_TAKEN, Making, Section, TargetSettings
 
 
@@ -26,6 +25,8 @@ class SaysItsLack(TargetAround):
 
     def answer(self, conversation: Conversation) -> Response:
         """The program's. Raises TargetRefused."""
+        from runevals.targets.environment import lack
+
         try:
             response = self._target.answer(conversation)
         except TargetRefused as refused:
@@ -52,8 +53,9 @@ class ProgramSettings(TargetSettings, frozen=True, kw_only=True):
 
     def build(self, making: Making) -> Target:
         """The target, with the evidence of its trace."""
-        has = cleaned(making.environment, self.variables)
-        target = SaysItsLack(self.start(making), making.environment, has)
+        from runevals.targets.environment import cleaned  # not for a comparison of results
+
+        target = SaysItsLack(self.start(making), making.environment, cleaned(making.environment, self.variables))
         if self.trace is None:
             return target
         from runevals.targets.traced import TracedTarget
@@ -71,6 +73,8 @@ class ProgramSettings(TargetSettings, frozen=True, kw_only=True):
 
     def diagnosis(self, environment: Mapping[str, str]) -> Diagnosis:
         """With the keys that it is not given."""
+        from runevals.targets.environment import cleaned
+
         plain, has = super().diagnosis(environment), cleaned(environment, self.variables)
         keys = [name for name in cleaned(environment) if name.endswith(SECRET_NAMES) and name not in has]
         return replace(plain, text=f"{plain.text}{phrase(short_list(keys), '; withheld from it: {}')}")

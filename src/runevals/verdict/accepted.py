@@ -29,7 +29,6 @@ from runevals.verdict.findings import FreshEvidence, stored_findings
 from runevals.verdict.lost_together import blocking_losses, is_in
 from runevals.verdict.matching import Key
 from runevals.verdict.parts import Place
-from runevals.verdict.settle import Look
 from runevals.verdict.sides import Sides
 
 _OF_FRESH = (Reason.PROVEN, Reason.BUDGET, Reason.BASE_FILES, Reason.BASE_EDITS)  # what fresh rounds say of a loss
@@ -66,6 +65,8 @@ def without_accepted(
     report: RunReport, comparison: Comparison, losses: Sequence[AcceptedLoss], rule: RegressionRule
 ) -> tuple[RunReport, Comparison | None]:
     """The run without its accepted losses, and what it says against the base; None if no other case is shared."""
+    from runevals.verdict.settle import Look  # only what was accepted needs it
+
     accepted = {(loss.suite, loss.case) for loss in losses if loss.head != REMOVED}
     removed = {(loss.suite, loss.case) for loss in losses if loss.head == REMOVED}
     changed = (change for change in comparison.changes if change.head and (change.suite, change.key) in accepted)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
+API_KEY_ENV = "RUNEVALS_API_KEY_ENV"  # more names of variables, separated by commas; only the workflow sets it
 # Tokens that a CI system makes for a job, or that we use there; no program under test gets them.
 JOB_TOKENS = frozenset(
     {"GITHUB_TOKEN", "GH_TOKEN"}
