@@ -42,8 +42,10 @@ def entries_of_change(settings: Settings, commit: str | None = None) -> tuple[Ac
         here = content_of(path) if path.is_file() else None
     else:
         here = git.file_at(root, commit, display_path) if path.is_relative_to(root) else None
+    if here is None:
+        return ()
     before = None if side is None else git.file_at(root, side.commit, display_path)
-    if here is None or here == before:
+    if here == before:
         return ()
     of_base = () if before is None else read_entries(before, f"{display_path} of the base")
     return tuple(entry for entry in read_entries(here, display_path) if entry not in of_base)
