@@ -112,10 +112,13 @@ def _base_request(request: RunRequest, commit: str, repeat: int) -> Iterator[Run
 
 def _chosen_cases(there: Settings, request: RunRequest, commit: str) -> LoadedSuites:
     """The base's cases that its filters choose, and those that the head's do, whatever the base calls them."""
+    loaded = base_suites(there, request.settings, commit)
+    if not there.selection.has_filters:
+        return loaded
     chosen = request.suites.only(partial(is_selected, selection=request.settings.selection)).suites
     cases = [case for suite in chosen for case in suite.cases]
     names = {*((case.suite, case.key) for case in cases), *(case.fingerprint for case in cases)}
-    suites = base_suites(there, request.settings, commit).only(
+    suites = loaded.only(
         lambda case: is_selected(case, there.selection) or names & {(case.suite, case.key), case.fingerprint}
     )
     if not suites.suites:
