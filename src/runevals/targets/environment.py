@@ -67,8 +67,9 @@ def cleaned(environment: Mapping[str, str], names: Collection[str] | None = None
 
 def lack(error: str, environment: Mapping[str, str], has: Mapping[str, str]) -> str:
     """The error of a program, if it names a variable of `environment` or a key that it has not; else empty."""
+    of_job = cleaned(environment)
     for name in (name for name in _NAME.findall(error) if not has.get(name)):
-        if cleaned(environment).get(name):
+        if of_job.get(name):
             put = f"put it into target.env, on the default branch first, or {API_KEY_ENV}={name} into the workflow"
             return f"{error}; {name} is withheld from it: {put}"
         if name.endswith(SECRET_NAMES):

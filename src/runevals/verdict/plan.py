@@ -309,8 +309,9 @@ class Plan(Generic[K]):
 
     def add(self, case: K, side: Side, runs: Sequence[Run]) -> None:
         """Fresh runs of a case, in their order."""
-        before, self._cases[case] = self._cases[case], self._cases[case].with_runs(side, runs)
-        self.entered += self._cases[case].admitted - before.admitted
+        before = self._cases[case]
+        self._cases[case] = now = before.with_runs(side, runs)
+        self.entered += now.admitted - before.admitted
         self._requests = None
 
     def requests(self) -> Sequence[Request[K]]:
