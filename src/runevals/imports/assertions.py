@@ -110,9 +110,7 @@ class Assertions(Struct, frozen=True, kw_only=True):
             message = f"{len(rubrics)} rubrics became one that asks for all of them"
             self.remarks.differs(test.location, message)
         return ConvertedAssertions(
-            assertions=tuple(converted),
-            rubrics=tuple(rubrics),
-            rubric_threshold=max(thresholds, default=None),
+            assertions=tuple(converted), rubrics=tuple(rubrics), rubric_threshold=max(thresholds, default=None)
         )
 
     def _resolve(self, raw: Any) -> Mapping[str, Any]:

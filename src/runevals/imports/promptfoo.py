@@ -14,14 +14,7 @@ from runevals.imports.cases import Test, read_tests
 from runevals.imports.code import CodeFiles
 from runevals.imports.files import Files
 from runevals.imports.prompts import Prompt, read_prompts
-from runevals.imports.providers import (
-    Provider,
-    judge_of,
-    parameters_of,
-    read_providers,
-    targets_for,
-    with_files,
-)
+from runevals.imports.providers import Provider, judge_of, parameters_of, read_providers, targets_for, with_files
 from runevals.imports.remarks import Remark, Remarks
 from runevals.imports.templates import NotPlain, rendered
 from runevals.lib.parsing.shapes import object_in, text_in

@@ -14,15 +14,7 @@ from msgspec import Struct
 from runevals.lib.storage.store import Store
 from runevals.lib.text.escape import xml_text
 from runevals.lib.text.numbers import percent, phrase, plural, score
-from runevals.records import (
-    NEVER_SENT_CODES,
-    CaseReport,
-    CheckResult,
-    Conclusion,
-    GateState,
-    Outcome,
-    TurnReport,
-)
+from runevals.records import NEVER_SENT_CODES, CaseReport, CheckResult, Conclusion, GateState, Outcome, TurnReport
 from runevals.reports import blame
 from runevals.reports.block import block_of, sentences
 from runevals.reports.coverage import tripwire

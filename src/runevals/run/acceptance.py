@@ -8,14 +8,7 @@ from msgspec.structs import replace
 
 from runevals.lib.storage.files import relative_name
 from runevals.lib.text.numbers import plural, short_list
-from runevals.records import (
-    Acceptance,
-    AcceptedLoss,
-    Conclusion,
-    GateResult,
-    GateRules,
-    GateState,
-)
+from runevals.records import Acceptance, AcceptedLoss, Conclusion, GateResult, GateRules, GateState
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, RunevalsError
 from runevals.records.rules import CATEGORY_GATES
 from runevals.repository import git

@@ -223,11 +223,5 @@ def _finding(question: _Question, rule: RegressionRule, *, best: bool, worst: bo
     elif family == "whole" and test.p_value <= rule.alpha and _ROUNDING < test.drop < rule.min_effect - _ROUNDING:
         reason = Reason.SMALL
     return record_from(
-        Finding,
-        test,
-        family=family,
-        name=name,
-        state=state,
-        reason=reason,
-        metric=question.metric.name,
+        Finding, test, family=family, name=name, state=state, reason=reason, metric=question.metric.name
     )

@@ -54,13 +54,7 @@ def run_report(run: RunInfo, cases: Sequence[CaseReport], *, complete: bool = Tr
 def nothing_run(target: ModelIdentity, provenance: Provenance) -> RunReport:
     """The report of a run without any calls."""
     run = record_from(
-        RunInfo,
-        provenance,
-        started_at=datetime.now(UTC),
-        duration_s=0.0,
-        target=target,
-        judge=None,
-        suites=(),
+        RunInfo, provenance, started_at=datetime.now(UTC), duration_s=0.0, target=target, judge=None, suites=()
     )
     return run_report(run, (), complete=False)
 

@@ -11,13 +11,7 @@ from msgspec.structs import replace
 
 from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import Comparison, Conclusion, Finding, Reason, RegressionRule, RunReport, State
-from runevals.records.errors import (
-    ExternalError,
-    InvalidSettings,
-    InvalidSuite,
-    NoSuiteFound,
-    RunevalsError,
-)
+from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError
 from runevals.repository import git
 from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, is_here
 from runevals.run.baseline.dependencies import changes_since, workspace_commits

@@ -25,15 +25,7 @@ from runevals.programs.processes import (
     make_for_programs,
     open_to_programs,
 )
-from runevals.records import (
-    Case,
-    Conversation,
-    FileProbe,
-    ProgramEnded,
-    ProgramProbe,
-    Workspace,
-    WorkspaceChanges,
-)
+from runevals.records import Case, Conversation, FileProbe, ProgramEnded, ProgramProbe, Workspace, WorkspaceChanges
 from runevals.records.errors import InvalidSettings
 from runevals.repository.fresh_copy import (
     OF_CONTENT,
@@ -51,14 +43,7 @@ from runevals.repository.fresh_copy import (
     write_file,
 )
 from runevals.repository.git import commit_of, git_output, new_repository
-from runevals.run.workspaces.changes import (
-    MOST_TEXT_BYTES,
-    Attempt,
-    changes,
-    file_at,
-    note_checks,
-    restore,
-)
+from runevals.run.workspaces.changes import MOST_TEXT_BYTES, Attempt, changes, file_at, note_checks, restore
 from runevals.targets.environment import bare
 
 SETUP_TIMEOUT_S = 600.0

@@ -12,15 +12,7 @@ from msgspec.structs import replace
 from runevals.judge.model import Judge
 from runevals.judge.user import User, UserMessage
 from runevals.lib.parsing.canonical import fingerprint
-from runevals.records import (
-    Conversation,
-    Message,
-    ModelIdentity,
-    Problem,
-    PromptTemplate,
-    Response,
-    SimulatedUser,
-)
+from runevals.records import Conversation, Message, ModelIdentity, Problem, PromptTemplate, Response, SimulatedUser
 from runevals.records.errors import JudgeRefused, TargetRefused
 from runevals.records.judgement import Judgement, Question
 from runevals.run.world.budget import Budget
