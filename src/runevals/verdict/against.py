@@ -150,10 +150,9 @@ def _losses(pairs: Sequence[Pair]) -> Sequence[Sequence[float]]:
 
 
 def _loss(pair: Pair, metric: MetricName) -> float:
-    there, here = pair.before, pair.now
-    before = there.outcomes if metric == "pass_rate" else there.values
-    now = here.outcomes if metric == "pass_rate" else here.values
-    return (fsum(before) + there.due - len(before)) / there.due - fsum(now) / here.due
+    sides = (pair.before, pair.now)
+    before, now = (side.outcomes if metric == "pass_rate" else side.values for side in sides)
+    return (fsum(before) + pair.before.due - len(before)) / pair.before.due - fsum(now) / pair.now.due
 
 
 def _cost_ratio(pairs: Sequence[Pair]) -> float | None:

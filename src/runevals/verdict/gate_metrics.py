@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import fsum, lcm
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -62,35 +63,35 @@ class MetricRange(Struct, frozen=True):
         return cls(observed, rest + scale[0] * errored, rest + scale[1] * errored)
 
 
+class _Sight(Struct, frozen=True):
+    """What a gate looks at."""
+
+    cases: Sequence[CaseReport]
+    comparison: Comparison | None
+    scope: Scope
+    evaluator: str
+
+    @property
+    def compared(self) -> Comparison:
+        assert self.comparison is not None  # noqa: S101 - `measure` looked
+        return self.comparison
+
+    @property
+    def of_base(self) -> Sequence[CaseReport]:
+        return in_scope(self.compared.base.cases, self.scope)
+
+
 def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> MetricRange | None:
     """The gate's metric; None if there is nothing to measure it on, or the run does not have it.
 
     Shares are 0–1, `composite` and `evaluator:<name>` of a judge are on their own scale, `cost_change` is the
     share by which the cost grew.
     """
-    cases = in_scope(report.cases, gate.scope)
-    if not cases:
+    kind, colon, evaluator = gate.metric.partition(":")
+    sight = _Sight(in_scope(report.cases, gate.scope), comparison, gate.scope, evaluator)
+    if not sight.cases or (gate.metric in COMPARED and comparison is None):
         return None
-    if gate.metric.startswith(EVALUATOR):
-        return _evaluator(cases, gate.metric.removeprefix(EVALUATOR))
-    if gate.metric == "pass_rate":
-        return passed_share(cases)
-    if gate.metric in _AMOUNTS:
-        return _of_one_run(cases, _AMOUNTS[gate.metric])
-    if gate.metric not in COMPARED:
-        observed = _OF_CASES[gate.metric](cases)
-    elif comparison is None:
-        return None
-    elif gate.metric in _OF_LOSSES:
-        return _OF_LOSSES[gate.metric](comparison, gate.scope)
-    else:
-        observed = _OF_COMPARISON[gate.metric](comparison, gate.scope, cases)
-    if observed is None:
-        return None
-    scale = _SCALES.get(gate.metric)
-    return (
-        MetricRange.exactly(observed) if scale is None else MetricRange.of_share(observed, _errors(cases), scale)
-    )
+    return _METRICS[kind + colon](sight)
 
 
 def mark_drop(mark: MarkComparison, cases: Sequence[CaseReport]) -> MetricRange:
@@ -224,21 +225,21 @@ def _errored_now(comparison: Comparison) -> list[CaseReport]:
     return [case for case in passed if case is not None and case.status is Outcome.ERRORED]
 
 
-def _new_failures(comparison: Comparison, scope: Scope) -> MetricRange:
+def _new_failures(sight: _Sight) -> MetricRange:
     """Regressed cases, and added ones that fail. What errored might have failed."""
-    added = [change.head for change in comparison.of_kind("added") if change.head is not None]
-    statuses = [case.status for case in in_scope(added, scope) if not case.quarantined]
+    added = [change.head for change in sight.compared.of_kind("added") if change.head is not None]
+    statuses = [case.status for case in in_scope(added, sight.scope) if not case.quarantined]
     failing, errored = statuses.count(Outcome.FAILED), statuses.count(Outcome.ERRORED)
-    lost = regressions(comparison, scope)
+    lost = regressions(sight.compared, sight.scope)
     return MetricRange(lost.observed + failing, lost.lowest + failing, lost.highest + failing + errored)
 
 
-def _cost_change(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float | None:
+def _cost_change(sight: _Sight) -> float | None:
     """How much dearer a run of the cases became that both sides answered, as a share.
 
     How often each was run is left out, and so is every run without an answer.
     """
-    matched = match(in_scope(comparison.base.cases, scope), cases).both
+    matched = match(sight.of_base, sight.cases).both
     pairs = [(_answered(pair.base), _answered(pair.head)) for pair in matched if pair.same_content]
     answered = [(old, new) for old, new in pairs if old and new]
     before = total(_cost_of_a_run(old) for old, _ in answered)
@@ -258,43 +259,58 @@ def _cost_of_a_run(attempts: Sequence[AttemptReport]) -> float | None:
     return None if cost is None else cost / len(attempts)
 
 
-def _same_path(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float | None:
+def _same_path(sight: _Sight) -> float | None:
     """How far the tools called are those of the base's runs; None if a side does not report them."""
-    paths = tool_paths(in_scope(comparison.base.cases, scope), cases)
+    paths = tool_paths(sight.of_base, sight.cases)
     return None if paths is None else paths.f1
 
 
-def _weakening(comparison: Comparison, scope: Scope, cases: Sequence[CaseReport]) -> float:
+def _weakening(sight: _Sight) -> float:
     """The weakenings of cases in scope; without a scope also those of settings and lists."""
-    if scope == Scope():
-        return float(len(comparison.weakenings))
-    inside = {(case.suite, case.key) for case in (*cases, *in_scope(comparison.base.cases, scope))}
-    return float(sum((weakening.suite, weakening.key) in inside for weakening in comparison.weakenings))
+    weakenings = sight.compared.weakenings
+    if sight.scope == Scope():
+        return float(len(weakenings))
+    inside = {(case.suite, case.key) for case in (*sight.cases, *sight.of_base)}
+    return float(sum((weakening.suite, weakening.key) in inside for weakening in weakenings))
 
 
-_OF_CASES: Mapping[str, Callable[[Sequence[CaseReport]], float | None]] = {
-    "composite": lambda cases: totals(cases).composite,
-    "share": lambda cases: totals(cases).share,
-    "errors": _errors,
-    "latency_p95_s": lambda cases: totals(cases).latency_p95_s,
-    "judge_coverage": _judge_coverage,
-}
-_AMOUNTS: Mapping[str, Callable[[TurnReport], float | None]] = {
-    "cost_usd": lambda turn: turn.cost_usd,
-    "tokens": lambda turn: total((turn.input_tokens, turn.output_tokens)),
-}
-_SCALES = {
-    "composite": (1.0, 5.0),
-    "share": (0.0, 1.0),
-    "same_path_as_base": (0.0, 1.0),
-}  # of what errors leave out
-_OF_COMPARISON: Mapping[str, Callable[[Comparison, Scope, Sequence[CaseReport]], float | None]] = {
-    "cost_change": _cost_change,
-    "weakening": _weakening,
-    "same_path_as_base": _same_path,
-}
-_OF_LOSSES: Mapping[str, Callable[[Comparison, Scope], MetricRange]] = {
-    "regressions": regressions,
+def _amount(read: Callable[[TurnReport], float | None]) -> _Metric:
+    return lambda sight: _of_one_run(sight.cases, read)
+
+
+def _exact(read: Callable[[_Sight], float | None]) -> _Metric:
+    """A number that errors do not touch."""
+    return lambda sight: None if (observed := read(sight)) is None else MetricRange.exactly(observed)
+
+
+def _mean(read: Callable[[_Sight], float | None], scale: tuple[float, float]) -> _Metric:
+    """A mean on this scale, of what did not err."""
+
+    def measured(sight: _Sight) -> MetricRange | None:
+        observed = read(sight)
+        return None if observed is None else MetricRange.of_share(observed, _errors(sight.cases), scale)
+
+    return measured
+
+
+_Metric = Callable[[_Sight], MetricRange | None]
+_OF_COMPARISON: Mapping[str, _Metric] = {
+    "cost_change": _exact(_cost_change),
+    "weakening": _exact(_weakening),
+    "same_path_as_base": _mean(_same_path, (0.0, 1.0)),
+    "regressions": lambda sight: regressions(sight.compared, sight.scope),
     "new_failures": _new_failures,
 }
-COMPARED = frozenset({*_OF_COMPARISON, *_OF_LOSSES})
+_METRICS: Mapping[str, _Metric] = {
+    EVALUATOR: lambda sight: _evaluator(sight.cases, sight.evaluator),
+    "pass_rate": lambda sight: passed_share(sight.cases),
+    "composite": _mean(lambda sight: totals(sight.cases).composite, (1.0, 5.0)),
+    "share": _mean(lambda sight: totals(sight.cases).share, (0.0, 1.0)),
+    "errors": _exact(lambda sight: _errors(sight.cases)),
+    "latency_p95_s": _exact(lambda sight: totals(sight.cases).latency_p95_s),
+    "judge_coverage": _exact(lambda sight: _judge_coverage(sight.cases)),
+    "cost_usd": _amount(attrgetter("cost_usd")),
+    "tokens": _amount(lambda turn: total((turn.input_tokens, turn.output_tokens))),
+    **_OF_COMPARISON,
+}
+COMPARED = frozenset(_OF_COMPARISON)
