@@ -21,7 +21,8 @@ _ITEM = re.compile(r"\{\{\s*item\.([\w.]+)\s*\}\}")
 _ANSWER = re.compile(r"\{\{\s*sample\.output_(?:text|json)\s*\}\}")
 _STRING_CHECKS = {"eq": "equals", "ne": "not-equals", "like": "contains", "ilike": "icontains"}
 _SIMILARITIES = {"cosine": "similar", "bleu": "bleu", "rouge_1": "rouge-n"}
-_SAMPLING = ("temperature", "top_p", "seed", "reasoning_effort", "response_format", "tools")
+_AS_THERE = ("temperature", "top_p", "seed", "reasoning_effort", "response_format", "tools")
+_SAMPLING = {**{name: name for name in _AS_THERE}, "max_completions_tokens": "max_completion_tokens"}
 
 
 def configuration(path: Path) -> dict[str, Any]:
@@ -89,9 +90,7 @@ def _providers(sources: Sequence[Json]) -> Iterator[dict[str, Any]]:
     for model, source in models.items():
         wire = "responses" if source["type"].value == "responses" else "chat"
         params = source["sampling_params"].fields
-        config = {name: params[name] for name in _SAMPLING if params.get(name) is not None}
-        if (most := params.get("max_completions_tokens")) is not None:
-            config["max_completion_tokens"] = most
+        config = {own: params[name] for name, own in _SAMPLING.items() if params.get(name) is not None}
         if model:
             yield {"id": f"openai:{wire}:{model}", "config": config}
 

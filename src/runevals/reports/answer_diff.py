@@ -59,7 +59,7 @@ def _text(words: Sequence[str], *, cut: bool = False) -> str:
 
 def _lines(start: str, pieces: Sequence[Piece], opening: str, closing: str) -> list[str]:
     marked = [f"{opening}{text}{closing}" if only_here and text.strip() else text for text, only_here in pieces]
-    text = " ".join(piece for piece in marked if piece)
+    text = " ".join(filter(None, marked))
     limited = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
     return [f"{start}{line.strip(' ')}" for line in limited.split("\n")] if limited else []
 

@@ -73,7 +73,8 @@ def chosen_mark(
     among: Iterable[Candidate]
     if mark.tag is not None:
         which = f"of the commit of {mark.tag}"
-        among = islice((one for one in usable if one[1].run.commit == commit), 1)
+        of_tag = (commit, None)  # made with no edits beside it
+        among = islice((one for one in usable if (one[1].run.commit, one[1].run.uncommitted) == of_tag), 1)
     elif mark.days is not None:
         which = f"that is {mark.days} days old"
         among = islice((one for one in usable if one[1].run.started_at <= until), 1)
@@ -122,8 +123,6 @@ def _stored_runs(settings: Settings, mark: Mark, commit: str | None) -> Iterator
                 continue
             run = read(path)
         except (InvalidDocument, InvalidSuite):
-            continue
-        if commit is not None and run.run.uncommitted is not None:
             continue
         yield f"{path.name}, run {run.run.started_at:%Y-%m-%d %H:%M} UTC", run
 

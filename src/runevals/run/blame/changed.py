@@ -72,7 +72,7 @@ def _is_of_a_run(old: str | None, new: str | None, repository: Path) -> bool:
     if new.startswith(RUNS) or new.endswith(_RESULTS):
         return True
     lines = (repository / new).read_bytes().splitlines() if new.endswith(".md") else []
-    return bool(lines) and _FOOTER.fullmatch(lines[-1]) is not None
+    return any(map(_FOOTER.fullmatch, lines[-1:]))
 
 
 def _files_of_suites(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -117,10 +118,8 @@ def _hunk(path: str, part: _Part, at: int, old_at: int) -> Hunk:
 def _units(part: _Part) -> Iterator[_Part]:
     """The sentences or list items of changed lines, if both sides have as many, or one side has none."""
     old, new = [*_paragraphs(part.before)], [*_paragraphs(part.now)]
-    if not old or not new:
-        yield from (_Part(a, b) for a, b in ([(one, []) for one in old] or [([], one) for one in new]))
-    elif len(old) == len(new):
-        yield from (_Part(a, b) for a, b in zip(old, new, strict=True))
+    if not old or len(new) in (0, len(old)):
+        yield from (_Part(a, b) for a, b in zip_longest(old, new, fillvalue=()))
     else:
         yield part
 

@@ -88,7 +88,7 @@ def real_world(
     throttles = Throttles(stopped=lambda: stop.problem is not None)
     cache = cache_of(settings)
     live = live_target(settings) if target is None else None
-    user = _user(settings, suites, throttles) if target is None else None
+    user = None if live is None else _user(settings, suites, throttles)
     on_nodes = target is None and on_cluster(settings)
     opened = cluster_target(settings, stop) if on_nodes else nullcontext(target)
     with in_use(), Sandbox(reduced=may_be_reduced(settings)) as sandbox, opened as elsewhere:
@@ -128,7 +128,7 @@ def _user(settings: Settings, suites: Sequence[Suite], throttles: Throttles) -> 
     """The model that plays simulated users: the first judge. Raises InvalidSettings if it is missing."""
     cases = [case for suite in suites for case in suite.cases if any(turn.user for turn in case.turns)]
     cases = [case for case in cases if will_run(case, settings.selection)]
-    if not cases or live_target(settings) is None:
+    if not cases:
         return None
     judge = next(iter(judges_of(settings)), None)
     if judge is None or judge.is_recorded:
