@@ -261,6 +261,15 @@ def test_gates_of_the_rules(rules, gate, state):
     assert states(decided(own(rules, **gate), CASES))["mine"] == state
 
 
+@pytest.mark.parametrize("metric", ["pass_rate", "composite"])
+def test_a_gate_on_cases_that_a_filter_left_out_does_not_apply(rules, metric):
+    rules = own(rules, metric=metric, limit=1, scope=Scope(category="asia"))
+    for settings, state in (({}, "failed"), ({"filter": ["a"]}, "not_applicable")):
+        made = report(CASES[:1])
+        found = decision(replace(made, run=replace(made.run, settings=settings)), None, rules)
+        assert states(found)["mine"] == state
+
+
 @pytest.mark.parametrize("metric", ["cost_usd", "tokens"])
 def test_a_gate_on_costs_does_not_depend_on_the_number_of_rounds(rules, metric):
     def observed(runs):

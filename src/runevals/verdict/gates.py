@@ -243,13 +243,14 @@ def _result(
 
 
 def _missing(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
-    """The result without a number: failed, unless there is no base or the reason is an error.
+    """The result without a number: failed, unless there is no base, or the reason is an error or a filter.
 
     What the measured cases do not report, such as costs, is no error's fault.
     """
     cases = in_scope(report.cases, gate.scope)
     states = {"pass": GateState.PASSED, "not_applicable": GateState.NOT_APPLICABLE}
-    state = states.get(gate.on_missing, GateState.FAILED)
+    is_filtered = not cases and bool(report.run.filters)
+    state = states.get("not_applicable" if is_filtered else gate.on_missing, GateState.FAILED)
     missing, undecided = _what_is_missing(gate, report, cases), False
     if gate.metric in COMPARED and comparison is None:
         state, missing = GateState.NOT_APPLICABLE, "there is no base"
