@@ -160,6 +160,12 @@ class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
         return sum(float(each.passed) if each.score is None else each.score for each in results) / len(results)
 
     @property
+    def unmeasured(self) -> bool:
+        """Something of it could not be measured: an answer, or a check of one."""
+        erred = self.status is Outcome.ERRORED or bool(self.layers.incomplete)
+        return erred or self.cut_short or self.unchecked
+
+    @property
     def unchecked(self) -> bool:
         """Whether its case has no check."""
         return self.status is Outcome.SKIPPED and not any(turn.results for turn in self.turns)
@@ -224,13 +230,7 @@ class CaseReport(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True
     @property
     def unmeasured(self) -> bool:
         """Something of it could not be measured: an answer, or a check of one."""
-        return any(
-            attempt.status is Outcome.ERRORED
-            or attempt.layers.incomplete
-            or attempt.cut_short
-            or attempt.unchecked
-            for attempt in self.attempts
-        )
+        return any(attempt.unmeasured for attempt in self.attempts)
 
     @property
     def runs(self) -> tuple[AttemptReport, ...]:

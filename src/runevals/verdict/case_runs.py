@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.text.numbers import phrase
-from runevals.records import AttemptReport, Finding, Outcome, Reason, RegressionRule, State
+from runevals.records import AttemptReport, CaseReport, Finding, Outcome, Reason, RegressionRule, State
 from runevals.verdict import plan as planning
 from runevals.verdict.cached_runs import from_cache
-from runevals.verdict.evidence import entrant_of, title_of, values_of
+from runevals.verdict.evidence import OUTCOME, entrant_of, title_of, values_of
 from runevals.verdict.findings import of_case, stored_findings
 from runevals.verdict.lost_together import CLEARED
 from runevals.verdict.matching import Key, Pair
@@ -74,6 +74,7 @@ class CaseRuns(Struct):
     doubts_base: bool = False  # it may be of a bad hour: cases that fail on both sides are looked at, too
     base_is_fresh: bool = False  # it was measured just now: what it fails, it fails
     acceptable: Collection[Key] = ()  # the losses that a reviewer may accept
+    retries: int = RETRIES
     critical_only: bool = False  # a loss is proven already: the other cases are not run and stay open
     determinism_violated: bool = False  # a deterministic target gave two answers to one question
     old_forms: frozenset[Key] = frozenset()  # the edited cases whose old form was run on the head
@@ -160,12 +161,26 @@ class CaseRuns(Struct):
 
     def _planned(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:
         """The findings of the cases after the runs that the plan asks for."""
-        limit = self.rule.max_fresh_runs
-        rules = planning.Rules.of(len(self._pairs)) if limit is None else planning.Rules(fresh_runs=limit)
-        plan = Plan(list(entrants.values()), rules)
+        plan = Plan(list(entrants.values()), self._rules)
         for key in entrants:
             for side in planning.SIDES:
                 plan.add(key, side, [*map(values_of, self._runs[key].of(side))])
+        alone = self._play(plan, entrants)
+        evidence = plan.findings()
+        results = {
+            key: self._finding(key, entrants[key], *self._reason(key, each), evidence=each)
+            for key, each in evidence.items()
+            if key not in alone
+        }
+        return results | self._without_base({key: entrants[key] for key in alone})
+
+    @property
+    def _rules(self) -> planning.Rules:
+        limit = self.rule.max_fresh_runs
+        return planning.Rules.of(len(self._pairs)) if limit is None else planning.Rules(fresh_runs=limit)
+
+    def _play(self, plan: Plan[Key], keys: Iterable[Key]) -> Collection[Key]:
+        """Makes the runs that the plan asks for → the cases whose stored runs must decide."""
         last = False
         while (requests := plan.requests()) and not self.runner.why_no_base:
             arrived = sum(self._make(plan, requests, side) for side in ("base", "head"))
@@ -173,14 +188,9 @@ class CaseRuns(Struct):
                 break
             last = any(finding.state == "lost" for finding in plan.findings().values())
         evidence = plan.findings()
-        alone = [key for key in entrants if self._is_alone(key, evidence.get(key))]
+        alone = [key for key in keys if self._is_alone(key, evidence.get(key))]
         self._make(plan, [request for request in requests if request.case in alone], "head")
-        results = {
-            key: self._finding(key, entrants[key], *self._reason(key, each), evidence=each)
-            for key, each in evidence.items()
-            if key not in alone
-        }
-        return results | self._without_base({key: entrants[key] for key in alone})
+        return alone
 
     def _is_alone(self, key: Key, evidence: planning.Finding | None) -> bool:
         """Whether its stored runs must decide: the base cannot be run, or no run of it was affordable."""
@@ -195,7 +205,7 @@ class CaseRuns(Struct):
         while waiting:
             attempts = self._of_side(side, list(waiting))
             for key, attempt in attempts.items():
-                plan.add(key, side, [values_of(attempt)])
+                plan.add(key, side, [self._values(attempt)])
             arrived += len(attempts)
             waiting = {key: number - 1 for key, number in waiting.items() if number > 1 and key in attempts}
         return arrived
@@ -213,11 +223,14 @@ class CaseRuns(Struct):
             runs.of(side).append(attempt)
         return attempts
 
+    def _values(self, attempt: AttemptReport) -> planning.Run:
+        return values_of(attempt)
+
     def _fresh(self, side: RunSide, pairs: Sequence[Pair]) -> Mapping[Key, AttemptReport]:
         """One run of each; those that err are retried."""
         attempts: dict[Key, AttemptReport] = {}
         missing = list(pairs)
-        for _ in range(1 + RETRIES):
+        for _ in range(1 + self.retries):
             if missing:
                 attempts |= self.runner.again(side, missing)
                 missing = [p for p in missing if p.key in attempts and attempts[p.key].status is Outcome.ERRORED]
@@ -260,7 +273,7 @@ class CaseRuns(Struct):
             elif not runs.head and self.runner.trouble:
                 results[key] = self._finding(key, each, Reason.ERRORS, self.runner.trouble)
             else:
-                more = _numbered([*runs.pair.head.attempts, *runs.head])
+                more = numbered([*runs.pair.head.attempts, *runs.head])
                 longer[key] = Pair.of(runs.pair.base, over_attempts(runs.pair.head, more))
         pairs = [*({pair.key: pair for pair in self._pairs} | longer).values()]
         certain = all(each.deterministic for each in entrants.values())
@@ -302,9 +315,30 @@ class CaseRuns(Struct):
             state=MEANINGS[reason].state,
             reason=reason,
             edited=new is not None,
-            base=over_attempts(runs.pair.base, _numbered(runs.base)) if runs.base else None,
-            head=over_attempts(runs.pair.head, _numbered(runs.head)) if runs.head else None,
+            base=over_attempts(runs.pair.base, numbered(runs.base)) if runs.base else None,
+            head=over_attempts(runs.pair.head, numbered(runs.head)) if runs.head else None,
         )
+
+
+class ErroredRuns(CaseRuns):
+    """Runs the cases again of which a run erred: an error is a failure, on either side, and is not retried."""
+
+    retries: int = 0
+
+    def _values(self, attempt: AttemptReport) -> planning.Run:
+        return {OUTCOME: float(not attempt.unmeasured)}
+
+    def measured(self, pairs: Sequence[Pair]) -> Iterator[CaseReport]:
+        """The cases that do not err more often than the base's, with their measured runs and the fresh ones."""
+        self._pairs, self._runs = pairs, {pair.key: _Runs(pair) for pair in pairs}
+        cuts = {OUTCOME: planning.PASS}
+        plan = Plan([Entrant(case=pair.key, cuts=cuts, critical=pair.critical) for pair in pairs], self._rules)
+        self._play(plan, self._runs)
+        for key, evidence in plan.findings().items():
+            runs, head = self._runs[key], self._runs[key].pair.head
+            of_head, fresh = ([run for run in some if not run.unmeasured] for some in (head.attempts, runs.head))
+            if evidence.state in ("cleared", "not shown") and fresh and not runs.cached:
+                yield over_attempts(head, numbered([*of_head, *fresh]))
 
 
 _REASONS: Mapping[planning.State, Reason] = {
@@ -336,5 +370,5 @@ def _wavers(runs: _Runs) -> bool:
     return any(len({run.status for run in side if run.status.measured}) > 1 for side in (runs.base, runs.head))
 
 
-def _numbered(attempts: Sequence[AttemptReport]) -> list[AttemptReport]:
+def numbered(attempts: Sequence[AttemptReport]) -> list[AttemptReport]:
     return [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]

@@ -7,22 +7,25 @@ makes all runs, so that the same procedure decides over real targets and over si
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.text.numbers import short_list
 from runevals.records import Comparison, Finding, Reason, RegressionRule, RunReport, State
-from runevals.verdict.case_runs import CaseRunner, CaseRuns, doubt_of
+from runevals.records.suite import called
+from runevals.verdict.case_runs import CaseRunner, CaseRuns, ErroredRuns, doubt_of
 from runevals.verdict.comparability import stale
 from runevals.verdict.compare import compare_sides
 from runevals.verdict.evidence import entrant_of
 from runevals.verdict.findings import FreshEvidence, state_of
+from runevals.verdict.lost_together import CLEARED
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.parts import WHOLE, Place, metric_test, parts_of
 from runevals.verdict.reasons import MEANINGS
-from runevals.verdict.score import pooled
+from runevals.verdict.score import pooled, run_report
 from runevals.verdict.sides import Sides
 
 SCREENS = (0.04, 0.05, 0.03)  # after each round of the head: the largest p of the whole or a part that goes on
@@ -92,7 +95,7 @@ def settled(
     sides = _rounds(runner, base, rule)
     if sides.head.run.stopped is not None or not runner.can_run:
         return sides.head, compare_sides(sides, source, rule)
-    return sides.head, _Open(runner, sides, source, rule, base_is_fresh=fresh, acceptable=acceptable).settled()
+    return _Open(runner, sides, source, rule, base_is_fresh=fresh, acceptable=acceptable).settled()
 
 
 def is_open(head: RunReport, base: RunReport, rule: RegressionRule) -> bool:
@@ -102,7 +105,8 @@ def is_open(head: RunReport, base: RunReport, rule: RegressionRule) -> bool:
     entrants = (
         entrant_of(pair, deterministic=sides.deterministic, doubts_base=look.doubtful) for pair in sides.pairs
     )
-    return look.asks or bool(sides.edited) or any(each is not None for each in entrants)
+    erred = any(pair.head.unmeasured and pair.before.runs for pair in sides.pairs)
+    return look.asks or bool(sides.edited) or erred or any(each is not None for each in entrants)
 
 
 def _rounds(runner: Runner, base: RunReport, rule: RegressionRule) -> Sides:
@@ -170,9 +174,10 @@ class _Open(Struct):
     rule: RegressionRule
     base_is_fresh: bool
     acceptable: Collection[Key]
+    caveats: list[str] = []
 
-    def settled(self) -> Comparison:
-        """The comparison after the fresh runs that these questions need."""
+    def settled(self) -> tuple[RunReport, Comparison]:
+        """The head's runs and the comparison after the fresh runs that these questions need."""
         self._renew_base()
         sides, deterministic = self.sides, self.sides.deterministic
         look = Look.at(sides, self.rule)
@@ -194,6 +199,8 @@ class _Open(Struct):
         findings = cases.findings(pairs, edited, deterministic=deterministic)
         if by_case and cases.determinism_violated and look.places:  # it is like any other target
             answer = self._answer_to(look)
+        if state_of((*findings, *answer.parts)) is State.NOT_WORSE:
+            self._measure_again((*pairs, *edited), findings)
         evidence = FreshEvidence(
             cases=(*self.runner.lost_before, *findings),
             parts=answer.parts,
@@ -205,8 +212,20 @@ class _Open(Struct):
         )
         comparison = compare_sides(self.sides, self.source, self.rule, evidence)
         if look.places and not by_case and not answer.bases and (why := self.runner.why_no_rounds):
-            return replace(comparison, caveats=(*comparison.caveats, f"Decided on the stored base: {why}"))
-        return comparison
+            self.caveats.append(f"Decided on the stored base: {why}")
+        return self.sides.head, replace(comparison, caveats=(*comparison.caveats, *self.caveats))
+
+    def _measure_again(self, pairs: Iterable[Pair], findings: Iterable[Finding]) -> None:
+        """A case of which a run erred has its fresh runs instead, unless it errs more often than the base."""
+        head, open_ = self.sides.head, {each.key for each in findings if each.reason not in CLEARED}
+        erred = [pair for pair in pairs if pair.head.unmeasured and pair.before.runs and pair.key not in open_]
+        again = [*ErroredRuns(self.runner, self.rule).measured(erred)] if erred else []
+        if again:
+            by_key = {(case.suite, case.key): case for case in again}
+            cases = [by_key.get((case.suite, case.key), case) for case in head.cases]
+            self.sides = Sides.of(run_report(head.run, cases, complete=head.complete), self.sides.base)
+            names = short_list([called(case.key, case.name) for case in again])
+            self.caveats.append(f"Measured by fresh runs, as a run erred: {names}")
 
     def _renew_base(self) -> None:
         """A base that is old, or that another model answered, is measured again before anything is said."""
