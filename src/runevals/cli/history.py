@@ -121,9 +121,8 @@ def _link(document: Path, page: Path | None) -> str | None:
 
 def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
     """One bar per value, on a scale from `low` to `high`; a dot for unknown values."""
-    span = high - low
     return "".join(
-        "·" if value is None else BARS[round(min(max((value - low) / span, 0.0), 1.0) * (len(BARS) - 1))]
+        "·" if value is None else BARS[round(min(max((value - low) / (high - low), 0.0), 1.0) * (len(BARS) - 1))]
         for value in values
     )
 

@@ -147,7 +147,10 @@ def command(**options: Any) -> None:
       runevals evals/ --target openai:{openai} --baseline base.json
       runevals --prompts "What is Teams?" --expected "A collaboration platform"
     """
-    _set_logging(options.pop("log_level"))
+    if (level := options.pop("log_level")) is not None:
+        import logging  # only when asked for
+
+        logging.basicConfig(stream=sys.stderr, level=level.upper(), format="%(levelname)s %(name)s: %(message)s")
     paths = (*options.pop("paths"), *options.pop("prompts_file"))
     finish(run_projects(options, paths, execute) if options.pop("all_projects") else execute(options, paths))
 
@@ -379,10 +382,3 @@ def _upgraded_at_terminal(loaded: LoadedSuites, settings: Settings) -> bool:
         with suppress(InvalidSuite):  # what cannot be upgraded runs as it is
             say(upgrade_file(settings.repository / suite.path, suite.path), err=True)
     return bool(legacy)
-
-
-def _set_logging(level: str | None) -> None:
-    if level is not None:
-        import logging  # only when asked for
-
-        logging.basicConfig(stream=sys.stderr, level=level.upper(), format="%(levelname)s %(name)s: %(message)s")

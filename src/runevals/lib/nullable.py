@@ -13,7 +13,7 @@ def total(amounts: Iterable[float | None]) -> float | None:
     return fsum(known) if known and len(known) == len(every) else None
 
 
-def whole_total(amounts: Iterable[int | None]) -> int | None:
+def whole_total(amounts: Iterable[float | None]) -> int | None:
     """The sum of whole numbers."""
     result = total(amounts)
     return None if result is None else int(result)

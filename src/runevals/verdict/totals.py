@@ -9,7 +9,7 @@ from math import ceil
 
 from msgspec import Struct
 
-from runevals.lib.nullable import mean, total
+from runevals.lib.nullable import mean, total, whole_total
 from runevals.records import LABELS, CaseReport, Coverage, Outcome, RunReport, Totals, TurnReport, VoteAgreement
 from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.vote_agreement import Votes
@@ -112,8 +112,7 @@ class _Amounts:
 
     def whole_total(self) -> int | None:
         """The total as a whole number."""
-        whole = self.total()
-        return None if whole is None else int(whole)
+        return whole_total([self.total()])
 
 
 class _Sums:
@@ -154,10 +153,7 @@ class _Sums:
         latencies = sorted(self._latencies.known)
         return Totals(
             cases=self.cases,
-            passed=self._statuses[Outcome.PASSED],
-            failed=self._statuses[Outcome.FAILED],
-            errored=self._statuses[Outcome.ERRORED],
-            skipped=self._statuses[Outcome.SKIPPED],
+            **{outcome.value: self._statuses[outcome] for outcome in Outcome},
             pass_rate=_rate(self._attempts),
             composite=mean(self._composites.known),
             cost_usd=self._cost.total(),
@@ -185,10 +181,7 @@ def _check_totals(counts: Mapping[Outcome, int]) -> Totals:
     counted = checks - counts[Outcome.SKIPPED]
     return Totals(
         cases=checks,
-        passed=counts[Outcome.PASSED],
-        failed=counts[Outcome.FAILED],
-        errored=counts[Outcome.ERRORED],
-        skipped=counts[Outcome.SKIPPED],
+        **{outcome.value: counts[outcome] for outcome in Outcome},
         pass_rate=counts[Outcome.PASSED] / counted if counted else None,
         composite=None,
     )
