@@ -92,7 +92,7 @@ PROMISES = (
         "pass",
     ),
     Promise(
-        "A loss is accepted only by a reviewer without a part in it",
+        "A pull request's loss needs a reviewer without a part in it",
         "github/test_approval.py::test_an_approval_that_proves_nothing_is_refused",
         "src/runevals/github/approval.py",
         'if user["id"] in involved:',

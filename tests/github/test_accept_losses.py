@@ -324,3 +324,31 @@ def test_a_suite_can_be_removed_on_purpose(job, accept, keys, code, told):
     accept(agent=telling(range(6)), keys=keys).review("ana")
     got, _, printed = job()
     assert (got, told in printed) == (code, True), printed
+
+
+def merged(job, before, branch="main"):
+    """The run of main after the pull request was merged."""
+    repository = job.repository
+    repository.git("checkout", "-q", "main")
+    repository.git("merge", "-q", "--no-ff", "-m", "Merge #7", "change")
+    ref = {"ref": f"refs/heads/{branch}", "repository": {"default_branch": "main"}}
+    return job("push", {"before": before, "sender": {"login": "ana"}, **ref})
+
+
+def test_what_was_merged_with_its_acceptance_does_not_block_the_default_branch(job, hub, accept):
+    accept()
+    base = job.repository.base
+    code, _, printed = merged(job, base)
+    assert (code, f"⚠ 1 regressed, accepted by @ana: {REASON}\n" in printed) == (0, True), printed
+
+
+def test_a_push_to_another_branch_accepts_nothing(job, hub, accept):
+    accept()
+    assert merged(job, job.repository.base, branch="release")[0] == 1
+
+
+def test_an_entry_that_was_merged_before_accepts_no_later_loss(job, hub, accept):
+    accept()
+    on_main(job, hub, FILENAME, (job.repository.path / FILENAME).read_text(encoding="utf-8"))
+    code, _, printed = merged(job, job.repository.base)
+    assert (code, "accepted by" in printed) == (1, False), printed

@@ -1,11 +1,13 @@
-"""The losses that a pull request accepts, if a reviewer agreed to them."""
+"""The losses that a change accepts: a pull request's if a reviewer agreed to them, and what was merged."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.github.api import github_shape_errors
 from runevals.github.approval import LabelEvent, NotApproved, PullRequest, approver
@@ -19,6 +21,7 @@ from runevals.records.errors import RunevalsError
 from runevals.repository import git
 from runevals.run.acceptance import ACCEPTABLE, entries_of_change, matching, with_acceptance, with_caveat
 from runevals.run.baseline.checkout import is_here
+from runevals.settings.file import BaseSide
 from runevals.settings.resolve import Settings
 from runevals.suites.accepted import FILENAME
 
@@ -30,21 +33,31 @@ class ProposedLosses(Struct, frozen=True, kw_only=True):
     """The losses that a change proposes, read before any of its programs runs."""
 
     entries: tuple[AcceptedLoss, ...] = ()
-    change: PullRequest | None = None
-    event: LabelEvent | None = None
+    approver: Callable[[], str] = str  # who accepts them; raises NotApproved
     why_not: str = ""  # why none of them can be accepted
 
 
 def proposed_losses(settings: Settings, here: JobContext, environment: Mapping[str, str]) -> ProposedLosses:
-    """The entries of the commit that is checked out, if this job looks at a pull request or a merge group."""
-    side = settings.base_side
-    if side is None or not side.on_pull_request:
+    """The entries of the commit that is checked out, if this job looks at a change, or at what was merged.
+
+    Whoever may push to the default branch agreed to what the push brings.
+    """
+    side, job = settings.base_side, here.job
+    pushed = environment.get("GITHUB_EVENT_NAME") == "push" and job.branch == here.default_branch
+    if pushed and job.base is not None:
+        side = BaseSide(commit=job.base, file=None)
+    elif side is None or not side.on_pull_request:
         return ProposedLosses()
     commit, parents = git.head_and_parents(settings.repository)
     try:
-        entries = () if commit is None else entries_of_change(settings, commit)
-        change = _change(settings, here, environment, (commit, *parents)) if entries else None
-        return ProposedLosses(entries=entries, change=change, event=label_event(environment))
+        is_here(settings, side.commit)  # of a shallow checkout, it is fetched
+        entries = () if commit is None else entries_of_change(replace(settings, base_side=side), commit)
+        if not entries or pushed:
+            by = value_at(payload_of(environment), "sender", "login")
+            return ProposedLosses(entries=entries, approver=lambda: str(by))
+        change = _change(settings, here, environment, (commit, *parents))
+        who = partial(approver, change, settings.github.accept_label, label_event(environment))
+        return ProposedLosses(entries=entries, approver=who)
     except (NotApproved, RunevalsError) as error:
         return ProposedLosses(why_not=str(error))
 
@@ -110,11 +123,11 @@ def with_approved_losses(conclusion: Conclusion, settings: Settings, proposed: P
         return conclusion
     losses = matching(conclusion, proposed.entries)
     try:
-        if proposed.why_not or proposed.change is None:
+        if proposed.why_not:
             raise NotApproved(proposed.why_not)
         if not losses:
             raise NotApproved("no entry has the fingerprints of a case that was lost")
-        by = approver(proposed.change, settings.github.accept_label, proposed.event)
+        by = proposed.approver()
     except NotApproved as error:
         return with_caveat(conclusion, f"{FILENAME} is not accepted: {one_line(str(error), 300)}", losses)
     return with_acceptance(conclusion, Acceptance(by=by, losses=losses), settings.rules)
