@@ -48,9 +48,10 @@ def test_any_other_program_is_given_what_it_needs_to_run():
         ("KeyError: 'EMPTY_KEY'", "EMPTY_KEY is not set here: set it"),
         ("OPENAI_API_KEY is wrong", ""),
         ("no GITHUB_ENV, and no GITHUB_STATE", ""),
+        ("set GITHUB_TOKEN", "GITHUB_TOKEN is withheld from it: no program under test gets a token of the job"),
         ("HTTP_ERROR in MINES", ""),
     ],
-    ids=["withheld", "not set", "empty", "given", "the job's own", "no variable"],
+    ids=["withheld", "not set", "empty", "given", "the job's own", "a token of the job", "no variable"],
 )
 def test_an_error_that_names_a_variable_which_the_program_lacks_says_what_to_do(error, begins):
     job = {**JOB, "EMPTY_KEY": ""}

@@ -72,6 +72,8 @@ def lack(error: str, environment: Mapping[str, str], has: Mapping[str, str]) -> 
         if of_job.get(name):
             put = f"put it into target.env, on the default branch first, or {API_KEY_ENV}={name} into the workflow"
             return f"{error}; {name} is withheld from it: {put}"
+        if environment.get(name) in job_tokens(environment):
+            return f"{error}; {name} is withheld from it: no program under test gets a token of the job"
         if name.endswith(SECRET_NAMES):
             return f"{error}; {name} is not set here: set it if the program reads it"
     return ""
