@@ -507,6 +507,16 @@ def test_a_filtered_run_is_compared_with_the_same_cases_of_the_base(answered, ru
     assert [case["key"] for case in answered.document()["cases"]] == ["a"]
 
 
+def test_a_case_that_moves_into_the_category_that_is_run_is_compared_with_what_it_was(answered, runevals):
+    run = ["--target", "recorded:answers.jsonl", "--category", "asia"]
+    runevals(*run[:2], "-o", "base.json")
+    moved = [{**case, "category": "asia"} for case in SUITE["items"]]
+    answered.write("evals.json", {**SUITE, "items": moved})
+    answered.write("answers.jsonl", ANSWERS.replace("Paris", "Rome"))
+    code, out, _ = runevals(*run, "--baseline", "base.json")
+    assert (code, "1 of 2 cases regressed: a" in out) == (1, True), out
+
+
 def test_a_key_alone_keeps_no_command_from_its_work(answered, runevals, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     for words in (["validate"], ["plan"], ["settings"]):

@@ -46,7 +46,7 @@ def _settings() -> Settings:
 def _cases() -> Iterable[Case]:
     from runevals.run.load import suites_of
 
-    return (case for suite in suites_of(_settings()).suites for case in suite.cases)
+    return suites_of(_settings()).cases
 
 
 def evaluators() -> Iterable[str]:

@@ -75,7 +75,7 @@ def _run(snapshot: _Snapshot, raw: RawSettings, progress: Progress) -> _Snapshot
     files = _files(settings, loaded)
     others = _stamps(path for path in files if path not in loaded.files)
     stamps = _stamps((*files, *(path.parent for path in files)))  # a folder's changes with its files
-    cases = [case for suite in loaded.suites for case in suite.cases if is_selected(case, settings.selection)]
+    cases = [case for case in loaded.cases if is_selected(case, settings.selection)]
     everything = others != snapshot.others
     todo = [case for case in cases if everything or _identity(case) not in snapshot.cases]
     if todo:

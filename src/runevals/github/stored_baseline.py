@@ -34,7 +34,7 @@ from runevals.reports import results_document as document
 from runevals.repository import git
 from runevals.run.baseline.checkout import base_settings
 from runevals.run.baseline.dependencies import other_models
-from runevals.run.baseline.from_files import narrowed, require_whole
+from runevals.run.baseline.from_files import require_whole
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import measured_too_little, unmeasured_cases, why_unmeasured
 from runevals.settings.resolve import RawSettings, Settings
@@ -120,7 +120,7 @@ class _Search:
         errors = why_unmeasured(report)
         unmeasured = () if errors is None else (f"the stored run {run.number} could not measure {errors}",)
         return StoredBase(
-            baseline=narrowed(baseline, self._settings.selection),
+            baseline=baseline,
             notices=(*unreadable[:MOST_REASONS], *unmeasured),
             run_ids=self._run_ids,
             commit=query.commit,

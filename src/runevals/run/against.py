@@ -72,7 +72,7 @@ def _without_skill(request: RunRequest, folder: Path) -> RunRequest:
             f"coding agent, or its {SKILL_FILE} as `target.system_prompt_file`; or {LEAVE_OUT}"
         )
     suites = request.suites.only(lambda case: not _asks_for_skill(case))
-    if not any(is_selected(case, settings.selection) for suite in suites.suites for case in suite.cases):
+    if not any(is_selected(case, settings.selection) for case in suites.cases):
         raise InvalidSettings(f"{option}: every case asks whether the skill is loaded; {LEAVE_OUT}")
     settings = replace(settings, target=target, compare=replace(settings.compare, against=None))
     return replace(request, settings=settings, suites=suites, notices=())

@@ -163,7 +163,7 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
     _require_this_commit(report, request)
     report, request = prepared_merge(report, with_filters_of(report, request))
     base = known_base(request)
-    base = settled_base(base, request, lambda commit: base_of_shards(report, commit, request))
+    base = settled_base(base, request, lambda commit: base_of_shards(report, commit, request), report)
     notices = tuple(dict.fromkeys((*report.run.notices, *base.notices)))
     report = replace(report, run=replace(report.run, notices=notices))
     conclusion = conclude_shards(report, base.baseline, request)
@@ -189,7 +189,7 @@ def gate(report: RunReport, request: RunRequest, *, deterministic: bool | None =
 
 def _gate(report: RunReport, request: RunRequest, deterministic: bool | None) -> Conclusion:  # noqa: FBT001
     report, request = prepared_results(report, request)
-    base = settled_base(known_base(request), request, not_measured_here)
+    base = settled_base(known_base(request), request, not_measured_here, report)
     if base.baseline is not None:
         of_base = in_suites_of(in_projects_of(base.baseline.report, report), report)
         of_base = with_declared_determinism(of_base, deterministic)

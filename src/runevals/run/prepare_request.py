@@ -47,7 +47,7 @@ def prepared(request: RunRequest) -> RunRequest:
     require_evaluators(load_request(request.settings))
     settings = with_split(with_target(request.settings, request.suites.suites), request.suites.suites)
     quarantine = quarantine_of(settings, request.suites)
-    cases = [case for suite in request.suites.suites for case in suite.cases]
+    cases = request.suites.cases
     mark = run_of_mark(settings, cases, request.find_mark)
     edits = edits_not_in_workspaces(settings, request.suites)
     return replace(

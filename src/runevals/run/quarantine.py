@@ -20,7 +20,7 @@ from runevals.suites.quarantine import NOTICES, Quarantine, QuarantineEntry
 
 def quarantine_of(settings: Settings, loaded: LoadedSuites) -> Quarantine:
     """The list in force for the cases of these suites. Raises InvalidSuite for a broken list."""
-    return quarantine_for(settings, [case for suite in loaded.suites for case in suite.cases])
+    return quarantine_for(settings, loaded.cases)
 
 
 def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> Quarantine:

@@ -36,7 +36,7 @@ from runevals.suites import load as loading
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import asks_judge_or_user, judged_checks, part_of
 from runevals.suites.prompt import on_prompts_of
-from runevals.suites.selection import is_selected
+from runevals.suites.selection import chosen_there
 from runevals.verdict.outcome import Baseline
 
 HEAD, _OF_BASE = "head", "the base's "
@@ -111,16 +111,9 @@ def _base_request(request: RunRequest, commit: str, repeat: int) -> Iterator[Run
 
 
 def _chosen_cases(there: Settings, request: RunRequest, commit: str) -> LoadedSuites:
-    """The base's cases that its filters choose, and those that the head's do, whatever the base calls them."""
+    """The base's cases that the filters choose, and what the head's chosen ones are there."""
     loaded = base_suites(there, request.settings, commit)
-    if not there.selection.has_filters:
-        return loaded
-    chosen = request.suites.only(partial(is_selected, selection=request.settings.selection)).suites
-    cases = [case for suite in chosen for case in suite.cases]
-    names = {*((case.suite, case.key) for case in cases), *(case.fingerprint for case in cases)}
-    suites = loaded.only(
-        lambda case: is_selected(case, there.selection) or names & {(case.suite, case.key), case.fingerprint}
-    )
+    suites = loaded.only(chosen_there(request.settings.selection, request.suites.cases))
     if not suites.suites:
         raise NoSuiteFound("the filters choose none of its cases")
     return suites

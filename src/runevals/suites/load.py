@@ -80,6 +80,11 @@ class LoadedSuites(Struct, frozen=True, kw_only=True):
     def problems(self) -> tuple[FileProblem, ...]:
         return (*(problem for suite in self.suites for problem in suite.problems), *self.warnings)
 
+    @property
+    def cases(self) -> list[Case]:
+        """The cases of all suites."""
+        return [case for suite in self.suites for case in suite.cases]
+
     def only(self, is_wanted: Callable[[Case], object]) -> LoadedSuites:
         """The wanted cases, and the suites that have any."""
         suites = (replace(suite, cases=tuple(filter(is_wanted, suite.cases))) for suite in self.suites)

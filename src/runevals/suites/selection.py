@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,13 @@ def is_selected(case: Case | CaseReport, selection: Selection) -> bool:
         and (not selection.tag or any(tag in selection.tag for tag in case.tags))
         and (not selection.filter or any(fnmatchcase(case.key, pattern) for pattern in selection.filter))
     )
+
+
+def chosen_there(selection: Selection, cases: Iterable[Case | CaseReport]) -> Callable[[Case | CaseReport], bool]:
+    """Whether the filters of a run choose a case of its base, as such or as what one of its `cases` was."""
+    chosen = [case for case in cases if is_selected(case, selection)]
+    names = {*((case.suite, case.key) for case in chosen), *(case.fingerprint for case in chosen)}
+    return lambda case: is_selected(case, selection) or bool(names & {(case.suite, case.key), case.fingerprint})
 
 
 def will_run(case: Case, selection: Selection) -> bool:

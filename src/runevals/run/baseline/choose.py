@@ -24,8 +24,10 @@ from runevals.run.redaction.redactors import without_patterns
 from runevals.run.request import RunRequest
 from runevals.run.sides import measure_base
 from runevals.settings.resolve import RawSettings, Settings
+from runevals.suites.selection import chosen_there
 from runevals.verdict.comparability import models_between, other_answers, too_old
 from runevals.verdict.outcome import Baseline, again
+from runevals.verdict.score import run_report
 
 IS_HEAD = "the base is the commit that is checked out: only changes that are not committed are compared"
 
@@ -51,17 +53,28 @@ def known_base(request: RunRequest) -> StoredBase:
     return find_stored(settings, request.stored, own_commit)
 
 
-def settled_base(base: StoredBase, request: RunRequest, measure: RunBase | None = None) -> StoredBase:
-    """The base that the run is compared with, measured by `measure` if it must be; with notices of how it came."""
+def settled_base(
+    base: StoredBase, request: RunRequest, measure: RunBase | None = None, head: RunReport | None = None
+) -> StoredBase:
+    """The base that the run is compared with, measured by `measure` if it must be; with notices of how it came.
+
+    It has the cases that the filters of the run choose; `head` has those of the run if they are measured already.
+    """
     measure = measure or partial(measure_base, request)
     if request.base is not None:
         base = _named_base(base.commit or "", measure, request)
     else:
         base = chosen(base, request.settings, request.raw, measure)
-    if base.baseline is not None:
-        return base
-    weakenings = (f"{one.suite}, {one.key}: {one.message}" for one in request.weakenings)
-    return replace(base, notices=(*base.notices, *weakenings))
+    selection, baseline = request.settings.selection, base.baseline
+    if baseline is None:
+        weakenings = (f"{one.suite}, {one.key}: {one.message}" for one in request.weakenings)
+        return replace(base, notices=(*base.notices, *weakenings))
+    if selection.has_filters:
+        is_chosen = chosen_there(selection, request.suites.cases if head is None else head.cases)
+        cases = [*filter(is_chosen, baseline.report.cases)]
+        report = run_report(baseline.report.run, cases, complete=baseline.report.complete)
+        return replace(base, baseline=replace(baseline, report=report))
+    return base
 
 
 def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBase:

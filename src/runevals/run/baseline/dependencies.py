@@ -56,7 +56,7 @@ def _reasons_to_run(
     yield "only some of the cases are asked for" if settings.selection.has_filters else None
     if known is not None:
         yield asked_otherwise(settings, known)
-        here = {(case.suite, case.key, case.fingerprint) for suite in loaded.suites for case in suite.cases}
+        here = {(case.suite, case.key, case.fingerprint) for case in loaded.cases}
         there = {(case.suite, case.key, case.fingerprint) for case in known.cases}
         yield None if here == there else "the base's result is of other cases"
     yield named_changes(commit, Changes(settings.repository, commit).among(_read(settings, loaded, known)))
@@ -130,7 +130,7 @@ def _changed_in_workspaces(repository: Path, commit: str, loaded: LoadedSuites) 
 
 def workspace_commits(loaded: LoadedSuites) -> list[str]:
     """The commits that workspaces are made of, as the suites name them."""
-    workspaces = (case.workspace for suite in loaded.suites for case in suite.cases)
+    workspaces = (case.workspace for case in loaded.cases)
     return [*dict.fromkeys(one.commit for one in workspaces if one is not None and one.commit is not None)]
 
 
@@ -223,7 +223,7 @@ def read_by_all(settings: Settings, loaded: LoadedSuites) -> PathsRead:
 
     Raises CannotFollow.
     """
-    root, cases = settings.repository, (case for suite in loaded.suites for case in suite.cases)
+    root, cases = settings.repository, loaded.cases
     of_all = paths_inside(
         root,
         paths=(*settings_paths(settings, loaded), *folders_of(root, cases)),

@@ -11,14 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
-from msgspec.structs import replace
-
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
 from runevals.lib.text.numbers import first_of, phrase
 from runevals.models.http.origin import without_credentials
 from runevals.records import RunReport
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, RunevalsError
-from runevals.records.rules import Selection
 from runevals.reports import results_document as document
 from runevals.repository import git
 from runevals.run.baseline.unmeasured import unmeasured_cases
@@ -40,7 +37,7 @@ OF_SAME_COMMIT = "the base is an earlier result of this same commit: a loss that
 
 
 def read_baseline(settings: Settings, own_commit: str | None = None) -> tuple[Baseline | None, tuple[str, ...]]:
-    """The base's report over the cases that the run's filters leave in, or None, and notices.
+    """The base's report or None, and notices.
 
     What is named must be there, wherever it was named. Of a folder, the newest measured run is pooled with those
     of the same commit, target and judge, three at most.
@@ -51,21 +48,6 @@ def read_baseline(settings: Settings, own_commit: str | None = None) -> tuple[Ba
     source = settings.compare.baseline
     if source is None:
         return None, ()
-    baseline, notices = _read(source, settings, own_commit)
-    return narrowed(baseline, settings.selection), notices
-
-
-def narrowed(baseline: Baseline, selection: Selection) -> Baseline:
-    """The base's report over the cases that the run's filters leave in."""
-    if not selection.has_filters:
-        return baseline
-    from runevals.suites.selection import is_selected
-
-    cases = [case for case in baseline.report.cases if is_selected(case, selection)]
-    return replace(baseline, report=run_report(baseline.report.run, cases, complete=baseline.report.complete))
-
-
-def _read(source: str, settings: Settings, own_commit: str | None) -> tuple[Baseline, tuple[str, ...]]:
     reading, side = settings.compare.reading, settings.base_side
     if is_remote(source):
         try:

@@ -62,7 +62,7 @@ def with_rules_of_base(report: RunReport, own: Settings, of_base: Settings) -> R
 def _cases_of(report: RunReport, settings: Settings) -> Sequence[Case | CaseReport]:
     """All cases of the suites, of which a tenth can be in quarantine; those of the report if no suite is here."""
     try:
-        return [case for suite in suites_of(settings).suites for case in suite.cases]
+        return suites_of(settings).cases
     except RunevalsError:
         return report.cases
 
