@@ -29,7 +29,6 @@ FALL = 0.25  # of the range: a unit whose mean fell by this much looks lost
 FIRST = 2  # head runs of each entrant before anything else; if it passes them it is cleared
 FEWEST_BASE_RUNS = 3  # from which a base that is not in doubt is believed to fail, or to pass, always
 FEWEST_PAIRS = 3  # after which a base that is not ahead clears, or a head that passes most
-MOST_PASS = 2 / 3
 HOPELESS = 0.1  # evidence against a loss: with an e-value below it, a case gets no more pairs
 LIKELY, STEP = 10.0, 4  # from this e-value on, a case gets several pairs in one round
 PASS = 0.5  # the value from which a run counts as a pass, where both sides have only 0 and 1
@@ -43,6 +42,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     unknown: float = 0.03  # likewise: not known
     most_pairs: int = 30  # of a case
     fresh_runs: int = 96  # of a side, in all
+    most_pass: float = 2 / 3  # of its runs: a head that passes as many is as good, whatever the base does
 
     @classmethod
     def of(cls, cases: int) -> Rules:
@@ -212,7 +212,7 @@ class _Case(Generic[K]):
     def cleared(self) -> bool:
         """Whether each unit passed the first head runs, or the pairs show that the head is as good."""
         return all(
-            [*sides["head"][:FIRST]] == [True] * FIRST or _as_good(self.likely[name][1])
+            [*sides["head"][:FIRST]] == [True] * FIRST or _as_good(self.likely[name][1], self.rules.most_pass)
             for name, sides in self.passes.items()
         )
 
@@ -291,9 +291,9 @@ class _Case(Generic[K]):
         return {"base": pairs - self.number("base"), "head": 0 if only_base else pairs - self.number("head")}
 
 
-def _as_good(at_worst: Pairs) -> bool:
+def _as_good(at_worst: Pairs, most_pass: float) -> bool:
     """Whether the base is not ahead, or the head passes most of its runs."""
-    least = min(at_worst.base_passes, MOST_PASS * at_worst.pairs)
+    least = min(at_worst.base_passes, most_pass * at_worst.pairs)
     return at_worst.pairs >= FEWEST_PAIRS and at_worst.head_passes >= least
 
 
