@@ -194,6 +194,15 @@ def test_a_case_that_erred_is_measured_if_fresh_runs_err_no_more_than_the_base(r
     assert (erred.unmeasured, "k7" in str(found.comparison.caveats)) == (exit_code != 0, exit_code == 0)
 
 
+@pytest.mark.parametrize("acceptable", [False, True])
+def test_beside_a_loss_a_case_that_erred_is_run_again_if_losses_may_be_accepted(acceptable):
+    runner = ScriptedRunner({**STORED, "k0": "fff", "k7": "epp"}, always("p"), always("p", k0="f"))
+    some = {(case("k", "p").suite, "k0")} if acceptable else ()
+    head, found = settled(runner, report(STORED), "stored", RULE, acceptable=some)
+    assert found.state is State.WORSE
+    assert [each.key for each in head.cases if each.unmeasured] == ([] if acceptable else ["k7"])
+
+
 def test_few_errors_of_a_service_do_not_block_a_change():
     """3 % of all calls err, on both sides: some case of thirty does so in every second change."""
     ends = []
