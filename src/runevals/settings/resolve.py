@@ -48,6 +48,7 @@ from runevals.settings.target import RawEndpoint, target_settings
 from runevals.settings.target_names import is_name
 from runevals.settings.targets import TargetChoice, check_against, choose_targets
 from runevals.settings.values import baseline_address, checked, parsed, read_mark, require_artifact_name, texts
+from runevals.settings.words import target_words
 from runevals.targets.kind import TargetSettings
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     load_only(values["plugins"] if in_ci(raw.environment) else ())
     if targets.name is not None:
         values["target"], origins["target"] = file.values["target"], file.display_name
+    _keep_target(values, origins, file)
     check_against(values["against"], _source_of("against", origins, file), targets)
     gates = gates_of(effective_source("gates", file, base_side)[0].get("gates", ()))
     check_mark(values["mark"], gates)
@@ -191,8 +193,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     if values["against"] == "none" and origins["against"] == _flag("against") and not in_ci(raw.environment):
         gates = tuple(gate for gate in gates if gate.metric != "lift")
     check_target(values["against"], gates)
-    artifact = values["baseline_artifact"] or ""
-    require_artifact_name(artifact, f"{_source_of('baseline_artifact', origins, file)}: ")
+    require_artifact_name(values["baseline_artifact"] or "", f"{_source_of('baseline_artifact', origins, file)}: ")
     shard = None
     if values["shard"]:
         from runevals.settings.ci_shard import shard_of
@@ -303,6 +304,17 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         return settings
     templates = tuple(_templates(settings, raw, file))
     return replace(settings, load=replace(settings.load, templates=templates))
+
+
+def _keep_target(values: dict[str, Any], origins: dict[str, str], file: SettingsFile) -> None:
+    """`--target KIND:MODEL` of the kind of the file's own target names a model for that: the rest of it stays."""
+    own = file.values.get("target")
+    if own is None or values["model"] is not None:
+        return
+    given = target_words(values["target"])
+    if given == {"type": target_words(own)["type"], "model": given.get("model")}:
+        origins.update(target=file.display_name, model=origins["target"])
+        values.update(target=own, model=given["model"])
 
 
 def _granted(raw: RawEndpoint) -> Ledger:

@@ -219,8 +219,7 @@ class _Open(Struct):
         """A case of which a run erred has its fresh runs instead, unless it errs more often than the base."""
         head, open_ = self.sides.head, {each.key for each in findings if each.reason not in CLEARED}
         erred = [pair for pair in pairs if pair.head.unmeasured and pair.before.runs and pair.key not in open_]
-        again = [*ErroredRuns(self.runner, self.rule).measured(erred)] if erred else []
-        if again:
+        if again := [*ErroredRuns(self.runner, self.rule).measured(erred)]:
             by_key = {(case.suite, case.key): case for case in again}
             cases = [by_key.get((case.suite, case.key), case) for case in head.cases]
             self.sides = Sides.of(run_report(head.run, cases, complete=head.complete), self.sides.base)
