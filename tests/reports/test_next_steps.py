@@ -206,6 +206,19 @@ def test_of_several_models_a_case_is_seen_with_its_own(project, runevals):
     ended(code, 0, out + err, "0 of 1 case passes", "Rome")
 
 
+def test_a_case_that_another_model_lost_is_seen_with_that_and_no_line_is_searched(repository, runevals):
+    words = json.dumps([sys.executable, "m.py"])
+    repository.write("runevals.yaml", f"suites: [evals.json]\ntarget: {{type: command, command: {words}}}\n")
+    on_main(repository, "m.py", "import json, sys\nprint(json.load(sys.stdin)['model'])\n")
+    runevals("--model", "Paris", "-o", "base.json", "-q")
+    _, out, _ = runevals("--baseline", "base.json", "--model", "Rome", "--repeat", "9", "-q")
+    assert "which line" not in printed(out), out
+    code, out, err = typed(runevals, printed(out)["see one"])
+    ended(code, 0, out + err, "0 of 1 case passes", "Rome")
+    _, out, _ = runevals("--base", "main", "--model", "Rome")
+    assert "--model holds for the base, too" in out
+
+
 def test_of_two_projects_gated_from_one_folder_each_accepts_its_own_loss(project, runevals):
     commands = {}
     for name in ("support", "search"):

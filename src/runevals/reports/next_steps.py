@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
-from runevals.records import FRESH, CaseReport, Causes, Conclusion
+from runevals.records import FRESH, CaseReport, Causes, Change, Comparison, Conclusion
 from runevals.verdict.lost_together import blocking_losses
 
 # What a run of one case needs as well.
@@ -54,9 +54,9 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     nothing = Causes(kind="lost", cases=0, groups=())
     looked_at = next((one for one in causes if one.kind not in ("unmeasured", "better")), nothing)
     lost = next((one for one in causes if one.kind == "lost"), nothing)
-    changes = () if comparison is None else comparison.changes
-    commit, source = (None, "") if comparison is None else (comparison.base.run.commit, comparison.source)
-    base = None if run.target.type == "recorded" else commit
+    commit, model, source, changes = (None, None, "", ()) if comparison is None else _of_base(comparison)
+    # A model that a flag names would answer for the base, too.
+    base = None if run.target.type == "recorded" or run.settings.get("model", model) != model else commit
     if not run.of_tool:
         cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
         names = (name for group in looked_at.groups for row in group.rows for name in row.examples)
@@ -81,6 +81,11 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         yield "which line", f"blame{document}{code}{options}"
     options = _options(run.settings, ("config",), where.folder)
     yield "wanted?", f'accept {_accepted(lost, proven)}{phrase(document, " --results{}")}{options} --reason "…"'
+
+
+def _of_base(comparison: Comparison) -> tuple[str | None, str | None, str, Sequence[Change]]:
+    of_base = comparison.base.run
+    return of_base.commit, of_base.target.model, comparison.source, comparison.changes
 
 
 def _is_plain(case: CaseReport) -> bool:

@@ -30,6 +30,7 @@ from runevals.verdict.outcome import Baseline, again
 from runevals.verdict.score import run_report
 
 IS_HEAD = "the base is the commit that is checked out: only changes that are not committed are compared"
+BOTH_SIDES = "{} holds for the base, too; `against`, or --baseline FILE, compares models"
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
 
@@ -82,7 +83,9 @@ def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBas
     repository = request.settings.repository
     in_workspaces = {git.commit_of(repository, ref) for ref in workspace_commits(request.suites)}
     is_head = IS_HEAD + phrase(commit in in_workspaces, ", and workspaces of that commit have none of them")
-    notices = (is_head,) if commit == request.settings.head.commit else ()
+    flags = [f"--{name}" for name in ("target", "model") if request.settings.origins[name] == f"--{name}"]
+    is_head = is_head if commit == request.settings.head.commit else ""
+    notices = tuple(filter(None, (is_head, phrase(short_list(flags), BOTH_SIDES))))
     try:
         return StoredBase(baseline=measure(commit), notices=notices)
     except NoSuiteFound as error:  # the change brings the first
