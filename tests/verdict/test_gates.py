@@ -370,6 +370,16 @@ def test_a_gate_of_all_says_how_often_chance_alone_turns_it_red(rules):
     assert reason(3, deterministic=True) == "30 of 30 passed"
 
 
+def test_a_gate_of_a_few_cases_says_how_often_chance_alone_turns_it_red(rules):
+    before = [case(f"k{n}", "ppf" if n < 1 else "ppp", category="eu") for n in range(5)]
+    cases = [case(f"k{n}", "f" if n < 1 else "p", category="eu") for n in range(5)]
+    gate = own(rules, metric="pass_rate", limit=0.9, scope=Scope(category="eu"))
+    [mine, *_] = decided(gate, cases, before).gates
+    # 14 of the base's 15 runs passed, and all five must: 1 − (14/15)⁵ = 29 %
+    often = "by the base's runs, an unchanged suite fails it 29 % of the time"
+    assert mine.reason == f"4 of 5 passed; {often} (`bound: wilson` allows for chance)"
+
+
 def test_a_quarantined_case_is_in_no_gate(rules):
     flaky = case("a", "f", category="redteam", quarantined=True)
     assert decided(rules, [flaky, case("b", "p", category="redteam")]).verdict.exit_code == 0
@@ -627,14 +637,17 @@ def test_a_gate_with_a_presets_name_replaces_it(rules):
     assert decided(softer, cases).verdict.exit_code == 0
     floor = replace(rules, gates=(Gate(name="no_regression", metric="pass_rate", op=">=", limit=0.9),))
     found = decided(floor, {"a": "p", "b": "f"}, {"a": "p", "b": "f"})
-    assert found.verdict.headline == "The gate no_regression failed: 1 of 2 passed (at least 90 % must)"
+    assert found.verdict.headline == (
+        "The gate no_regression failed (at least 90 % must pass): 1 of 2 passed; by the base's runs, an unchanged "
+        "suite fails it 75 % of the time (`bound: wilson` allows for chance)"
+    )
 
 
 def test_line_one_says_what_was_lost_before_a_gate_of_ones_own(rules):
     floor = replace(rules, gates=(Gate(name="floor", metric="pass_rate", op=">=", limit=0.9),))
     found = decided(floor, {"a": "f", "b": "p"}, {"a": "p", "b": "p"}, deterministic=True)
     assert found.verdict.headline == (
-        "1 of 2 cases regressed: a; the gate floor failed: 1 of 2 passed (at least 90 % must)"
+        "1 of 2 cases regressed: a; the gate floor failed (at least 90 % must pass): 1 of 2 passed"
     )
 
 

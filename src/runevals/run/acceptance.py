@@ -20,6 +20,7 @@ from runevals.verdict.gates import apply_gates
 from runevals.verdict.outcome import accepted
 
 ACCEPTABLE = (GATE_FAILED, COULD_NOT_MEASURE)  # what is not known can be accepted as a loss is
+STILL_BLOCKS = "and this still blocks (gates of the settings count accepted cases, too)"
 PRESET_GATES = frozenset({"no_regression", *(category for category, _ in CATEGORY_GATES)})
 
 
@@ -80,7 +81,7 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
     again = accepted(conclusion, rest, gates, rules, acceptance_headline(acceptance))
     if again.verdict.exit_code == GATE_FAILED:
         cases = short_list([loss.case for loss in acceptance.losses])
-        caveat = f"@{acceptance.by} accepted {cases}; what else is lost still blocks"
+        caveat = f"@{acceptance.by} accepted {cases}, {STILL_BLOCKS}: {again.verdict.headline}"
         return with_caveat(conclusion, caveat, acceptance.losses)
     if again.verdict.exit_code:
         return again

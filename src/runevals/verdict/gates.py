@@ -5,12 +5,14 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from math import ceil
 from operator import attrgetter
 from statistics import NormalDist
 
 from msgspec.structs import replace
 
 from runevals.lib.record_from import record_from
+from runevals.lib.statistics.chance import binomial_tail
 from runevals.lib.statistics.proportion import wilson
 from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.lib.text.suggest import did_you_mean
@@ -65,6 +67,8 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "==": lambda observed, limit: abs(observed - limit) <= _TOLERANCE,
 }
 
+LEAST_SHOWN = 0.005  # of unchanged suites that fail a gate
+_ALLOWS = {False: "", True: " (`bound: wilson` allows for chance)"}
 _SURE = NormalDist().inv_cdf(0.99)
 _BOUNDS: Mapping[str, Callable[[float, int], float]] = {  # of a pass rate, by so many runs
     "point": lambda share, _: share,
@@ -292,14 +296,14 @@ def _of_bounds(gate: Gate, *bounds: float) -> GateState:
 
 
 def _fails_unchanged(gate: Gate, comparison: Comparison | None, attempts: int) -> str:
-    """How often a gate of 100 % fails with no change: 1 − pⁿ, with p from the base's runs."""
+    """How often the gate fails with no change, if so many runs pass as often as the base's: a binomial tail."""
     earlier = () if comparison is None else in_scope(comparison.base.cases, gate.scope)
     statuses = Counter(run.status for case in earlier for run in case.runs)
     passed, failed = statuses[Outcome.PASSED], statuses[Outcome.FAILED]
-    if not failed:
-        return ""
-    chance = 1 - (passed / (passed + failed)) ** attempts
-    return f"; by the base's runs, an unchanged suite fails it {100 * chance:.0f} % of the time"
+    rate = 1 - failed / max(1, passed + failed)
+    chance = 1 - binomial_tail(ceil(gate.limit * attempts - _TOLERANCE), attempts, rate)
+    often = f"; by the base's runs, an unchanged suite fails it {100 * chance:.0f} % of the time"
+    return f"{often}{_ALLOWS[gate.limit < 1]}" if chance > LEAST_SHOWN else ""
 
 
 def _warned(gate: GateResult) -> GateResult:
@@ -356,7 +360,7 @@ def _pass_rate(
         (gate.bound == "wilson", f", at most {100 * surely:.1f} % by the 99 % Wilson bound"),
         (errored > 0, f", {errored} could not be measured"),
         (undecided, " and would decide"),
-        (every and varies, _fails_unchanged(gate, comparison, due)),
+        (varies, _fails_unchanged(gate, comparison, due)),
     )
     reason = "".join(sentence for holds, sentence in sentences if holds)
     return _result(gate, state, reason, share.observed, undecided=undecided)

@@ -264,7 +264,8 @@ def _gate_headline(report: RunReport, comparison: Comparison | None, failed: Seq
     if of_loss[0]:
         return lost
     share = (gate.limit or 0) if gate.metric == "pass_rate" else 0
-    failure = f"the gate {gate.name} failed: {gate.reason}{phrase(100 * share, ' (at least {:g} % must)')}"
+    must = phrase(100 * share, " (at least {:g} % must pass)")
+    failure = f"the gate {gate.name} failed{must}: {gate.reason}"
     return capitalised("; ".join(filter(None, (lost, failure))))
 
 
