@@ -75,6 +75,6 @@ def test_a_base_that_is_checked_out_is_not_compared_with_edits_of_its_workspaces
         repository.git("commit", "-qm", "workspace")
     request = request_of(repository, base="HEAD", target="command:agent")
     known = StoredBase(commit=repository.git("rev-parse", "HEAD").strip())
-    [notice] = settled_base(known, request, lambda _: Baseline(report=report({"a": "p"}), source="fresh")).notices
+    notice, _ = settled_base(known, request, lambda _: Baseline(report=report({"a": "p"}), source="fresh")).notices
     assert notice.endswith("workspaces of that commit have none of them") is workspace
     assert "only changes that are not committed are compared" in notice

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from runevals.records import GateRules, Problem, Reason, RegressionRule, State
-from runevals.verdict.settle import is_open, settled
+from runevals.verdict.outcome import conclusion_of
+from runevals.verdict.settle import alone, is_open, settled
 from tests.sample_reports import case, report
 from tests.scripted_runner import ScriptedRunner, always, concluded
 
@@ -191,7 +192,7 @@ def test_a_case_that_erred_is_measured_if_fresh_runs_err_no_more_than_the_base(r
     assert found.verdict.exit_code == exit_code, found.verdict.headline
     assert is_open(runner.report_of({**STORED, "k7": rounds}), report([case(key, "ppp") for key in KEYS]), RULE)
     [erred] = [each for each in found.report.cases if each.key == "k7"]
-    assert (erred.unmeasured, "k7" in str(found.comparison.caveats)) == (exit_code != 0, exit_code == 0)
+    assert (erred.unmeasured, "k7" in str(found.report.run.notices)) == (exit_code != 0, exit_code == 0)
 
 
 @pytest.mark.parametrize("acceptable", [False, True])
@@ -201,6 +202,22 @@ def test_beside_a_loss_a_case_that_erred_is_run_again_if_losses_may_be_accepted(
     head, found = settled(runner, report(STORED), "stored", RULE, acceptable=some)
     assert found.state is State.WORSE
     assert [each.key for each in head.cases if each.unmeasured] == ([] if acceptable else ["k7"])
+
+
+@pytest.mark.parametrize(
+    ("rounds", "head", "measured"),
+    [
+        pytest.param({"k7": "epp"}, "p", True, id="once"),
+        pytest.param({"k7": "eee"}, "p", True, id="always, and not again"),
+        pytest.param({"k7": "epp"}, "pe", False, id="again"),
+        pytest.param(dict.fromkeys(KEYS[:16], "eee"), "p", False, id="most of all cases"),
+    ],
+)
+def test_without_a_base_a_case_that_erred_is_measured_if_two_fresh_runs_are(rounds, head, measured):
+    runner = ScriptedRunner({**STORED, **rounds}, always(""), always(head))
+    runner.all_rounds, runner.why_no_base = True, "there is no base"
+    found = conclusion_of(alone(runner, RULE), None, GateRules())
+    assert found.verdict.exit_code == (0 if measured else 3), found.verdict.headline
 
 
 def test_few_errors_of_a_service_do_not_block_a_change():

@@ -15,14 +15,14 @@ from runevals.repository import git
 from runevals.run.acceptance import entries_of_change
 from runevals.run.baseline.dependencies import lacking_files
 from runevals.run.baseline.from_files import why_not_alike
-from runevals.run.measurement import Measurement, measure
+from runevals.run.measurement import Measurement
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, open_base, open_old_form, open_side, rerunnable
 from runevals.run.target_runner import HEAD_LOOKS, TargetRunner
 from runevals.verdict.matching import Key
 from runevals.verdict.outcome import Baseline, with_weakenings
-from runevals.verdict.settle import settled
+from runevals.verdict.settle import alone, settled
 from runevals.version import __version__
 
 
@@ -32,7 +32,8 @@ def measure_head(
     """converse → evaluate → score what is not measured yet, and compare if there is a base."""
     if baseline is not None:
         return compare_with_base(head, baseline, request)
-    return head if isinstance(head, RunReport) else measure(head, request.progress(*head.sides)), None
+    with runner_of(head, None, request) as runner:
+        return alone(runner, request.settings.rules.regression), None
 
 
 def compare_with_base(
@@ -51,8 +52,8 @@ def compare_with_base(
     return report, with_weakenings(comparison, request.weakenings)
 
 
-def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunRequest) -> TargetRunner:
-    """What can be run to compare `head` with the base."""
+def runner_of(head: Measurement | RunReport, baseline: Baseline | None, request: RunRequest) -> TargetRunner:
+    """What can be run to compare `head` with the base, or without one."""
     settings = request.settings
     commit, why_not = rerunnable(settings, baseline)
     of_branch = settings.in_ci and settings.base_side is None  # no change: others will be compared with it
@@ -67,7 +68,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
         open_old_form=lambda: open_old_form(request, commit or ""),
         base_name=(commit or "")[:7],
         can_run=can_run_again(settings),
-        all_rounds=isinstance(head, RunReport) or of_branch,
+        all_rounds=isinstance(head, RunReport) or of_branch or baseline is None,
         of_branch=of_branch,
         lacking=lambda: lacking_files(settings, commit, began_s) if commit else (),
         cannot_run_base=off or why_not,
@@ -77,13 +78,14 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline, request: RunReq
 
 @contextmanager
 def _opened_base(
-    request: RunRequest, commit: str, head: Measurement | RunReport, baseline: Baseline
+    request: RunRequest, commit: str, head: Measurement | RunReport, baseline: Baseline | None
 ) -> Iterator[Measurement]:
     """The base's commit for fresh runs.
 
     Raises InvalidSettings if a flag or variable gives it the change's target, and its stored result is of another:
     then fresh runs of it say nothing about the base.
     """
+    assert baseline is not None  # noqa: S101 - it is the base
     known, settings = baseline.report, request.settings
     its_own = git.commit_of(settings.repository, known.run.commit) == commit
     with open_base(request, commit, settings.compare.verify_repeats) as base:

@@ -48,7 +48,7 @@ class Runner(Struct, kw_only=True):
         """Says that so many cases are about to be run again."""
         self._checked += cases
         looks = "it looks" if cases == 1 else "they look"
-        self.request.tell(f"Running {plural(cases, 'case')} again: {looks} lost")
+        self.request.tell(f"Running {plural(cases, 'case')} again: {looks} lost, or erred")
 
 
 class TargetRunner(Runner, kw_only=True, dict=True):

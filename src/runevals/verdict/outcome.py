@@ -265,7 +265,8 @@ def _gate_headline(report: RunReport, comparison: Comparison | None, failed: Seq
         return lost
     share = (gate.limit or 0) if gate.metric == "pass_rate" else 0
     must = phrase(100 * share, " (at least {:g} % must pass)")
-    failure = f"the gate {gate.name} failed{must}: {gate.reason}"
+    reason = (gate.reason, gate.reason.partition("; ")[0])[bool(lost)]
+    failure = f"the gate {gate.name} failed{must}: {reason}"
     return capitalised("; ".join(filter(None, (lost, failure))))
 
 

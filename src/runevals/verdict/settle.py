@@ -13,8 +13,9 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.text.numbers import short_list
-from runevals.records import Comparison, Finding, Reason, RegressionRule, RunReport, State
+from runevals.lib.text.numbers import phrase, short_list
+from runevals.records import Comparison, Finding, Outcome, Reason, RegressionRule, RunReport, State
+from runevals.records.report import NO_CHECKS
 from runevals.records.suite import called
 from runevals.verdict.case_runs import CaseRunner, CaseRuns, ErroredRuns, doubt_of
 from runevals.verdict.comparability import stale
@@ -27,6 +28,7 @@ from runevals.verdict.parts import WHOLE, Place, metric_test, parts_of
 from runevals.verdict.reasons import MEANINGS
 from runevals.verdict.score import pooled, run_report
 from runevals.verdict.sides import Sides
+from runevals.verdict.wording import first_error
 
 SCREENS = (0.04, 0.05, 0.03)  # after each round of the head: the largest p of the whole or a part that goes on
 GAIN_P = 0.01  # a gain of the whole from which it is looked at on fresh rounds
@@ -96,6 +98,29 @@ def settled(
     if sides.head.run.stopped is not None or not runner.can_run:
         return sides.head, compare_sides(sides, source, rule)
     return _Open(runner, sides, source, rule, base_is_fresh=fresh, acceptable=acceptable).settled()
+
+
+def alone(runner: Runner, rule: RegressionRule) -> RunReport:
+    """The head's runs without a base; of cases that erred, if they are few, fresh ones."""
+    head = runner.next_round()
+    erred = sum(case.status is Outcome.ERRORED for case in head.cases)
+    if head.run.stopped is not None or not runner.can_run or 2 * erred > len(head.cases):
+        return head
+    return with_fresh_runs(runner, head, (Pair.of(case, case) for case in head.cases), rule)
+
+
+def with_fresh_runs(runner: Runner, head: RunReport, pairs: Iterable[Pair], rule: RegressionRule) -> RunReport:
+    """The head, in which cases that erred have their fresh runs instead, unless they err more than on the base."""
+    lacks = NO_CHECKS.code  # what another run lacks as well
+    erred = [pair for pair in pairs if pair.head.unmeasured and lacks not in str(first_error(pair.head))]
+    if not erred:
+        return head
+    runner.checking(len(erred))
+    again = {(case.suite, case.key): case for case in ErroredRuns(runner, rule).measured(erred)}
+    names = short_list([called(case.key, case.name) for case in again.values()])
+    notices = filter(None, (*head.run.notices, phrase(names, "measured by fresh runs, as a run erred: {}")))
+    cases = [again.get((case.suite, case.key), case) for case in head.cases]
+    return run_report(replace(head.run, notices=tuple(notices)), cases, complete=head.complete)
 
 
 def is_open(head: RunReport, base: RunReport, rule: RegressionRule) -> bool:
@@ -174,7 +199,6 @@ class _Open(Struct):
     rule: RegressionRule
     base_is_fresh: bool
     acceptable: Collection[Key]
-    caveats: list[str] = []
 
     def settled(self) -> tuple[RunReport, Comparison]:
         """The head's runs and the comparison after the fresh runs that these questions need."""
@@ -200,7 +224,10 @@ class _Open(Struct):
         if by_case and cases.determinism_violated and look.places:  # it is like any other target
             answer = self._answer_to(look)
         if self.acceptable or state_of((*findings, *answer.parts)) is State.NOT_WORSE:
-            self._measure_again((*pairs, *edited), findings)
+            open_ = {each.key for each in findings if each.reason not in CLEARED}
+            both = (pair for pair in (*pairs, *edited) if pair.before.runs and pair.key not in open_)
+            head = with_fresh_runs(self.runner, self.sides.head, both, self.rule)
+            self.sides = Sides.of(head, self.sides.base)
         evidence = FreshEvidence(
             cases=(*self.runner.lost_before, *findings),
             parts=answer.parts,
@@ -212,19 +239,8 @@ class _Open(Struct):
         )
         comparison = compare_sides(self.sides, self.source, self.rule, evidence)
         if look.places and not by_case and not answer.bases and (why := self.runner.why_no_rounds):
-            self.caveats.append(f"Decided on the stored base: {why}")
-        return self.sides.head, replace(comparison, caveats=(*comparison.caveats, *self.caveats))
-
-    def _measure_again(self, pairs: Iterable[Pair], findings: Iterable[Finding]) -> None:
-        """A case of which a run erred has its fresh runs instead, unless it errs more often than the base."""
-        head, open_ = self.sides.head, {each.key for each in findings if each.reason not in CLEARED}
-        erred = [pair for pair in pairs if pair.head.unmeasured and pair.before.runs and pair.key not in open_]
-        if again := [*ErroredRuns(self.runner, self.rule).measured(erred)]:
-            by_key = {(case.suite, case.key): case for case in again}
-            cases = [by_key.get((case.suite, case.key), case) for case in head.cases]
-            self.sides = Sides.of(run_report(head.run, cases, complete=head.complete), self.sides.base)
-            names = short_list([called(case.key, case.name) for case in again])
-            self.caveats.append(f"Measured by fresh runs, as a run erred: {names}")
+            comparison = replace(comparison, caveats=(*comparison.caveats, f"Decided on the stored base: {why}"))
+        return self.sides.head, comparison
 
     def _renew_base(self) -> None:
         """A base that is old, or that another model answered, is measured again before anything is said."""
