@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import translate
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from runevals.targets.program_report import MOST_LEVELS
 DENIED = "denied: no mock answers this call"
 MOST_CHARACTERS = 16 * 1024 * 1024  # of the calls of one answer that are kept
 NO_TOOL = "error: this tool cannot be used here"
+_OTHER_MAGIC = re.compile(r"[?\[]")  # what is special to `fnmatch` beside `*`
 
 
 class Mocks:
@@ -153,19 +156,7 @@ def _expanded(path: str) -> str:
 
 def _glob(pattern: str, text: str) -> bool:
     """Whether `pattern` matches the whole text; `*` matches anything. Takes linear time."""
-    first, *rest = pattern.split("*")
-    if not rest:
-        return text == first
-    last = rest.pop()
-    if not text.startswith(first) or not text.endswith(last) or len(text) < len(first) + len(last):
-        return False
-    at, end = len(first), len(text) - len(last)
-    for part in rest:
-        index = text.find(part, at, end)
-        if index == -1:
-            return False
-        at = index + len(part)
-    return True
+    return re.match(translate(_OTHER_MAGIC.sub(r"[\g<0>]", pattern)), text) is not None
 
 
 def _texts(value: object) -> Iterator[str]:
