@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, reduce
 from importlib.resources import files
 from operator import getitem
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from types import NoneType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
@@ -26,17 +27,16 @@ T = TypeVar("T")
 
 
 class Complaint(Struct, frozen=True, kw_only=True):
-    """A violation of a schema; `key`: the path is that of a key, not of its value."""
+    """A violation of a schema; `key`: an unknown key, whose path it is."""
 
     json_path: JsonPath
     message: str
-    kind: Literal["unknown_key", "other"] = "other"
     key: bool = False
 
     @property
     def rule(self) -> str:
         """The rule of a suite's problem that it is."""
-        return "unknown-key" if self.kind == "unknown_key" else "schema"
+        return "unknown-key" if self.key else "schema"
 
 
 @cache
@@ -159,7 +159,7 @@ def _words(json_path: JsonPath, error: Any, rules: Any, top: Mapping[str, Any]) 
         properties = rules.get("properties", {})
         for name in error.kind.unexpected:
             message = f"unknown key '{name}'{_hint(name, properties, json_path, top)}"
-            yield Complaint(json_path=(*json_path, name), message=message, kind="unknown_key", key=True)
+            yield Complaint(json_path=(*json_path, name), message=message, key=True)
     elif keyword == "required":
         yield Complaint(json_path=json_path, message=f"'{error.kind.property}' is missing")
     elif keyword in _MESSAGES:
@@ -249,6 +249,14 @@ _NAMES = {
     "boolean": "true or false",
     "null": "null",
 }
+_TYPES = {
+    str: "string",
+    list: "array",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+}
 
 
 def _types(types: str | Iterable[str]) -> str:
@@ -267,21 +275,9 @@ def _kind(value: object, types: str | Sequence[str]) -> str:
     """What a value is that is none of the types."""
     if types == "boolean" and (old := _old_boolean(value)) is not None:
         return old
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true or false"
-        case float() if "integer" in types:
-            return json.dumps(value)
-        case int() | float():
-            return "a number"
-        case str():
-            return "text"
-        case list():
-            return "a list"
-        case _:
-            return "an object"
+    if isinstance(value, float) and "integer" in types:
+        return json.dumps(value)
+    return _NAMES[_TYPES.get(type(value), "object")]
 
 
 def _short(value: object) -> str:

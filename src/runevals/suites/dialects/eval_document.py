@@ -262,7 +262,7 @@ class _Loader:
 
     def _complain(self, complaint: Complaint, document: Mapping[str, Any]) -> None:
         level: Literal["error", "warning"] = "error"
-        if complaint.kind == "unknown_key":
+        if complaint.key:
             at_root = len(complaint.json_path) == 1
             declared = self.shape == "versioned" and CLOSED_SINCE <= self.version <= NEWEST_KNOWN
             key = str(complaint.json_path[-1])
@@ -274,7 +274,7 @@ class _Loader:
             if level == "warning" and describes(key):
                 return
         message = complaint.message
-        if complaint.kind == "unknown_key" and complaint.json_path[-1] in _OF_EXTENSION:
+        if complaint.key and complaint.json_path[-1] in _OF_EXTENSION:
             of_suite = complaint.json_path[:-1] == ("extensions", "runevals")
             place = " of each item" if of_suite else ""
             message += f'; write it as "extensions": {{"runevals": {{"{complaint.json_path[-1]}": …}}}}{place}'
