@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr, replace
 
 from runevals.evaluators.format_names import INVERTED
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted, leaves
-from runevals.lib.plugins import is_any_installed, package_of, plugins, unusable_plugin
+from runevals.lib.plugins import is_any_installed, plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, Layer
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
@@ -126,7 +126,7 @@ def plugin_evaluators() -> Mapping[str, type[Evaluator]]:
         else:
             classes[name] = plugin
             continue
-        raise unusable_plugin(PLUGINS, name, package_of(PLUGINS, name), reason)
+        raise unusable_plugin(PLUGINS, name, reason)
     return classes
 
 

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -59,18 +59,15 @@ def plugins(group: str, reserved: Collection[str] = ()) -> dict[str, object]:
     for entry, package in _entries().get(group, ()):
         if not _is_listed(package):
             continue  # before its code is imported
+        unusable = partial(_unusable, group, entry.name, package)
         if entry.name in reserved:
-            raise unusable_plugin(
-                group, entry.name, package, "the name is built in; the package must choose another"
-            )
+            raise unusable("the name is built in; the package must choose another")
         if entry.name in values:
-            raise unusable_plugin(
-                group, entry.name, package, f"{owner[entry.name]} also has a plugin of that name"
-            )
+            raise unusable(f"{owner[entry.name]} also has a plugin of that name")
         try:
             values[entry.name] = entry.load()
         except (Exception, SystemExit) as error:  # whatever a package does while it is imported
-            raise unusable_plugin(group, entry.name, package, f"{type(error).__name__}: {error}") from error
+            raise unusable(f"{type(error).__name__}: {error}") from error
         owner[entry.name] = package
     return values
 
@@ -84,7 +81,7 @@ def require(group: str, name: str, plugin: object, has: Iterable[str]) -> None:
     """Raises UnusablePlugin if a plugin lacks a part of its contract."""
     missing = [part for part in has if not hasattr(plugin, part)]
     if missing:
-        raise unusable_plugin(group, name, package_of(group, name), f"it has no {', '.join(missing)}")
+        raise unusable_plugin(group, name, f"it has no {', '.join(missing)}")
 
 
 def guarded(group: str, name: str, call: Callable[P, R]) -> Callable[P, R]:
@@ -96,24 +93,22 @@ def guarded(group: str, name: str, call: Callable[P, R]) -> Callable[P, R]:
         except RunevalsError:
             raise
         except Exception as error:  # whatever a package does
-            raise unusable_plugin(
-                group, name, package_of(group, name), f"{type(error).__name__}: {error}"
-            ) from error
+            raise unusable_plugin(group, name, f"{type(error).__name__}: {error}") from error
 
     return guard
 
 
-def unusable_plugin(group: str, name: str, package: str, reason: str) -> UnusablePlugin:
+def unusable_plugin(group: str, name: str, reason: str) -> UnusablePlugin:
     """What to raise of a plugin."""
+    package = next(package for entry, package in _entries()[group] if entry.name == name)
+    return _unusable(group, name, package, reason)
+
+
+def _unusable(group: str, name: str, package: str, reason: str) -> UnusablePlugin:
     return UnusablePlugin(
         f"the plugin '{name}' of the package {package} (entry point {group}) cannot be used: {reason}\n"
         f"Repair or update {package.split(' ', maxsplit=1)[0]}, or uninstall it"
     )
-
-
-def package_of(group: str, name: str) -> str:
-    """The package, with its version, that a plugin comes from."""
-    return next(package for entry, package in _entries()[group] if entry.name == name)
 
 
 @cache

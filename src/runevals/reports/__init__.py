@@ -10,7 +10,7 @@ from typing import Protocol, cast
 
 from msgspec import Struct
 
-from runevals.lib.plugins import guarded, package_of, plugins, require, unusable_plugin
+from runevals.lib.plugins import guarded, plugins, require, unusable_plugin
 from runevals.lib.storage.files import STANDARD_STREAM
 from runevals.records import Conclusion
 
@@ -102,7 +102,7 @@ def reporters() -> tuple[Streaming, ...]:
         suffix = suffix_of(reporter)
         if suffix in suffixes:
             why = f"its files end in {suffix}, as those of '{suffixes[suffix]}' do"
-            raise unusable_plugin(PLUGINS, name, package_of(PLUGINS, name), why)
+            raise unusable_plugin(PLUGINS, name, why)
         suffixes[suffix] = name
         added.append(_Added(name, reporter.FILENAME, guarded(PLUGINS, name, reporter.render)))
     return (*REPORTERS, *added)

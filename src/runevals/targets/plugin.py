@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from runevals.lib.plugins import package_of, plugins, unusable_plugin
+from runevals.lib.plugins import plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Conversation, Problem, Response
 from runevals.records.errors import InvalidSettings, RunevalsError
@@ -36,10 +36,10 @@ def plugin_target(name: str, options: Mapping[str, object], *, base: Path, timeo
     except ValueError as error:
         raise InvalidSettings(f"target.options: {error}") from error
     except TypeError as error:
-        raise unusable_plugin(PLUGINS, name, package_of(PLUGINS, name), str(error)) from error
+        raise unusable_plugin(PLUGINS, name, str(error)) from error
     missing = [part for part in ("answer", "identity", "close") if not hasattr(target, part)]
     if missing:
-        raise unusable_plugin(PLUGINS, name, package_of(PLUGINS, name), f"its target lacks {', '.join(missing)}")
+        raise unusable_plugin(PLUGINS, name, f"its target lacks {', '.join(missing)}")
     return _Guarded(target)
 
 
