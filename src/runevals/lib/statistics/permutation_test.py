@@ -184,16 +184,11 @@ def _moments(values: tuple[float, ...]) -> tuple[float, float]:
 def _grid(varying: Sequence[_Case]) -> int | None:
     """The number g of steps to one unit such that all values are whole multiples of 1/g, None if too fine."""
     grid = 1
-    values_: set[float] = set()
-    for case in varying:
-        for value in (*case.pattern[0], *case.pattern[1]):
-            if value in values_:
-                continue
-            values_.add(value)
-            fraction = Fraction(value).limit_denominator(_MAX_DENOMINATOR)
-            grid = lcm(grid, fraction.denominator)
-            if abs(float(fraction) - value) > 1e-9 or grid > _MAX_GRID:
-                return None
+    for value in {value for case in varying for side in case.pattern for value in side}:
+        fraction = Fraction(value).limit_denominator(_MAX_DENOMINATOR)
+        grid = lcm(grid, fraction.denominator)
+        if abs(float(fraction) - value) > 1e-9 or grid > _MAX_GRID:
+            return None
     return grid
 
 
@@ -259,19 +254,11 @@ def _normal(varying: Sequence[_Case], step: float) -> tuple[float, float, float]
 
     `step` is that of the values, 0 if it is too fine to count.
     """
-    variances, skews, differences = [], [], []
-    smallest_weight = float("inf")
-    for case in varying:
-        weight = case.weight
-        variances.append(case.count * case.pooled_variance * weight)
-        differences.append(case.count * (case.head_mean - case.base_mean))
-        smallest_weight = min(smallest_weight, weight)
-        if case.base_size != case.head_size:
-            skews.append(case.count * _third_moment(case) * weight**3)
-    deviation = sqrt(fsum(variances))
-    skew = fsum(skews) / deviation**3
-    difference = fsum(differences)
-    continuity = step * smallest_weight / 2
+    deviation = sqrt(fsum([case.count * case.pooled_variance * case.weight for case in varying]))
+    skewed = [case for case in varying if case.base_size != case.head_size]
+    skew = fsum([case.count * _third_moment(case) * case.weight**3 for case in skewed]) / deviation**3
+    difference = fsum([case.count * (case.head_mean - case.base_mean) for case in varying])
+    continuity = step * min(case.weight for case in varying) / 2
     loss = _cumulative((difference + continuity) / deviation, skew)
     gain = 1.0 - _cumulative((difference - continuity) / deviation, skew)
     return loss, _cumulative(difference / deviation, skew), gain
