@@ -21,6 +21,7 @@ from runevals.models.chat.wire import WIRES, Wire
 from runevals.models.http.key import FixedKey, Key
 from runevals.models.http.network import certificate_fault, route
 from runevals.models.http.origin import OPENAI_URL, without_credentials
+from runevals.models.http.reading import TooLarge
 from runevals.models.http.slot import Slot
 from runevals.models.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
 from runevals.records.quiet import Quiet
@@ -143,7 +144,7 @@ class Chat:
         may_change: bool,
     ) -> ChatReply:
         client = self._client()
-        from runevals.models.chat.transport import ResponseTooLarge
+        from runevals.models.chat.transport import MAX_ANSWER_BYTES
 
         sdk, wire = client.sdk, WIRES[self._api]
         for name in parameters:
@@ -164,8 +165,9 @@ class Chat:
             if may_change and (self._is_sent_to_responses(error) or self._has_new_key(error)):
                 raise _SendAgain from error
             raise _error_of(error, parameters, self.endpoint, wire) from error
-        except ResponseTooLarge as error:
-            raise ChatFailed("unparseable", str(error)) from error
+        except TooLarge as error:
+            message = f"the answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB"
+            raise ChatFailed("unparseable", message) from error
         except (sdk.APIError, ValueError) as error:
             raise ChatFailed("unparseable", f"the answer cannot be read: {error}") from error
         if content.lstrip()[:1] == b"<":

@@ -42,10 +42,6 @@ _OF_ONE_REQUEST = (b"content-length", b"cookie")
 _trusted_by = cache(lambda http: http.create_ssl_context())  # by all clients: it takes 40 ms
 
 
-class ResponseTooLarge(Exception):
-    """The response exceeds the size limit."""
-
-
 class ChatClient:
     """One endpoint's completions as bytes, which cost half of what the SDK's objects do.
 
@@ -90,7 +86,7 @@ class ChatClient:
 
         A gateway says so in a header: `X-Cache: HIT`, `cf-aig-cache-status: HIT`.
         The turn begins when all is prepared and ends when the answer is there: what is done before and after
-        keeps no place. Raises what the SDK raises, ResponseTooLarge, and RunStopped.
+        keeps no place. Raises what the SDK raises, TooLarge, and RunStopped.
         """
         try:
             line = self._idle.pop()
@@ -100,11 +96,14 @@ class ChatClient:
         try:
             reply = self._send(line, path, body)
             with closing(reply):
-                content = self._read_body(reply, slot)
+                deadline = time.monotonic() - slot.lasts_s + self._timeout_s  # of the whole call
+                content = read_limited(reply.iter_bytes(), MAX_ANSWER_BYTES, deadline)
                 latency_s = slot.lasts_s
                 slot.release()
                 values = [value for name, value in reply.headers.items() if "cache" in name.lower()]
                 return content, latency_s, any(value.lower().startswith("hit") for value in values)
+        except TooSlow as error:
+            raise self.sdk.APITimeoutError(request=line.request) from error
         except self._http.TimeoutException as error:
             raise self.sdk.APITimeoutError(request=error.request) from error
         except (self._http.RequestError, self.sdk.APIConnectionError) as error:
@@ -163,17 +162,6 @@ class ChatClient:
         line.sdk = self._new(http_client=line.http)
         self._lines.append(line)
         return line
-
-    def _read_body(self, reply: Any, slot: Slot) -> bytes:
-        """The body: the time limit applies to each read and to the whole call."""
-        content = bytearray()
-        for chunk in reply.iter_bytes():
-            content += chunk
-            if len(content) > MAX_ANSWER_BYTES:
-                raise ResponseTooLarge(f"the answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB")
-            if slot.lasts_s > self._timeout_s:
-                raise self.sdk.APITimeoutError(request=reply.request)
-        return bytes(content)
 
 
 def _status_error(sdk: Any, reply: Any) -> Exception:
