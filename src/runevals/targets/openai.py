@@ -20,7 +20,7 @@ from runevals.models.chat.prices import Prices
 from runevals.models.chat.providers import PROVIDERS, address
 from runevals.models.chat.reply import ChatReply
 from runevals.programs.mcp_servers import Server, ServerFailed, StdioServer
-from runevals.records import AND, Conversation, Delivery, ModelIdentity, Response, ToolCall
+from runevals.records import AND, Conversation, Delivery, ModelIdentity, Problem, Response, ToolCall
 from runevals.records.diagnosis import Diagnosis
 from runevals.records.traits import Traits
 from runevals.targets import Target
@@ -120,12 +120,11 @@ class OpenAITarget:
             message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
             return _no_answer(message, last, spent)
         delivery = record_from(Delivery, last, cut=last.cut)
-        return Response(
+        return record_from(
+            Response,
+            spent,
             text=last.text or "",
             tool_calls=tuple(calls),
-            input_tokens=spent.input_tokens,
-            output_tokens=spent.output_tokens,
-            cost_usd=spent.cost_usd,
             latency_s=fsum(reply.latency_s for reply in replies),
             turns=len(replies),
             reasoning_tokens=whole_total(reply.reasoning_tokens for reply in replies),
@@ -198,13 +197,7 @@ def _has_no_answer(last: ChatReply) -> bool:
 
 def _no_answer(message: str, last: ChatReply, spent: ChatUsage, code: str = "empty_response") -> Response:
     """No answer, which was paid for all the same."""
-    return replace(
-        failed(code, message),
-        model=last.model,
-        input_tokens=spent.input_tokens,
-        output_tokens=spent.output_tokens,
-        cost_usd=spent.cost_usd,
-    )
+    return record_from(Response, spent, problem=Problem(code=code, message=message), model=last.model)
 
 
 def keys_of_model(written: Written) -> Iterator[Reach]:
