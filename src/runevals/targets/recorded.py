@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from runevals.lib.parsing.record_json import from_plain
 from runevals.lib.parsing.source import read_line, read_lines
 from runevals.lib.record_from import record_from
@@ -36,46 +38,39 @@ Key = tuple[str | None, str, int, int]  # suite (None: any), case, attempt, turn
 Answers = Mapping[Key, Sequence[Response]]  # one for each, which may be on disk
 
 
-class RecordedTarget:
-    """Plays back what was recorded; a case without an answer is `target_failed`."""
+class RecordedTarget(Struct, frozen=True):
+    """Plays back what was recorded; a case without an answer is `target_failed`.
 
-    def __init__(
-        self,
-        answers: Answers,
-        display_path: str,
-        *,
-        model: str | None = None,
-        reuse: bool = False,
-        deterministic: bool = True,
-    ) -> None:
-        """`display_path` names the recording; with `reuse`, attempt 1 is used for attempts without an answer."""
-        self._answers = answers
-        self._display_path = display_path
-        self._model = model
-        self._reuse = reuse
-        self._deterministic = deterministic
+    `display_path` names the recording; with `reuse`, attempt 1 is used for attempts without an answer.
+    """
+
+    answers: Answers
+    display_path: str
+    model: str | None = None
+    reuse: bool = False
+    deterministic: bool = True
 
     def answer(self, conversation: Conversation) -> Response:
         """The recorded answer for this case, attempt and turn."""
-        attempts = (conversation.attempt, 1) if self._reuse else (conversation.attempt,)
+        attempts = (conversation.attempt, 1) if self.reuse else (conversation.attempt,)
         for attempt in attempts:
             for suite in (conversation.suite, None):
-                response = self._answers.get((suite, conversation.case, attempt, conversation.turn))
+                response = self.answers.get((suite, conversation.case, attempt, conversation.turn))
                 if response is not None:
                     return response[0]
         return failed(
             "target_failed",
             f"no recorded answer for case {conversation.case}, attempt {conversation.attempt}, "
-            f"turn {conversation.turn} in {self._display_path}",
+            f"turn {conversation.turn} in {self.display_path}",
         )
 
     def identity(self) -> ModelIdentity:
         """The file; recorded answers are deterministic unless the settings say otherwise."""
         return ModelIdentity(
             type="recorded",
-            model=self._model,
-            deterministic=self._deterministic,
-            detail={"path": self._display_path},
+            model=self.model,
+            deterministic=self.deterministic,
+            detail={"path": self.display_path},
         )
 
     def close(self) -> None:
