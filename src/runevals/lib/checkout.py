@@ -7,7 +7,4 @@ from pathlib import Path
 
 def repository_root(cwd: Path) -> Path:
     """The nearest folder upwards with a `.git`; `cwd` itself outside a repository."""
-    for folder in (cwd, *cwd.parents):
-        if (folder / ".git").exists():
-            return folder
-    return cwd
+    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)

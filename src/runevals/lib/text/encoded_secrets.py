@@ -8,7 +8,7 @@ from binascii import a2b_base64
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import compress
+from itertools import accumulate, compress
 from math import gcd
 from unicodedata import normalize
 
@@ -182,9 +182,7 @@ def _dumps(text: str) -> Iterator[Layout]:
     if not lines:
         return
     columns = [match[1] + "\n" for match in lines]
-    starts = [0]
-    for column in columns:
-        starts.append(starts[-1] + len(column))
+    starts = [*accumulate(map(len, columns), initial=0)]
 
     def place(start: int, end: int) -> tuple[int, int]:
         first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
