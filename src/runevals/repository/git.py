@@ -350,10 +350,10 @@ def _objects_at(repository: Path, commit: str, paths: Sequence[str]) -> list[tup
             f"git cannot read {what} of {commit[:7]}; check out with `fetch-depth: 0`, and no filter"
         )
     stream = BytesIO(output)
-    return [_next_object(stream) or _no_object(repository, commit, path) for path in paths]
+    return [next_object(stream) or _no_object(repository, commit, path) for path in paths]
 
 
-def _next_object(stream: BytesIO) -> tuple[bytes, bytes, bytes] | None:
+def next_object(stream: BytesIO) -> tuple[bytes, bytes, bytes] | None:
     """The next answer of `git cat-file --batch`; None if the commit has nothing there."""
     *words, last = stream.readline().split()
     if last in (b"missing", b"ambiguous"):

@@ -14,10 +14,11 @@ from errno import EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR
 from fnmatch import translate
 from functools import cached_property
 from hashlib import sha1, sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Literal, Protocol
 
-from runevals.repository.git import LINK, SUBMODULE, git_output, names
+from runevals.repository.git import LINK, SUBMODULE, git_output, names, next_object
 
 Kind = Literal["file", "folder", "link", "repository", "other"]
 MOST_LINKS = 40  # in one path, like the kernel
@@ -49,11 +50,8 @@ class Tree(Protocol):
         """Called for a link to one of its own parent folders, which is not entered. May raise CannotFollow."""
 
 
-class _Linked:
+class _Linked(Tree, Protocol):
     """A tree whose links are resolved here, never out of the repository."""
-
-    def kind(self, path: str) -> Kind | None:
-        raise NotImplementedError
 
     def link(self, path: str) -> str:
         """Where a link leads to."""
@@ -319,17 +317,9 @@ class CommitTree(_Linked):
         """The object name of each link → its target."""
         objects = sorted({name for mode, name in self._entries.values() if mode == LINK})
         output = git_output(self._repository, ("cat-file", "--batch"), stdin="\n".join([*objects, ""]).encode())
-        targets: dict[str, str] = {}
-        while output:
-            head, _, rest = output.partition(b"\n")
-            fields = head.split()
-            if fields[1:2] != [b"blob"]:
-                output = rest
-                continue
-            size = int(fields[2])
-            targets[fields[0].decode()] = os.fsdecode(rest[:size])
-            output = rest[size + 1 :]
-        return targets
+        stream = BytesIO(output or b"")
+        answers = [next_object(stream) for _ in objects] if output else []
+        return {name.decode(): os.fsdecode(target) for _, name, target in filter(None, answers)}
 
     def names(self, folder: str) -> Iterable[str]:
         return self._folders.get(folder, ())
