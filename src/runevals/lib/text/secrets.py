@@ -21,6 +21,8 @@ from runevals.lib.text.encoded_secrets import EncodedSecrets
 from runevals.lib.text.secret_variables import OF_CI, secrets_of
 
 T = TypeVar("T")
+_Pairs = tuple[tuple[str, str], ...]
+_Secrets = tuple[_Pairs, frozenset[str]]  # (value, name) of every secret, and the values that only look like one
 
 NAME = 64  # characters, at most
 KEY_SHAPES = (
@@ -84,19 +86,13 @@ def secret_values(environment: Mapping[str, str], more_names: Iterable[str] = ()
     return {value: name for value, name in values if value not in public}
 
 
-def _secrets(
-    environment: Mapping[str, str], more_names: Iterable[str]
-) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
-    return _secret_texts(
-        frozenset({**_extra_secrets, **environment}.items()), frozenset({*more_names, *_key_names})
-    )
+def _secrets(environment: Mapping[str, str], more_names: Iterable[str]) -> _Secrets:
+    variables = {**_extra_secrets, **environment}
+    return _secret_texts(frozenset(variables.items()), frozenset({*more_names, *_key_names}))
 
 
 @lru_cache(16)
-def _secret_texts(
-    variables: frozenset[tuple[str, str]], key_names: frozenset[str]
-) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
-    """(value, name) of every secret, and the values that only look like one."""
+def _secret_texts(variables: frozenset[tuple[str, str]], key_names: frozenset[str]) -> _Secrets:
     names, certain = dict[str, str](), set[str]()
     for name, value in sorted(variables):
         for text, sure in secrets_of(name, value, is_key=name in key_names):
@@ -130,7 +126,7 @@ def redactor(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> 
 
 
 @lru_cache(16)
-def _redactor(secrets: tuple[tuple[str, str], ...], guesses: frozenset[str]) -> Callable[[str], str]:
+def _redactor(secrets: _Pairs, guesses: frozenset[str]) -> Callable[[str], str]:
     values = {form: name for value, name in sorted(secrets) for form in _escaped_forms(value)}
     pattern = re.compile("|".join([*map(re.escape, sorted(values, key=len, reverse=True)), KEY_SHAPES]))
     beginnings = (*values, *KEY_BEGINNINGS)
