@@ -13,6 +13,7 @@ _TOOLS = {"shell": ("shell", "exec_command"), "write": ("apply_patch",), "web": 
 # Its tools besides the shell, which no setting permits.
 _OFF = ("view_image", "multi_agent", "apps", "plugins", "image_generation", "browser_use", "computer_use")
 _SHELL = ("shell_tool", "unified_exec")
+_TOKENS = ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_output_tokens")
 
 
 @dataclass(slots=True)
@@ -27,9 +28,7 @@ class _Reader(Reader):
                 self._item(event["item"], completed=event["type"] == "item.completed")
             case "turn.completed":
                 self.finished = True
-                self.usage = usage_of(
-                    event.get("usage") or {}, cached="cached_input_tokens", reasoning="reasoning_output_tokens"
-                )
+                self.usage = usage_of(event.get("usage") or {}, *_TOKENS)
             case "turn.failed":
                 self.finished = True
                 self.error = str((event.get("error") or {}).get("message"))

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import astuple
+
 from runevals.records.agent import MCP
 from runevals.targets.agents.agent import Agent, AgentSettings, Ask
-from runevals.targets.agents.stream import Event, Reader, Usage, count, text_or_none
+from runevals.targets.agents.stream import Event, Reader, Usage, text_or_none, usage_of
 from runevals.targets.program_report import skills
 
 _TOOLS = {
@@ -18,6 +20,7 @@ _TOOLS = {
     "write": ("create", "edit"),
     "web": ("web_fetch", "web_search"),
 }
+_TOKENS = ("inputTokens", "outputTokens", "cacheReadTokens", "reasoningTokens")
 _UNKNOWN_TOOL = "does not exist"
 _NONE = "none"  # an empty list would mean all tools; no tool has this name
 
@@ -38,7 +41,8 @@ class _Reader(Reader):
             case "assistant.turn_start":
                 self.turns = (self.turns or 0) + 1
             case "assistant.usage":
-                self._usage(data)
+                more = usage_of(data, *_TOKENS)  # of one more request
+                self.usage = Usage(*map(_sum, astuple(self.usage), astuple(more)))
             case "tool.execution_start":
                 self.called(data["toolCallId"], data["toolName"], data.get("arguments"))
             case "tool.execution_complete":
@@ -57,20 +61,9 @@ class _Reader(Reader):
         if error.get("code") in ("denied", "rejected") or unknown:
             self.refuse(data["toolCallId"])
 
-    def _usage(self, data: Event) -> None:
-        """Adds the usage of one more request."""
-        before = self.usage
-        self.usage = Usage(
-            input=_sum(before.input, data.get("inputTokens")),
-            output=_sum(before.output, data.get("outputTokens")),
-            cached=_sum(before.cached, data.get("cacheReadTokens")),
-            reasoning=_sum(before.reasoning, data.get("reasoningTokens")),
-        )
 
-
-def _sum(before: int | None, more: object) -> int | None:
-    number = count(more)
-    return before if number is None else (before or 0) + number
+def _sum(before: int | None, more: int | None) -> int | None:
+    return before if more is None else (before or 0) + more
 
 
 class Copilot(Agent):

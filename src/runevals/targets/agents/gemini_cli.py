@@ -18,6 +18,7 @@ _TOOLS = {
     "web": ("web_fetch", "google_web_search"),
 }
 _REFUSALS = ("tool_not_registered", "policy_violation")
+_TOKENS = ("input_tokens", "output_tokens", "cached", "thoughts")
 
 
 @dataclass(slots=True)
@@ -41,7 +42,7 @@ class _Reader(Reader):
                 self._tool_result(event)
             case "result":
                 self.finished = True
-                self.usage = usage_of(event.get("stats") or {}, cached="cached", reasoning="thoughts")
+                self.usage = usage_of(event.get("stats") or {}, *_TOKENS)
                 if event.get("status") != "success":
                     self.error = str((event.get("error") or {}).get("message"))
             case _:

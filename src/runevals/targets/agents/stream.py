@@ -192,9 +192,8 @@ def count(value: object) -> int | None:
     return value if is_whole(value) and 0 <= value <= LARGEST else None
 
 
-def usage_of(counts: Mapping[str, object], *, cached: str, reasoning: str) -> Usage:
-    """The tokens that an agent counts, two of them under names of its own."""
-    names = ("input_tokens", "output_tokens", cached, reasoning)
+def usage_of(counts: Mapping[str, object], *names: str) -> Usage:
+    """The tokens that an agent counts, under its names of them: as in Usage."""
     return Usage(*(count(counts.get(name)) for name in names))
 
 
