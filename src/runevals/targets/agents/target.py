@@ -10,9 +10,11 @@ import time
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
+from runevals.lib.parsing.shapes import object_in
 from runevals.models.chat.prices import Prices
 from runevals.programs.exchange import Exchange
 from runevals.programs.processes import as_program
@@ -35,11 +37,10 @@ class _Streamed(Exchange):
 
     most_bytes = MAX_OUTPUT_BYTES
 
-    def __init__(
-        self, stream: Stream, command: Sequence[str], *, cwd: Path, env: Mapping[str, str], home: Path
-    ) -> None:
+    def __init__(self, stream: Stream, command: Sequence[str], **options: Any) -> None:
+        """`options`: as of an exchange."""
         self._stream = stream
-        super().__init__(command, cwd=cwd, env=env, home=home)
+        super().__init__(command, **options)
 
     def take(self, chunk: bytes) -> None:
         self._stream.feed(chunk)
@@ -242,10 +243,6 @@ def _version(program: str, package: str) -> str | None:
                 manifest = json.loads(place.read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 continue
-            if (
-                isinstance(manifest, dict)
-                and manifest.get("name") == package
-                and isinstance(manifest.get("version"), str)
-            ):
+            if object_in(manifest).get("name") == package and isinstance(manifest.get("version"), str):
                 return str(manifest["version"])
     return None
