@@ -229,13 +229,10 @@ def _error_of(error: Any, parameters: Mapping[str, object], endpoint: Endpoint, 
             "failed", f"{endpoint.display_url} has no model {endpoint.model} ({message}){origin}", refused=True
         )
     if status in (400, 422):
-        parameter_name = str(body.get("param") or "")
+        refused = str(body.get("param") or "")
         for parameter in parameters:
             names = (parameter, wire.names.get(parameter, parameter))
-            if any(
-                parameter_name == name or parameter_name.startswith(f"{name}.") or _is_about(name, message)
-                for name in names
-            ):
+            if any(f"{refused}.".startswith(f"{name}.") or _is_about(name, message) for name in names):
                 return ParameterRefused(parameter, message)
     return failure_of_status(status, message, error.response.headers)
 
