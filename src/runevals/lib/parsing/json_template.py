@@ -15,11 +15,8 @@ def placeholders(template: object) -> Iterator[str]:
     """The names in all texts of a template, in order."""
     if isinstance(template, str):
         yield from map(str.strip, _PLACEHOLDER.findall(template))
-    elif isinstance(template, Mapping):
-        for item in template.values():
-            yield from placeholders(item)
-    elif isinstance(template, list):
-        for item in template:
+    elif isinstance(template, Mapping | list):
+        for item in template.values() if isinstance(template, Mapping) else template:
             yield from placeholders(item)
 
 
