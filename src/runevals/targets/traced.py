@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from runevals.models.chat.prices import Prices
 from runevals.programs.loopback import LOOPBACK
@@ -64,11 +64,8 @@ class TracedTarget:
             traced = evidence(recording.spans, self._prices)
         except (ValueError, ArithmeticError) as error:
             return failed("target_unparseable", f"the trace of the program cannot be used: {error}")
-        known = {name: getattr(traced, name) for name in traced.__struct_fields__}
-        missing = {
-            name: value for name, value in known.items() if value is not None and getattr(response, name) is None
-        }
-        return replace(response, **missing) if missing else response
+        known = {name: value for name, value in asdict(traced).items() if value is not None}
+        return replace(response, **{name: known[name] for name in known if getattr(response, name) is None})
 
     def identity(self) -> ModelIdentity:
         """The target's."""
