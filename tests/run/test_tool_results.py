@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -200,3 +201,15 @@ def test_each_model_is_compared_with_itself_however_many_there_are(tmp_path, run
     ended(found, code, out + err, said)
     found, out, err = runevals("compare", stored, new)
     ended(found, code, out + err, said)
+
+
+@pytest.mark.parametrize("older_s", [60, -60])
+def test_results_that_are_older_than_the_commit_are_said_to_be(repository, runevals, older_s):
+    """The tool may have ended before it wrote them."""
+    repository.write("head.xml", '<testsuite><testcase classname="t" name="a"/></testsuite>')
+    repository.git("commit", "-q", "--allow-empty", "-m", "now")
+    made = int(repository.git("log", "-1", "--format=%ct"))
+    os.utime(repository.path / "head.xml", (made - older_s, made - older_s))
+    code, out, _ = runevals("gate", "head.xml")
+    told = "head.xml is older than the commit that is checked out" in out
+    assert (code, told) == (0, older_s > 0), out

@@ -292,6 +292,11 @@ def head_of(repository: Path) -> Head:
     return Head(*answer.split("\n")) if answer else Head()
 
 
+def committed_at(repository: Path) -> float:
+    """When the commit that is checked out was made, in seconds since 1970; 0 without one."""
+    return float(git(repository, "log", "-1", "--format=%ct", "HEAD") or 0)
+
+
 def default_branch(repository: Path) -> str | None:
     """The branch that changes go to: origin's, or one by the usual names, or in a new repository the first."""
     remote = git(repository, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.record_from import record_from
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import (
     AND,
     OF_TOOL,
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from runevals.verdict.matching import Key
 
 
+OLDER = "{} is older than the commit that is checked out: if your tool did not write it for that, run it again"
+
+
 class ResultsRequest(Struct, frozen=True, kw_only=True):
     """Which files to read, and what they do not say of themselves."""
 
@@ -66,10 +69,11 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     from runevals.run.provenance import of_this_checkout  # most comparisons are of our own documents
 
     require_not_committed(request.paths, settings)
-    report = report_of_files(request.paths, settings.compare.reading)
-    return with_declared_determinism(
-        replace(report, run=of_this_checkout(report.run, settings)), request.deterministic
-    )
+    report, made = report_of_files(request.paths, settings.compare.reading), git.committed_at(settings.repository)
+    run = of_this_checkout(report.run, settings)
+    old = short_list([str(path) for path in request.paths if path.stat().st_mtime < made])
+    run = replace(run, notices=tuple(filter(None, (*run.notices, phrase(old, OLDER)))))
+    return with_declared_determinism(replace(report, run=run), request.deterministic)
 
 
 def report_of_files(paths: Sequence[Path], reading: Reading) -> RunReport:
