@@ -62,7 +62,7 @@ def test_the_line_to_fix_is_of_the_repository(bot, runevals, target, files, plac
         file, _, line = place.partition(":")
         place = f"{file}:{int(line) + 1}"
     code, out, err = runevals(*RUN, target)
-    ended(code, 3, out + err, f"Fix {place}, then run again.", error)
+    ended(code, 3, out + err, f"Fix {place}, or run it again if", error)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_what_cannot_be_loaded_names_its_line_too(repository, bot, runevals, fil
     commit(repository, {})
     bot(**files)
     code, out, err = runevals(*RUN, "python:../bots/bot.py:answer", "--base", "HEAD")
-    ended(code, 3, out + err, f"{error}{phrase(place, ' ({})')}", f"Fix {place or 'that'}, then run again.")
+    ended(code, 3, out + err, f"{error}{phrase(place, ' ({})')}", f"Fix {place or 'that'}, or run it again")
 
 
 def test_a_crash_outside_the_repository_is_no_line_to_fix(bot, runevals):

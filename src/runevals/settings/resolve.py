@@ -311,10 +311,10 @@ def _keep_target(values: dict[str, Any], origins: dict[str, str], file: Settings
     own = file.values.get("target")
     if own is None or values["model"] is not None:
         return
-    given = target_words(values["target"])
-    if given == {"type": target_words(own)["type"], "model": given.get("model")}:
+    words = target_words(values["target"])
+    if words == {"type": target_words(own)["type"], "model": words.get("model")}:
         origins.update(target=file.display_name, model=origins["target"])
-        values.update(target=own, model=given["model"])
+        values.update(target=own, model=words["model"])
 
 
 def _granted(raw: RawEndpoint) -> Ledger:

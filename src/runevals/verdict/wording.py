@@ -469,7 +469,11 @@ def next_step(report: RunReport) -> str:
     errors = (first_error(case) or "" for case in report.cases if case.unmeasured)
     places = (match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error)))
     place = next(places, "that" if most == "refused" else "")
-    return f"Fix {place}, then run again." if place else "Run it again; if it stays, see the first error below."
+    return (
+        f"Fix {place}, or run it again if a service that it calls failed."
+        if place
+        else "Run it again; if it stays, see the first error below."
+    )
 
 
 def is_ungated(report: RunReport, comparison: Comparison | None, gates: Sequence[GateResult]) -> bool:
