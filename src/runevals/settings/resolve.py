@@ -308,8 +308,8 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
 
 def _keep_target(values: dict[str, Any], origins: dict[str, str], file: SettingsFile) -> None:
     """`--target KIND:MODEL` of the kind of the file's own target names a model for that: the rest of it stays."""
-    own = file.values.get("target")
-    if own is None or values["model"] is not None:
+    own: Any = file.values.get("target")
+    if None in (own, values["target"]) or values["model"] is not None:
         return
     words = target_words(values["target"])
     if words == {"type": target_words(own)["type"], "model": words.get("model")}:
