@@ -216,12 +216,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     if of_change is None:
         of_change = may_be_change(raw.environment, has_base=base_side is not None)
     granted = _granted(endpoints) if of_change else None
-    against = values["against"]  # besides the base: of one of several targets that runs alone, no other target
-    source, beside = values["baseline"], str(endpoints.folder("baseline") / (values["baseline"] or ""))
-    alone = against in targets.known and not targets.several
     variables = program_variables(endpoints.values["target"], granted)
-    of = effective_source("blame", file, base_side)[0].get("blame", {})
-    blame = None if of == "off" else BlameLimits(runs=of.get("max_runs"), cost_usd=of.get("max_cost"))
     fetching = effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})
     settings = Settings(
         cwd=raw.cwd,
@@ -259,11 +254,11 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         compare=_record(
             CompareSettings,
             values,
-            baseline=None if source in (None, "none") else baseline_address(source, "baseline: ") or beside,
+            baseline=_baseline(endpoints),
             baseline_named=not endpoints.is_in_file("baseline"),
             reading=Reading(columns=values["columns"]),
             mark=mark,
-            against=None if against == "none" or alone else against,
+            against=_against(values["against"], targets),
             changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
             changed_cases=values["changed_only"] == "cases",
             depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
@@ -289,7 +284,11 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
                 effective_source("redact_patterns", file, base_side)[0].get("redact_patterns", ())
             ),
         ),
-        github=_record(GithubSettings, values, blame=blame),
+        github=_record(
+            GithubSettings,
+            values,
+            blame=_blame(effective_source("blame", file, base_side)[0].get("blame", {})),
+        ),
         evaluate_only=raw.evaluate_only,
         environment=raw.environment,
         of_change=of_change,
@@ -304,6 +303,27 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         return settings
     templates = tuple(_templates(settings, raw, file))
     return replace(settings, load=replace(settings.load, templates=templates))
+
+
+def _baseline(raw: RawEndpoint) -> str | None:
+    """Where the results of the base are kept; None if nothing names a place."""
+    source = raw.values["baseline"]
+    if source in (None, "none"):
+        return None
+    return baseline_address(source, "baseline: ") or str(raw.folder("baseline") / source)
+
+
+def _against(name: str | None, targets: TargetChoice) -> str | None:
+    """What is compared besides the base: of one of several targets that runs alone, no other target."""
+    alone = name in targets.known and not targets.several
+    return None if name == "none" or alone else name
+
+
+def _blame(section: Any) -> BlameLimits | None:
+    """How long the lines that lost cases are searched for; None if they are not."""
+    if section == "off":
+        return None
+    return BlameLimits(runs=section.get("max_runs"), cost_usd=section.get("max_cost"))
 
 
 def _keep_target(values: dict[str, Any], origins: dict[str, str], file: SettingsFile) -> None:
