@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sys
+
 import pytest
 
 from tests.against_base import on_main, pull_request_event
@@ -341,3 +344,29 @@ def test_coverage_of_a_noisy_target_says_in_how_many_runs_nothing_was_seen(chang
     assert runevals("--base", "main", "-q")[0] == 0
     code, out, _ = runevals("blame", "-q", "--coverage")
     ended(code, 0, out, f"{PLACE}:10 is new, and no case shows a difference in 2 runs")
+
+
+def test_of_a_skill_that_moves_with_its_suite_and_in_the_settings_the_lines_are_searched(repository, runevals):
+    """The settings that follow the move find nothing at its former path if they are put back."""
+    agent = "import json, sys\nprint('yes' if '24 months' in json.load(sys.stdin)['system'] else 'no')\n"
+    target = f"{{type: command, command: {json.dumps([sys.executable, 'agent.py'])}, system_prompt_file: SKILL.md"
+    text = "---\nname: shop\ndescription: Answers.\n---\nBe kind.\nThe warranty is 24 months.\n"
+    evals = [
+        {"id": n, "prompt": f"{n}?", "expected_output": "y", "assertions": [{"type": "contains", "value": "yes"}]}
+        for n in range(3)
+    ]
+    for name, content in {"agent.py": agent, "evals/evals.json": {"skill_name": "shop", "evals": evals}}.items():
+        repository.write(name, content)
+    settings = f"suites: [evals/evals.json]\ntarget: {target}, deterministic: true}}\n"
+    repository.write("runevals.yaml", settings)
+    on_main(repository, "SKILL.md", text)
+    (repository.path / "skills/shop").mkdir(parents=True)
+    repository.git("mv", "SKILL.md", "evals", "skills/shop/")
+    moved = settings.replace("SKILL", "skills/shop/SKILL").replace("evals/evals", "skills/shop/evals/evals")
+    repository.write("runevals.yaml", moved)
+    repository.write("skills/shop/SKILL.md", text.replace("24 months", "two years"))
+    repository.git("commit", "-qam", "move")
+    code, out, _ = runevals("--base", "main", "-q")
+    ended(code, 1, out, "3 of 3 cases regressed", "  which line  runevals blame\n")
+    code, out, err = runevals("blame", "-q")
+    ended(code, 0, out + err, "skills/shop/SKILL.md:6 lost", "1 hunk in 1 file")

@@ -111,7 +111,7 @@ def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
 
 def _fixed(settings: Settings, loaded: LoadedSuites) -> Sequence[Path]:
     """The settings file, and the suites that are prompts, too, or a skill."""
-    skills = (SKILL,) if settings.target is not None and settings.target.reads_skills else ()
+    skills = (SKILL,) if getattr(settings.target, "reads_skills", False) else ()
     suites = [path for path in loaded.files if path.name.endswith((*PROMPTS, *skills))]
     return [*suites, *filter(None, [settings.file_path])]
 
@@ -151,15 +151,19 @@ def where_put_back(pairs: _Pairs, settings: Settings, loaded: LoadedSuites) -> I
     """Each file's former path, its path, and where its former content is put back.
 
     Settings and suites of the head run, and find nothing at a former path of theirs: they keep their names, and so
-    does what moved along with their folders.
+    does what moved along with their folders. Settings that follow such a move find nothing if they are put back.
     """
     root = settings.repository.resolve()
     fixed = {os.path.relpath(path.resolve(), root) for path in _fixed(settings, loaded)}
     files = [(PurePosixPath(old), PurePosixPath(new)) for old, new in pairs if old and new in fixed]
     moves = [*files, *((old.parent, new.parent) for old, new in files)]
     added = {new: new for old, new in pairs if old is None}
+    texts = {path.resolve() for path in getattr(settings.target, "prompts", ())}
+    text_moved = any(old != new and root / new in texts for old, new in files)
+    of_settings = filter(None, [settings.file_path])
+    following = {os.path.relpath(path.resolve(), root) for path in of_settings if text_moved}
     for old, new in pairs:
-        if old is None:
+        if old is None or new in following:
             continue
         path = PurePosixPath(old)
         places = ((now / path.relative_to(was)).as_posix() for was, now in moves if path.is_relative_to(was))

@@ -118,7 +118,7 @@ def find_stored(settings: Settings, of_job: StoredBase | None, own_commit: str |
         if commit is None:
             raise
         return StoredBase(commit=commit, unreadable=error.first_line)
-    if _is_to_be_run(settings) and settings.selection.shard is None:
+    if _is_to_be_run(settings):
         notices = (*notices, "base: run does not say which commit to run here; `--base REF` does")
     stored = StoredBase(baseline=baseline, notices=notices, commit=commit)
     if baseline is None:
