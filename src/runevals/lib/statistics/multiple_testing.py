@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -11,9 +12,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     Of m sorted p-values the k-th is multiplied by m − k + 1, and none is smaller than the one before it.
     """
     order = sorted(range(len(p_values)), key=lambda index: p_values[index])
-    corrected = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, p_values[index] * (len(p_values) - rank)))
-        corrected[index] = largest
-    return corrected
+    multiplied = (min(1.0, p_values[index] * (len(order) - rank)) for rank, index in enumerate(order))
+    corrected = dict(zip(order, accumulate(multiplied, max), strict=True))
+    return [corrected[index] for index in range(len(order))]

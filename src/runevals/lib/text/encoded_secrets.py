@@ -113,10 +113,7 @@ class EncodedSecrets:
 
 def _finds(text: bytes, known: Mapping[bytes, str]) -> Iterator[Span]:
     for form in filter(text.__contains__, known):
-        at = text.find(form)
-        while at >= 0:
-            yield at, at + len(form), known[form]
-            at = text.find(form, at + len(form))
+        yield from ((*match.span(), known[form]) for match in re.finditer(re.escape(form), text))
 
 
 def _placed(place: Place, spans: Iterable[Span]) -> Iterator[Span]:
