@@ -24,4 +24,4 @@ def _load(sdks: Iterable[str]) -> None:
     for sdk in sdks:
         with suppress(ImportError):  # said where it is needed
             import_module(sdk)
-    prices.load()
+    prices.snapshot()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    from genai_prices.data_snapshot import DataSnapshot
     from genai_prices.types import ModelInfo, Provider
 
 _DATED = re.compile(r"-\d{4}-\d{2}(?:-\d{2})?$|-\d{4,8}$")
@@ -62,19 +63,17 @@ class Prices(Struct, frozen=True):
 
 def is_deprecated(model: str | None, provider: str) -> bool:
     """Whether the library marks this model of this provider as deprecated; not if it does not know it."""
-    from genai_prices.data_snapshot import get_snapshot
-
     try:
-        return bool(model and get_snapshot().find_provider_model(model, None, provider, None)[1].deprecated)
+        return bool(model and snapshot().find_provider_model(model, None, provider, None)[1].deprecated)
     except LookupError:
         return False
 
 
-def load() -> None:
-    """Loads the library; takes a quarter of a second, so call it in the background."""
+def snapshot() -> DataSnapshot:
+    """All prices of the library; the first time, it takes a quarter of a second: call it in the background."""
     from genai_prices.data_snapshot import get_snapshot
 
-    get_snapshot()
+    return get_snapshot()
 
 
 def names_of(model: str) -> Iterator[str]:
@@ -106,11 +105,9 @@ def _library_cost(model: str, provider: str | None, tokens: tuple[int, int, int,
 
 @lru_cache(1024)
 def _library_model(model: str, provider: str | None) -> tuple[Provider, ModelInfo] | None:
-    from genai_prices.data_snapshot import get_snapshot
-
     for name in names_of(model):
         try:
-            return get_snapshot().find_provider_model(name, None, provider, None)
+            return snapshot().find_provider_model(name, None, provider, None)
         except LookupError:
             continue
     return None
