@@ -99,16 +99,11 @@ class Chat:
 
     def ask(self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object]) -> ChatReply:
         """One completion. Raises ChatFailed, or ParameterRefused for a 400 that names a request parameter."""
-        for _ in range(2):  # another API, another token
+        for may_change in (True, True, False):  # another API, another token
+            send = partial(self._send, messages, parameters, may_change=may_change)
             with suppress(_SendAgain):
-                return self._call(messages, parameters, may_change=True)
-        return self._call(messages, parameters, may_change=False)
-
-    def _call(
-        self, messages: Sequence[Mapping[str, object]], parameters: Mapping[str, object], *, may_change: bool
-    ) -> ChatReply:
-        send = partial(self._send, messages, parameters, may_change=may_change)
-        return self._throttle.call_in_slot(send, final_failure, self._slots)
+                return self._throttle.call_in_slot(send, final_failure, self._slots)
+        raise AssertionError("unreachable: the last request changes nothing")
 
     def shutdown_date(self) -> str | None:
         """The day on which the provider says that it ends the model; None if it names none, or cannot be asked."""
