@@ -129,11 +129,8 @@ class Throttle:
                 if attempt == self.max_attempts or remaining_s < 0 or self._refuses_all(failure):
                     raise self._final_error(failure, give_up(failure)) from failure
                 self._rest(delay, visible=failure.pauses_host)
-            except CallFailed:
-                self._leave(slot, responded=True)
-                raise
-            except BaseException:
-                self._leave(slot)
+            except BaseException as error:
+                self._leave(slot, responded=isinstance(error, CallFailed))
                 raise
             else:
                 self._leave(slot, succeeded=True)
