@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.text.numbers import phrase, short_list
-from runevals.records import Comparison, Finding, Outcome, Reason, RegressionRule, RunReport, State
+from runevals.records import Comparison, Finding, Reason, RegressionRule, RunReport, State
 from runevals.records.report import NO_CHECKS
 from runevals.records.suite import called
 from runevals.verdict.case_runs import CaseRunner, CaseRuns, ErroredRuns, doubt_of
@@ -103,10 +103,11 @@ def settled(
 def alone(runner: Runner, rule: RegressionRule) -> RunReport:
     """The head's runs without a base; of cases that erred, if they are few, fresh ones."""
     head = runner.next_round()
-    erred = sum(case.status is Outcome.ERRORED for case in head.cases)
-    if head.run.stopped is not None or not runner.can_run or 2 * erred > len(head.cases):
+    if head.run.stopped is not None or not runner.can_run:
         return head
-    return with_fresh_runs(runner, head, (Pair.of(case, case) for case in head.cases), rule)
+    erred = [case for case in head.cases if case.unmeasured]
+    few = erred if 2 * len(erred) <= len(head.cases) else []
+    return with_fresh_runs(runner, head, [Pair.of(case, case) for case in few], rule)
 
 
 def with_fresh_runs(runner: Runner, head: RunReport, pairs: Iterable[Pair], rule: RegressionRule) -> RunReport:
@@ -227,7 +228,8 @@ class _Open(Struct):
             open_ = {each.key for each in findings if each.reason not in CLEARED}
             both = (pair for pair in (*pairs, *edited) if pair.before.runs and pair.key not in open_)
             head = with_fresh_runs(self.runner, self.sides.head, both, self.rule)
-            self.sides = Sides.of(head, self.sides.base)
+            if head is not self.sides.head:
+                self.sides = Sides.of(head, self.sides.base)
         evidence = FreshEvidence(
             cases=(*self.runner.lost_before, *findings),
             parts=answer.parts,
