@@ -79,13 +79,13 @@ def stale(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterator[st
 def other_answers(head: RunReport, base: RunReport) -> Iterator[str]:
     """That the provider of the target or of the judge answers with another model under the same name, or that a
     coding agent is of another version."""
-    if head.run.target.model == base.run.target.model and base.run.target.reported:
+    if head.run.target.model == base.run.target.model:
         yield from _other_model("the provider answers", head.run.target, base.run.target)
     versions = [agent_version(report.run.target) for report in (base, head)]
     if head.run.target.type == base.run.target.type and None not in versions and versions[0] != versions[1]:
         yield f"another version of {head.run.target.type}: {versions[0]} then, {versions[1]} now"
     before, now = base.run.judge, head.run.judge
-    if before and now and before.reported and now.reported and not judges_differ(head, base):
+    if before and now and not judges_differ(head, base):
         yield from _other_model("the judge's provider answers", now, before)
 
 
@@ -96,7 +96,7 @@ def agent_version(target: ModelIdentity) -> str | None:
 
 
 def _other_model(who: str, now: ModelIdentity, before: ModelIdentity) -> Iterator[str]:
-    if now.reported != before.reported:
+    if () not in (before.reported, now.reported) and now.reported != before.reported:  # nothing may have answered
         models = f"{', '.join(before.reported)} then, {', '.join(now.reported)} now"
         yield f"{who} with another model than for the base: {models}"
 

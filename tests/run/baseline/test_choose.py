@@ -15,6 +15,7 @@ from runevals.run.baseline.choose import chosen, find_stored, with_remarks
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.settings.file import BaseSide
 from runevals.settings.resolve import RawSettings, defaults, resolve
+from runevals.verdict.comparability import other_answers
 from runevals.verdict.outcome import Baseline, decision
 from tests.sample_reports import report
 from tests.sample_suites import WORSE
@@ -132,6 +133,12 @@ def test_a_pass_against_a_base_that_is_not_exact_warns(base, mark, told):
     assert headline(conclusion)[0] == mark
     again = document.parse(document.write(conclusion), "x")
     assert headline(again)[0] == mark
+
+
+def test_that_nothing_answers_is_no_other_model():
+    down = of_base()
+    down = replace(down, run=replace(down.run, target=replace(down.run.target, reported=())))
+    assert [*other_answers(down, of_base())] == []
 
 
 @pytest.mark.parametrize(
