@@ -204,6 +204,12 @@ def test_beside_a_loss_a_case_that_erred_is_run_again_if_losses_may_be_accepted(
     assert [each.key for each in head.cases if each.unmeasured] == ([] if acceptable else ["k7"])
 
 
+@pytest.mark.parametrize(("head", "exit_code"), [("p", 0), ("e", 3), ("pe", 3)])
+def test_a_new_case_that_erred_is_measured_if_two_fresh_runs_are(head, exit_code):
+    runner = ScriptedRunner({**STORED, "new": "e"}, always("p", new=""), always("p", new=head))
+    assert concluded(runner, report(STORED)).verdict.exit_code == exit_code
+
+
 @pytest.mark.parametrize(
     ("rounds", "head", "measured"),
     [

@@ -226,7 +226,8 @@ class _Open(Struct):
             answer = self._answer_to(look)
         if self.acceptable or state_of((*findings, *answer.parts)) is State.NOT_WORSE:
             open_ = {each.key for each in findings if each.reason not in CLEARED}
-            both = (pair for pair in (*pairs, *edited) if pair.before.runs and pair.key not in open_)
+            both = [pair for pair in (*pairs, *edited) if pair.before.runs and pair.key not in open_]
+            both += [Pair.of(case, case) for case in self.sides.matched.added]
             head = with_fresh_runs(self.runner, self.sides.head, both, self.rule)
             if head is not self.sides.head:
                 self.sides = Sides.of(head, self.sides.base)
