@@ -105,6 +105,8 @@ def hostile(project, run):
     def answer(body, number):
         project.meanwhile()
         worse = any("Say no" in message["content"] for message in body["messages"])
+        if project.first is None and number >= len(SUITE["items"]):  # the case is asked again
+            return Reply(None)
         return Reply("no" if worse else "yes" if number else project.first)
 
     project.first, project.meanwhile = "yes", lambda: None

@@ -9,7 +9,7 @@ import pytest
 from tests.attacks.conftest import CASES, settings
 
 ALL_LOST = f"{CASES} of {CASES} cases regressed"
-FAILED = "The gate min_pass_rate failed: 0 of"
+FAILED = "The gate min_pass_rate failed (at least 100 % must pass): 0 of"
 OWN = "fail_on: [none]\n"
 REPOSITORY = {"repository": {"id": 1, "default_branch": "main"}}
 

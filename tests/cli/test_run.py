@@ -507,6 +507,15 @@ def test_a_filtered_run_is_compared_with_the_same_cases_of_the_base(answered, ru
     assert [case["key"] for case in answered.document()["cases"]] == ["a"]
 
 
+def test_a_target_that_replaces_the_settings_says_what_it_leaves_out(answered, runevals):
+    answered.write(
+        "runevals.yaml", "suites: [evals.json]\ntarget: {type: ollama, model: small, system_prompt: Be kind.}\n"
+    )
+    told = "--target replaces the target of the settings, and its system_prompt; --model keeps them"
+    assert told in runevals("--target", "recorded:answers.jsonl")[2]
+    assert told not in runevals("--model", "large", "--dry-run")[2]
+
+
 def test_a_case_that_moves_into_the_category_that_is_run_is_compared_with_what_it_was(answered, runevals):
     run = ["--target", "recorded:answers.jsonl", "--category", "asia"]
     runevals(*run[:2], "-o", "base.json")

@@ -54,18 +54,6 @@ def test_what_a_kind_does_not_take_is_refused(settle, written, reason):
         settle(f"target: {written}")
 
 
-@pytest.mark.parametrize(
-    ("word", "model", "prompt"),
-    [("openai:large", "large", "Be kind."), ("groq:large", "large", None), ("openai", None, None)],
-)
-def test_a_target_of_the_kind_of_the_files_keeps_all_but_its_model(settle, word, model, prompt):
-    file = "target: {type: openai, model: small, base_url: 'http://127.0.0.1:1/v1', system_prompt: Be kind.}"
-    environment = {"OPENAI_API_KEY": "k", "GROQ_API_KEY": "k"}
-    settled = settle(file, environment, target=word).target
-    assert (settled.model, settled.system_prompt) == (model, prompt)
-    assert (settled.base_url == "http://127.0.0.1:1/v1") is (prompt is not None)
-
-
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_each_is_named_on_the_command_line_and_in_the_file(settle, name):
     flags = settle(target=f"{name}:a/model:8b", judge=f"{name}:other", environment=PLACED)

@@ -99,4 +99,4 @@ def test_throttled_failing_and_recovering_calls(peer, tmp_path):
     with urllib.request.urlopen(f"{peer}/__aimock/journal?limit=1000", timeout=30) as answer:
         journal = json.load(answer)
     statuses = [entry["response"]["status"] for entry in journal]
-    assert (statuses.count(200), statuses.count(429), statuses.count(500)) == (49, len(LIMITED), 1 + 5)
+    assert (statuses.count(200), statuses.count(429), statuses.count(500)) == (49, len(LIMITED), 1 + 3 * 5)

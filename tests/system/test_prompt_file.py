@@ -13,6 +13,7 @@ from tests.ending import ended
 PROMPT = "You know that {{country}} is ruled from its capital.\nWhat is the capital of {{country}}?\n"
 CAPITALS = {"France": "Paris", "Peru": "Lima", **{f"Land {n}": f"City {n}" for n in range(10)}}
 ALL = len(CAPITALS)
+AGAIN = 2  # fresh runs of a case that erred
 SUITE = {
     "samples": [
         {
@@ -143,16 +144,16 @@ def test_kept_answers_are_those_of_the_prompt(change, runevals, server):
 
 def test_a_run_goes_on_with_no_answer_to_another_prompt(change, runevals, monkeypatch):
     def unwell(body, number):
-        is_down = "Peru" in body["messages"][-1]["content"] and number < ALL
+        is_down = "Peru" in body["messages"][-1]["content"] and number < ALL + AGAIN
         return Reply(status=400) if is_down else answer(body, number)
 
     with chat_server(unwell) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert runevals(*OUT)[0] == 3
-        assert len(server.requests) == ALL
+        assert len(server.requests) == ALL + AGAIN
         change.write("prompts/ask.txt", f"Please. {PROMPT}")
         assert runevals("--resume", *OUT)[0] == 0
-        assert [text[:7] for text in sent(server)[ALL:]] == ["Please."] * ALL
+        assert [text[:7] for text in sent(server)[ALL + AGAIN :]] == ["Please."] * ALL
 
 
 @pytest.mark.parametrize("words", [(), ("--base", "main"), ("--dry-run",)])

@@ -49,7 +49,7 @@ def test_a_gate_is_counted_for_each_skill(claw, runevals):
     path.write_text(path.read_text().replace('"-b:v"', '"-b"'))
     code, out, _ = runevals("-q", "-o", "out.json")
     assert code == 1, out
-    assert "The gate regression failed: ffmpeg_arg_builder: 0 of 1 passed" in out
+    assert "The gate regression failed (at least 99 % must pass): ffmpeg_arg_builder: 0 of 1 passed" in out
 
 
 NO_JSON = ("bytes", "set", "nan")  # returned, and equal to no value that a suite can name
@@ -243,7 +243,7 @@ def test_a_folders_category_cannot_be_left_by_a_field(claw, runevals):
     claw.write("data/eval/redteam/escaped.json", {**ESCAPED, "expected": {"type": "exact", "value": "B"}})
     code, out, err = runevals("-q", "-o", "out.json")
     assert code == 1, out + err
-    assert "The gate redteam failed: text_echo: 3 of 4 passed" in out
+    assert "The gate redteam failed (at least 100 % must pass): text_echo: 3 of 4 passed" in out
     assert (
         "data/eval/redteam/escaped.json:4:2: /category warning: is 'other', but the folder decides: the case is "
         "counted as 'redteam'; write 'redteam' and use tags for the rest, or move the file"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from datetime import datetime
 from functools import partial
@@ -42,7 +42,7 @@ from runevals.github.workflow import not_gated
 from runevals.lib.storage.bucket import copy_to_bucket, is_in_bucket, require_bucket
 from runevals.lib.storage.files import STANDARD_STREAM, write_whole
 from runevals.lib.terminal import at_terminal, notice, say
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import plural, short_list
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.reports.next_steps import Where
 from runevals.reports.publish import check_outputs, publish
@@ -181,7 +181,7 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     require_usable_plugins()
     if options["init_only"]:
         return _prepared(settings)
-    for sentence in not_gated(settings.cwd):  # at the repository's root
+    for sentence in (*not_gated(settings.cwd), *_replaced(settings)):  # at the repository's root
         notice(sentence)
     if options["interactive"]:
         from runevals.cli.interactive import interact
@@ -204,6 +204,14 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
     require_present(settings)
     request = RunRequest(settings=settings, suites=loaded, raw=words, base=options["base"], progress=display)
     return _run(request, options, partial(journalled, options, paths, before))
+
+
+def _replaced(settings: Settings) -> Iterator[str]:
+    """That `--target` takes the place of a target of the settings file, with its prompt."""
+    own = {} if settings.file is None else settings.file.values.get("target", {})
+    prompts = [name for name in ("prompt_file", "system_prompt", "system_prompt_file", "base_url") if name in own]
+    if settings.origins["target"] == "--target" and prompts:
+        yield f"--target replaces the target of the settings, and its {short_list(prompts)}; --model keeps them"
 
 
 def _drops_judge(loaded: LoadedSuites, settings: Settings) -> bool:

@@ -48,7 +48,6 @@ from runevals.settings.target import RawEndpoint, target_settings
 from runevals.settings.target_names import is_name
 from runevals.settings.targets import TargetChoice, check_against, choose_targets
 from runevals.settings.values import baseline_address, checked, parsed, read_mark, require_artifact_name, texts
-from runevals.settings.words import target_words
 from runevals.targets.kind import TargetSettings
 
 if TYPE_CHECKING:
@@ -185,7 +184,6 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     load_only(values["plugins"] if in_ci(raw.environment) else ())
     if targets.name is not None:
         values["target"], origins["target"] = file.values["target"], file.display_name
-    _keep_target(values, origins, file)
     check_against(values["against"], _source_of("against", origins, file), targets)
     gates = gates_of(effective_source("gates", file, base_side)[0].get("gates", ()))
     check_mark(values["mark"], gates)
@@ -324,17 +322,6 @@ def _blame(section: Any) -> BlameLimits | None:
     if section == "off":
         return None
     return BlameLimits(runs=section.get("max_runs"), cost_usd=section.get("max_cost"))
-
-
-def _keep_target(values: dict[str, Any], origins: dict[str, str], file: SettingsFile) -> None:
-    """`--target KIND:MODEL` of the kind of the file's own target names a model for that: the rest of it stays."""
-    own: Any = file.values.get("target")
-    if None in (own, values["target"]) or values["model"] is not None:
-        return
-    words = target_words(values["target"])
-    if words == {"type": target_words(own)["type"], "model": words.get("model")}:
-        origins.update(target=file.display_name, model=origins["target"])
-        values.update(target=own, model=words["model"])
 
 
 def _granted(raw: RawEndpoint) -> Ledger:
