@@ -202,6 +202,9 @@ def test_the_numbers_on_chips_follow_the_search_and_the_other_filters(opened, wo
 def test_a_note_on_a_case_stays_in_the_browser_and_is_exported(opened, worse):
     page = opened(worse, "#case=KB-007")
     page.fill(".own-note textarea", "the <b>source</b> changed")
+    other = page.context.new_page()  # which sees what the browser has stored
+    other.goto(worse.as_uri())
+    other.wait_for_function("Object.keys(localStorage).some(name => name.startsWith('runevals-notes'))")
     page.reload()
     page.wait_for_selector(".own-note textarea")
     assert page.input_value(".own-note textarea") == "the <b>source</b> changed"
