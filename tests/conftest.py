@@ -100,7 +100,7 @@ def mounts_work() -> bool:
 
 def chromium() -> str | None:
     """The browser of the machine: Playwright's own is not downloaded."""
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
 
 
 _AVAILABLE = {
