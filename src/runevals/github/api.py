@@ -139,7 +139,7 @@ class Api:
 
 
 class _Bearer:
-    """Adds the token to requests to the API itself, and never uses a netrc file."""
+    """Adds the token to requests to the API itself."""
 
     def __init__(self, url: str, token: str) -> None:
         self._origin, self._token = _origin(url), token
@@ -221,9 +221,7 @@ def _elsewhere(address: str, most_bytes: int) -> bytes:
     try:
         with (
             network.session() as client,
-            client.get(
-                address, timeout=TIMEOUT_S, stream=True, allow_redirects=False, auth=lambda request: request
-            ) as answer,
+            client.get(address, timeout=TIMEOUT_S, stream=True, allow_redirects=False) as answer,
         ):
             if answer.status_code >= 500:
                 raise TryAgain("failed", f"{host} answers with {answer.status_code}")

@@ -89,7 +89,6 @@ def _session() -> requests.Session:
     from requests.adapters import HTTPAdapter
 
     session = network.session()
-    session.auth = lambda request: request  # otherwise it would send the credentials of ~/.netrc
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))  # cases share no cookies
     for scheme in ("http://", "https://"):
         session.mount(scheme, HTTPAdapter(pool_maxsize=MOST_AT_ONCE))

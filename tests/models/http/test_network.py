@@ -18,6 +18,7 @@ from runevals.models.http.reachable import unreachable
 from runevals.models.http.throttle import Throttle
 from runevals.records.errors import TargetRefused
 from tests.chat_server import Reply, chat_server
+from tests.json_server import Answer, json_server
 from tests.targets.openai_target import asking, target
 
 NETWORK = (*CA_VARIABLES, *(f"{name}_proxy" for name in ("http", "https", "all", "no")))
@@ -122,6 +123,20 @@ def test_a_proxy_of_an_unknown_kind_is_an_error_in_one_line(monkeypatch, capsys)
         chat.ask([{"role": "user", "content": "?"}], {})
     assert failed.value.refused
     assert capsys.readouterr().err == ""
+
+
+def test_a_host_sees_the_credentials_of_its_address_and_nothing_of_netrc(monkeypatch, tmp_path):
+    (tmp_path / "netrc").write_text("default login me password secret-of-mine\n", encoding="utf-8")
+    (tmp_path / "netrc").chmod(0o600)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    with json_server(lambda asked, n: {}) as other:
+        moved = Answer({}, 302, {"Location": f"{other.url}/there"})
+        with json_server(lambda asked, n: moved) as server, session() as client:
+            client.get(server.url.replace("//", "//ann:password@"))
+            client.get(server.url)
+            assert unreachable(server.url) is None
+    sent = [[asked.headers.get("authorization") for asked in each.requests] for each in (server, other)]
+    assert sent == [["Basic YW5uOnBhc3N3b3Jk", None, None], [None, None]]
 
 
 @pytest.mark.needs("openssl")

@@ -148,7 +148,6 @@ def _call(method: str, url: str, *, headers: Mapping[str, str], **sent: Any) -> 
     place = url.partition("?")[0]
     try:
         with network.session() as session:
-            session.auth = lambda request: request  # otherwise it would send the credentials of ~/.netrc
             reply = session.request(
                 method, url, headers=dict(headers), timeout=TIMEOUT_S, allow_redirects=False, **sent
             )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from runevals.lib.text.escape import one_line
-from runevals.models.http.origin import without_credentials
+from runevals.models.http.origin import origin_of, without_credentials
 
 if TYPE_CHECKING:
     import requests
@@ -38,12 +38,27 @@ def certificates() -> ssl.SSLContext | None:
 
 
 def session() -> requests.Session:
-    """A session that trusts the same authorities as all other clients. It takes two of the variables by itself."""
+    """A session that trusts the same authorities as all other clients, and never sends what ~/.netrc holds."""
     import requests  # not needed at the start
 
-    opened = requests.Session()
-    opened.verify = os.environ.get(CA_VARIABLES[0]) or True
+    class Session(requests.Session):
+        def rebuild_auth(self, prepared_request: requests.PreparedRequest, response: requests.Response) -> None:
+            if origin_of(str(response.request.url)) != origin_of(str(prepared_request.url)):
+                prepared_request.headers.pop("Authorization", None)
+
+    opened = Session()
+    opened.verify = os.environ.get(CA_VARIABLES[0]) or True  # requests reads the other two
+    opened.auth = _with_credentials_of_its_address
     return opened
+
+
+def _with_credentials_of_its_address(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    from requests.utils import get_auth_from_url
+
+    user, password = get_auth_from_url(str(request.url))
+    if user or password:
+        request.prepare_auth((user, password))
+    return request
 
 
 def async_client(headers: Mapping[str, str]) -> Any:
