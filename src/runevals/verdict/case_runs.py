@@ -273,7 +273,7 @@ class CaseRuns(Struct):
             elif not runs.head and self.runner.trouble:
                 results[key] = self._finding(key, each, Reason.ERRORS, self.runner.trouble)
             else:
-                more = numbered([*runs.pair.head.attempts, *runs.head])
+                more = [*runs.pair.head.attempts, *runs.head]
                 longer[key] = Pair.of(runs.pair.base, over_attempts(runs.pair.head, more))
         pairs = [*({pair.key: pair for pair in self._pairs} | longer).values()]
         certain = all(each.deterministic for each in entrants.values())
@@ -315,8 +315,8 @@ class CaseRuns(Struct):
             state=MEANINGS[reason].state,
             reason=reason,
             edited=new is not None,
-            base=over_attempts(runs.pair.base, numbered(runs.base)) if runs.base else None,
-            head=over_attempts(runs.pair.head, numbered(runs.head)) if runs.head else None,
+            base=over_attempts(runs.pair.base, runs.base) if runs.base else None,
+            head=over_attempts(runs.pair.head, runs.head) if runs.head else None,
         )
 
 
@@ -338,7 +338,7 @@ class ErroredRuns(CaseRuns):
             runs, head = self._runs[key], self._runs[key].pair.head
             of_head, fresh = ([run for run in some if not run.unmeasured] for some in (head.attempts, runs.head))
             if evidence.state in ("cleared", "not shown") and fresh and not runs.cached:
-                yield over_attempts(head, numbered([*of_head, *fresh]))
+                yield over_attempts(head, [*of_head, *fresh])
 
 
 _REASONS: Mapping[planning.State, Reason] = {
@@ -368,7 +368,3 @@ def _passes(runs: Sequence[AttemptReport]) -> int:
 def _wavers(runs: _Runs) -> bool:
     """Whether fresh runs of a side differ."""
     return any(len({run.status for run in side if run.status.measured}) > 1 for side in (runs.base, runs.head))
-
-
-def numbered(attempts: Sequence[AttemptReport]) -> list[AttemptReport]:
-    return [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]

@@ -132,8 +132,9 @@ def case_report(case: Case, attempts: Sequence[AttemptReport], *, quarantined: b
 
 
 def over_attempts(case: CaseReport, attempts: Sequence[AttemptReport]) -> CaseReport:
-    """`case` with these attempts instead of its own."""
-    return replace(case, **_over_attempts(attempts))
+    """`case` with these attempts instead of its own, numbered from 1."""
+    numbered = [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]
+    return replace(case, **_over_attempts(numbered))
 
 
 class _OverAttempts(TypedDict):
@@ -209,8 +210,7 @@ def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
     for case in newest.cases:
         from_cache = any(attempt.cached for attempt in case.attempts)
         attempts = [*case.attempts, *(() if from_cache else more[case.suite, case.key, case.fingerprint])]
-        numbered = [replace(attempt, attempt=number) for number, attempt in enumerate(attempts, start=1)]
-        cases.append(over_attempts(case, numbered))
+        cases.append(over_attempts(case, attempts))
     return run_report(newest.run, cases, complete=newest.complete)
 
 

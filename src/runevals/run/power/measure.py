@@ -105,8 +105,5 @@ def _pooled(request: RunRequest, past: Sequence[RunReport]) -> RunReport:
         raise InvalidSettings(
             "the results have no run of these cases as they are now; leave --results out to run them"
         )
-    whole = [
-        over_attempts(case, [replace(run, attempt=number) for number, run in enumerate(runs[key], 1)])
-        for key, case in cases.items()
-    ]
+    whole = [over_attempts(case, runs[key]) for key, case in cases.items()]
     return run_report(newest.run, whole)

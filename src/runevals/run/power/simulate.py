@@ -120,10 +120,7 @@ class Simulated:
         return [self._odds[place].draw(self._rates[side][place], self._rng) for _ in range(number)]
 
     def _report(self, places: Sequence[int], runs: Sequence[Sequence[AttemptReport]]) -> RunReport:
-        cases = [
-            over_attempts(self._odds[place].case, [replace(run, attempt=n) for n, run in enumerate(some, 1)])
-            for place, some in zip(places, runs, strict=True)
-        ]
+        cases = [over_attempts(self._odds[place].case, some) for place, some in zip(places, runs, strict=True)]
         return run_report(self._plan.info, cases)
 
 

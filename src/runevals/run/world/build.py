@@ -100,6 +100,7 @@ def real_world(
             judge = _judge(settings, throttles, cache, redact)
             if judge is not None:
                 judge = BoundedJudge(judge, budget, at_once=settings.measure.judge_concurrency, reported=reported)
+                judge = judge if journal is None else JournalledJudge(judge, journal, budget)
             itself = elsewhere is None and settings.target is not None and settings.target.traits.bounds_itself
             at_once = None if itself else settings.measure.concurrency
             template = None if live is None else live.prompt
@@ -112,7 +113,7 @@ def real_world(
                 target = bounded = WorkspaceTarget(bounded, workspaces)
             yield World(
                 target=bounded if journal is None else JournalledTarget(bounded, journal, budget),
-                judge=judge if journal is None or judge is None else JournalledJudge(judge, journal, budget),
+                judge=judge,
                 sandbox=sandbox,
                 stop=stop,
                 throttles=throttles,
