@@ -53,6 +53,9 @@ if "TMPDIR" not in os.environ and _has_room("/dev/shm"):
     os.environ |= {"TMPDIR": "/dev/shm", "RUNEVALS_AGENT_RIG": str(agent_rig.PLACE)}
     tempfile.tempdir = None
 
+# Of a pytest that a test starts: its plugins take as long to load as all the rest of it.
+_PLAIN = "-p no:anyio -p no:hypothesispytest -p no:xdist -p no:xdist.looponfail"
+
 gc.disable()  # until all tests are collected: what is imported stays
 
 # How long an example takes says nothing on a machine with other work.
@@ -264,6 +267,7 @@ def _outside_ci(monkeypatch: pytest.MonkeyPatch) -> None:
         ours = name.startswith(("RUNEVALS_", "OPENAI_", "AZURE_", "INPUT_", "OLLAMA_", "AWS_"))
         if ours or name in MARKS:
             monkeypatch.delenv(name)
+    monkeypatch.setenv("PYTEST_ADDOPTS", _PLAIN)
     remember({})  # the tokens of an action that ran before
 
 
