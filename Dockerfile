@@ -1,9 +1,12 @@
 ARG BASE_IMAGE=python:3.14.7-slim-trixie@sha256:51dafde81dbdb6ebde285137a295cf18a47ca95234fe388a343719cb97305b3d
 
 FROM ${BASE_IMAGE} AS build
-COPY requirements-image.lock /build/
-RUN python3 -m venv /opt/runevals \
- && /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r /build/requirements-image.lock
+# uv installs in a tenth of the time that pip takes.
+COPY requirements-uv.lock requirements-image.lock /build/
+RUN python3 -m venv /opt/uv \
+ && /opt/uv/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r /build/requirements-uv.lock \
+ && python3 -m venv --without-pip /opt/runevals \
+ && /opt/uv/bin/uv pip install --no-cache --quiet --python /opt/runevals/bin/python3 --require-hashes -r /build/requirements-image.lock
 # Smaller by a sixth: no symbols of debuggers, no tests and types, no words of languages to highlight, and of AWS the one
 # service that we ask for a role.
 # hadolint ignore=DL3008
@@ -17,14 +20,13 @@ RUN apt-get update -q \
  && rm -rf /var/lib/apt/lists/*
 # What builds our wheel is named by hash too: it could write into the wheel.
 COPY requirements-build.lock /build/
-RUN python3 -m venv /opt/backend \
- && /opt/backend/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --require-hashes -r /build/requirements-build.lock
+RUN python3 -m venv --without-pip /opt/backend \
+ && /opt/uv/bin/uv pip install --no-cache --quiet --python /opt/backend/bin/python3 --require-hashes -r /build/requirements-build.lock
 # Later no lists of files, which only pip reads.
 COPY pyproject.toml README.md LICENSE /build/
 COPY src /build/src
-RUN /opt/backend/bin/pip wheel --no-cache-dir --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir /wheel /build \
- && /opt/runevals/bin/pip install --no-cache-dir --disable-pip-version-check --no-compile --no-deps /wheel/*.whl \
- && /opt/runevals/bin/pip uninstall -q -y pip setuptools \
+RUN /opt/uv/bin/uv build --wheel --no-cache --quiet --python /opt/backend/bin/python3 --no-build-isolation --out-dir /wheel /build \
+ && /opt/uv/bin/uv pip install --no-cache --quiet --python /opt/runevals/bin/python3 --no-deps /wheel/*.whl \
  && find /opt/runevals/lib -path '*.dist-info/RECORD' -delete \
  && /opt/runevals/bin/python3 -m compileall -q -j 0 /opt/runevals
 
