@@ -22,12 +22,13 @@ RUN apt-get update -q \
 COPY requirements-build.lock /build/
 RUN python3 -m venv --without-pip /opt/backend \
  && /opt/uv/bin/uv pip install --no-cache --quiet --python /opt/backend/bin/python3 --require-hashes -r /build/requirements-build.lock
-# Later no lists of files, which only pip reads.
+# Later no lists of files, which only pip reads, and no lock of uv, which everybody may write.
 COPY pyproject.toml README.md LICENSE /build/
 COPY src /build/src
 RUN /opt/uv/bin/uv build --wheel --no-cache --quiet --python /opt/backend/bin/python3 --no-build-isolation --out-dir /wheel /build \
  && /opt/uv/bin/uv pip install --no-cache --quiet --python /opt/runevals/bin/python3 --no-deps /wheel/*.whl \
  && find /opt/runevals/lib -path '*.dist-info/RECORD' -delete \
+ && rm /opt/runevals/.lock \
  && /opt/runevals/bin/python3 -m compileall -q -j 0 /opt/runevals
 
 # A release publishes the very wheel that its image has: docker build --target wheel --output dist .
