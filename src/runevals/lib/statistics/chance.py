@@ -120,7 +120,8 @@ def _weights(cases: Mapping[Shape, int]) -> tuple[float, ...]:
             _add(logs, -number, _log_others(shape.base_runs, shape.head_runs))
     largest = max(logs)
     weights = [exp(value - largest) for value in logs]
-    return tuple(weight / fsum(weights) for weight in weights)
+    whole = fsum(weights)
+    return tuple(weight / whole for weight in weights)
 
 
 def _add(logs: list[float], number: float, more: tuple[float, ...]) -> None:
