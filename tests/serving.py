@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import socket
+import ssl
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 
@@ -60,14 +63,26 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(*request)
 
 
+def own_certificate(folder: Path) -> ssl.SSLContext:
+    """How a server of `localhost` speaks TLS; `cert.pem` in the folder is its authority, which nobody knows."""
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
+    words = [*command.split(), "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    return context
+
+
 @contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+def serving(handler: type[BaseHTTPRequestHandler], tls: ssl.SSLContext | None = None) -> Iterator[str]:
     """The address of a server with this handler, while it runs."""
     server = _Server(("127.0.0.1", 0), handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"{'http://127.0.0.1' if tls is None else 'https://localhost'}:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()

@@ -33,7 +33,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "reports": {*BELOW, "verdict"},
     "run": {*BELOW, *MACHINE, "evaluators", "settings", "imports", *STAGES},
     "github": {*BELOW, *MACHINE, "evaluators", "settings", *STAGES, "run"},
-    "gitlab": {"records"},
+    "gitlab": {"models", "records"},
     "cli": {*BELOW, *MACHINE, "evaluators", "settings", "imports", *STAGES, "run", "github", "gitlab"},
     "__init__": {"lib", "records", "reports", "run", "verdict"},  # the public names
     "__main__": {"cli"},

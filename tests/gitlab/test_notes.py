@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qsl, urlsplit
 
@@ -12,7 +13,7 @@ import pytest
 from runevals.gitlab.notes import inert
 from runevals.lib.text.escape import inert_line
 from tests.sample_suites import AGENT, SUITE
-from tests.serving import Quiet, serving
+from tests.serving import Quiet, own_certificate, serving
 
 pytestmark = pytest.mark.needs("python-gitlab")
 
@@ -68,6 +69,12 @@ class GitLab:
 
 @pytest.fixture
 def server(monkeypatch):
+    with _gitlab(monkeypatch) as state:
+        yield state
+
+
+@contextmanager
+def _gitlab(monkeypatch, tls=None):
     state = GitLab()
 
     class Handler(Quiet, BaseHTTPRequestHandler):
@@ -86,7 +93,7 @@ def server(monkeypatch):
 
         do_GET = do_POST = do_PUT = _any  # noqa: N815 - http.server's names
 
-    with serving(Handler) as url:
+    with serving(Handler, tls) as url:
         state.url = url
         variables = {
             "GITLAB_TOKEN": TOKEN,
@@ -120,6 +127,15 @@ def test_one_note_is_kept_and_changed(server, results, runevals):
     writes = [call for call in server.calls if not call.startswith("GET")]
     assert runevals("comment", results, "--gitlab", "--trusted")[0] == 0
     assert [call for call in server.calls if not call.startswith("GET")] == writes, "unchanged: not touched"
+
+
+@pytest.mark.needs("openssl")
+def test_the_environment_names_the_authority_of_its_certificate(tmp_path, monkeypatch, results, runevals):
+    with _gitlab(monkeypatch, own_certificate(tmp_path)) as server:
+        assert runevals("comment", results, "--gitlab", "--trusted")[0] == 3
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+        assert runevals("comment", results, "--gitlab", "--trusted")[0] == 0
+        assert len(server.notes) == 1
 
 
 def test_it_is_found_on_a_later_page_and_never_another_persons(server, results, runevals):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from runevals.models.http import network
 from runevals.records import Links
 from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.records.quiet import Quiet
@@ -73,7 +74,8 @@ def put_note(where: MergeRequest, marker: str, body: str) -> str:
     except ImportError:
         raise InvalidSettings("--gitlab needs python-gitlab: pip install 'runevals[gitlab]'") from None
     try:
-        client = gitlab.Gitlab(where.server, private_token=where.token, timeout=TIMEOUT_S)
+        verify = network.session().verify or True
+        client = gitlab.Gitlab(where.server, private_token=where.token, timeout=TIMEOUT_S, ssl_verify=verify)
         number = _put(client, where, marker, inert(body))
     except (gitlab.GitlabError, requests.RequestException) as error:
         raise GitLabError(f"GitLab did not take the note: {' '.join(str(error).split())[:200]}") from None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import socket
-import ssl
-import subprocess
 import threading
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
@@ -19,6 +17,7 @@ from runevals.models.http.throttle import Throttle
 from runevals.records.errors import TargetRefused
 from tests.chat_server import Reply, chat_server
 from tests.json_server import Answer, json_server
+from tests.serving import own_certificate
 from tests.targets.openai_target import asking, target
 
 NETWORK = (*CA_VARIABLES, *(f"{name}_proxy" for name in ("http", "https", "all", "no")))
@@ -66,11 +65,7 @@ def socks_server(passed):
 @contextmanager
 def tls_server(folder):
     """The address of a server whose certificate nobody knows, and how often it was called."""
-    command = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
-    words = [*command.split(), "-addext", "subjectAltName=DNS:localhost"]
-    subprocess.run(words, cwd=folder, check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    context = own_certificate(folder)
     served = SimpleNamespace(calls=0)
     body = b'{"choices": [{"message": {"content": "Hi"}}]}'
 
