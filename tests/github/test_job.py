@@ -530,10 +530,19 @@ def test_a_failed_gate_fails_without_a_base_that_can_be_read_too(job, hub, deplo
     assert (code, outputs["verdict"]) == (1, "failed")
 
 
-def test_a_loss_is_found_though_nothing_was_ever_stored(job, hub, stored):
+@pytest.mark.parametrize("event", ["pull_request", "pull_request of a merge", "merge_group"])
+def test_a_loss_is_found_though_nothing_was_ever_stored(job, hub, stored, event):
     hub.artifacts.clear()
-    job.repository.write("agent.py", WORSE)
-    code, outputs, printed = job()
+    repository = job.repository
+    repository.write("agent.py", WORSE)
+    repository.git("commit", "-qam", "worse")
+    repository.head = repository.git("rev-parse", "HEAD")
+    if event != "pull_request":
+        repository.git("checkout", "-q", "--detach", "main")
+        repository.git("merge", "-q", "--no-ff", "-m", "merge", "change")
+    group = {"head_sha": repository.head, "base_sha": repository.base, "base_ref": "refs/heads/main"}
+    told = {"merge_group": group} if event == "merge_group" else None
+    code, outputs, printed = job(event.partition(" ")[0], told)
     assert (code, outputs["verdict"], outputs["baseline_run_id"]) == (1, "failed", ""), printed
     assert "the base was run anew: no run of " in printed
 

@@ -63,7 +63,7 @@ def stored_base(
     if here.api is None:
         return _unreadable(commit, ["there is no github_token to look for one with"])
     of_base = _asked_of_base(settings, raw)
-    query = replace(here.query(settings.github, commit), runs_base=here.job.forked or not here.workflow)
+    query = replace(here.query(settings.github, commit), runs_base=here.job.head is not None or not here.workflow)
     if commit is not None:
         query = replace(query, before=git.commits_before(settings.repository, commit, MOST_COMMITS))
     return _Search(here.api, query, settings, of_base, notify).result()
