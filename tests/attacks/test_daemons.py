@@ -21,7 +21,8 @@ DAEMON = """\
 import os, pathlib, signal, sys, time
 
 def daemon(rewritten):
-    if os.fork():
+    if child := os.fork():
+        os.waitpid(child, 0)  # until it has its session
         return
     os.setsid()
     for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
