@@ -20,7 +20,7 @@ from tests.against_base import commit, on_main
 from tests.ending import ended
 from tests.reports.conclusions import HOSTILE, conclusion
 from tests.sample_reports import case, checked_case, report
-from tests.sample_suites import AGENT, ANSWERS, SETTINGS, SUITE, WORSE
+from tests.sample_suites import AGENT, ANSWERS, EXACT, SETTINGS, SUITE, WORSE, numbered
 
 
 def printed(text):
@@ -113,6 +113,35 @@ def test_the_options_of_a_run_are_repeated_and_looking_at_a_case_is_no_run_of_th
     ended(code, 0, out + err, "agent.py:")
     code, out, err = typed(runevals, commands["wanted?"])
     ended(code, 0, out + err, "Written: ", "2 cases")
+
+
+FAILS_ONCE = """\
+from pathlib import Path
+
+
+def answer(prompt):
+    looked = Path({looked!r})
+    if len(Path("evals.json").read_text().split("yes")) == 4 or looked.exists():
+        return "yes"
+    looked.touch()
+    return "no"
+"""
+
+
+def test_no_line_is_looked_for_if_fresh_runs_pass_and_a_gate_failed_by_a_removed_case(
+    repository, runevals, tmp_path_factory
+):
+    cases = numbered(3, "yes")
+    repository.write("evals.json", {**EXACT, "items": cases})
+    repository.write("agent.py", FAILS_ONCE.format(looked=str(tmp_path_factory.mktemp("of") / "looked")))
+    gate = "gates: [{metric: weakening, op: '<=', limit: 0}]\n"
+    on_main(repository, "runevals.yaml", SETTINGS.replace(", deterministic: true", "") + gate)
+    commit(repository, {"evals.json": json.dumps({**EXACT, "items": cases[:2]})})
+    code, out, err = runevals("--base", "main", "-q")
+    ended(code, 1, out + err, "looked lost: fresh runs pass", "gate weakening <= 0 failed")
+    assert set(printed(out)) == {"wanted?"}
+    code, out, err = runevals("blame")
+    ended(code, 0, out + err, "nothing is searched")
 
 
 @pytest.mark.parametrize("of_main", ["", "target: {one}\n"], ids=["", "of one target on main"])

@@ -75,7 +75,8 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
-    if comparison.of_kind("regressed") and base is not None and not lines_known and not run.of_tool:
+    lost_here = any((each.suite, each.key) in proven for each in comparison.of_kind("regressed"))
+    if lost_here and base is not None and not lines_known and not run.of_tool:
         code = "" if {text.by_code for text in conclusion.prompt_changes} == {False} else " --code"
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"

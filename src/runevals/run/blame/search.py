@@ -27,19 +27,20 @@ from runevals.suites.load import LoadedSuites
 from runevals.suites.selection import is_selected
 from runevals.verdict.blame_search import SearchResult, most_runs, search_case, searched, usual_runs
 from runevals.verdict.causes import IN_DOUBT, causes
+from runevals.verdict.lost_together import CLEARED
 
 MOST_CASES = 10  # that are searched in one go
 
 
 def lost_cases(comparison: Comparison) -> list[Key]:
-    """The cases that passed on the base and fail now, confirmed ones first."""
+    """The cases that passed on the base and fail now, also in fresh runs, confirmed ones first."""
     proven = {each.key for each in comparison.cases(State.WORSE)}
+    cleared = {each.key for each in comparison.cases(*State) if each.reason in CLEARED}
+    among = {(change.suite, change.key) for change in comparison.of_kind("regressed")} - cleared | proven
     lost = [
         (change.suite, change.key)
         for change in comparison.changes
-        if change.head is not None
-        and change.head.status is Outcome.FAILED
-        and (change.change == "regressed" or (change.suite, change.key) in proven)
+        if (change.suite, change.key) in among and change.head and change.head.status is Outcome.FAILED
     ]
     return sorted(dict.fromkeys(lost), key=lambda key: key not in proven)
 
