@@ -52,10 +52,11 @@ def _line(cases: Sequence[BlamedCase]) -> str:
     """One line on cases with the same answer."""
     case, keys = cases[0], short_list([case.key for case in cases], MOST_KEYS)
     alike = sum(case.alike for case in cases)
-    keys += f" and {plural(alike, 'case')} that failed alike" if alike else ""
+    rest = f"; not searched: {plural(alike, 'case')} that failed alike" if alike else ""
     if not case.hunks:
         why = one_line(case.reason, 300)
-        return f"{keys}: not found: {why} ({_effort(cases)})" if case.calls else f"{keys}: not searched: {why}"
+        searched = f"not found: {why} ({_effort(cases)})" if case.calls else f"not searched: {why}"
+        return f"{keys}: {searched}{rest}"
     places = [_place(hunk) for hunk in case.hunks[:MOST_PLACES]]
     put_back = case.put_back or case.hunks
     together = " together" if len(case.hunks) > len(put_back) else ""
@@ -66,7 +67,7 @@ def _line(cases: Sequence[BlamedCase]) -> str:
     if len(case.hunks) > MOST_PLACES:
         places.append(f"{len(case.hunks) - MOST_PLACES} more")
     runs = f"{what}: {_of(cases, 'head')} → {_of(cases, 'restored')}"
-    return f"{joined(places)}{together} lost {keys} ({runs}; {_effort(cases)})"
+    return f"{joined(places)}{together} lost {keys} ({runs}; {_effort(cases)}){rest}"
 
 
 def _place(hunk: Hunk) -> str:

@@ -105,5 +105,4 @@ def _pooled(request: RunRequest, past: Sequence[RunReport]) -> RunReport:
         raise InvalidSettings(
             "the results have no run of these cases as they are now; leave --results out to run them"
         )
-    whole = [over_attempts(case, runs[key]) for key, case in cases.items()]
-    return run_report(newest.run, whole)
+    return run_report(newest.run, [over_attempts(case, runs[key]) for key, case in cases.items()])
