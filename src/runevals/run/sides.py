@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from runevals.lib.parsing.source import lies_inside
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.records import FRESH, Case, RunReport
 from runevals.records.errors import ExternalError, InvalidSettings, KeyRefused, NoSuiteFound
 from runevals.records.rules import Selection
@@ -179,7 +179,8 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
         except KeyRefused as error:
             raise ExternalError(f"{error}; {KEY_NEEDED}") from error
         except ExternalError as error:
-            raise ExternalError(f"{error}; {WORKTREE_HAS}") from error
+            reads_files = getattr(live_target(of_base.settings), "reads_other_files", True)
+            raise ExternalError(str(error) + phrase(reads_files, f"; {WORKTREE_HAS}")) from error
     return Baseline(report=report, source=f"{FRESH} {commit[:7]}", fresh=True)
 
 

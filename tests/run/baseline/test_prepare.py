@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.chat_server import Reply, chat_server
 from tests.ending import ended
 from tests.sample_suites import AGENT, EXACT, SETTINGS, numbered
 
@@ -61,6 +62,15 @@ def test_a_base_whose_every_call_fails_says_its_own_error_too(needing, runevals)
     code, out, err = against_main(runevals)
     told = f"the base {commit} cannot be run: it measured 0 of 2 cases: "
     ended(code, 3, out + err, told, "No module named 'answers'", HOW_TO_PREPARE, without=["too few values"])
+
+
+def test_of_a_model_that_does_not_answer_the_worktree_is_not_to_blame(needing, runevals, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with chat_server(lambda body, n: Reply(status=404, error={"message": "no such model"})) as server:
+        start = f"suites: [evals.json]\ntarget: {{type: openai, model: m, base_url: '{server.base_url}'}}\n"
+        commit = needing.on_base(start=start)
+        code, out, err = against_main(runevals)
+    ended(code, 3, out + err, f"the base {commit} cannot be run: ", "no such model", without=[HOW_TO_PREPARE])
 
 
 @pytest.mark.parametrize(("rule", "expected"), [("", 3), ("on_unknown: pass\n", 0)])

@@ -10,7 +10,7 @@ from runevals.records.errors import ExternalError, KeyRefused
 from runevals.verdict.wording import first_error
 
 LEAST_MEASURED = 0.8  # of a base's cases; with fewer, a run cannot be compared with it
-LONGEST_ERROR = 120
+LONGEST_ERROR = 160
 _SAYS_WHAT = re.compile(r"\b\w*Error\b|[Cc]annot |[Nn]o such |[Nn]ot found")
 
 

@@ -129,11 +129,9 @@ def examples(conclusion: Conclusion, kinds: Sequence[CauseKind], *, each: int) -
     every = causes(conclusion.report, conclusion.comparison)
     rows = [row for one in every if one.kind in kinds for group in one.groups for row in group.rows]
     names = [[(name.suite, name.key) for name in row.examples[:each]] for row in rows]
-    chosen = [key for rank in zip_longest(*names) for key in rank if key is not None][:MOST_CASES]
-    alike = {
-        keys[0]: row.cases - sum(key in chosen for key in keys) for row, keys in zip(rows, names, strict=True)
-    }
-    return {key: alike.get(key, 0) for key in chosen}
+    some = [key for rank in zip_longest(*names) for key in rank if key is not None][:MOST_CASES]
+    alike = {keys[0]: row.cases - sum(key in some for key in keys) for row, keys in zip(rows, names, strict=True)}
+    return {key: alike.get(key, 0) for key in some}
 
 
 def _with_enough_runs(keys: list[Key], usual: int, runs_of: Callable[[list[Key]], int]) -> list[Key]:
