@@ -287,8 +287,8 @@ PROMISES = (
         "git sees no secret of the job",
         "attacks/test_git.py::test_a_program_that_git_does_run_sees_no_secret",
         "src/runevals/repository/git.py",
-        "if name.upper() in _VARIABLES or name.upper().startswith(_FAMILIES)]",
-        "if True]",
+        "if (name.upper() in _VARIABLES or name.upper().startswith(_FAMILIES))",
+        "if True",
     ),
     Promise(
         "Graders reach no system call that they do not need",

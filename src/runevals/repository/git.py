@@ -114,11 +114,11 @@ def _run(
 
 
 def _environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
-    of_git = [name for name in os.environ if name.upper() in _VARIABLES or name.upper().startswith(_FAMILIES)]
     variables = {
-        name: os.environ[name]
-        for name in of_git
-        if name not in _PATHS or _outside_checkout(os.environ[name], root)
+        name: value
+        for name, value in os.environ.items()
+        if (name.upper() in _VARIABLES or name.upper().startswith(_FAMILIES))
+        and (name not in _PATHS or _outside_checkout(value, root))
     }
     count = int(number) if (number := variables.get("GIT_CONFIG_COUNT", "0")).isdecimal() else 0
     for index, (key, value) in enumerate(settings.items(), count):
