@@ -74,7 +74,7 @@ def put_note(where: MergeRequest, marker: str, body: str) -> str:
     except ImportError:
         raise InvalidSettings("--gitlab needs python-gitlab: pip install 'runevals[gitlab]'") from None
     try:
-        verify = network.session().verify or True
+        _, verify = network.authorities() or ("", True)
         client = gitlab.Gitlab(where.server, private_token=where.token, timeout=TIMEOUT_S, ssl_verify=verify)
         number = _put(client, where, marker, inert(body))
     except (gitlab.GitlabError, requests.RequestException) as error:

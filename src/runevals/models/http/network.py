@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from runevals.lib.text.escape import one_line
-from runevals.models.http.origin import origin_of, without_credentials
+from runevals.models.http.origin import without_credentials
 
 if TYPE_CHECKING:
     import requests
@@ -43,7 +43,7 @@ def session() -> requests.Session:
 
     class Session(requests.Session):
         def rebuild_auth(self, prepared_request: requests.PreparedRequest, response: requests.Response) -> None:
-            if origin_of(str(response.request.url)) != origin_of(str(prepared_request.url)):
+            if self.should_strip_auth(response.request.url, prepared_request.url):  # type: ignore[no-untyped-call]
                 prepared_request.headers.pop("Authorization", None)
 
     opened = Session()
@@ -53,11 +53,7 @@ def session() -> requests.Session:
 
 
 def _with_credentials_of_its_address(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    from requests.utils import get_auth_from_url
-
-    user, password = get_auth_from_url(str(request.url))
-    if user or password:
-        request.prepare_auth((user, password))
+    request.prepare_auth(None)
     return request
 
 
