@@ -20,6 +20,11 @@ def lost_keys(comparison: Comparison) -> frozenset[Key]:
     return frozenset(proven.union(_lost_together(comparison, proven)))
 
 
+def cleared_keys(comparison: Comparison) -> frozenset[Key]:
+    """Suite and key of each case that looked lost, and is not in fresh runs."""
+    return frozenset(each.key for each in comparison.cases(*State) if each.reason in CLEARED)
+
+
 def blocking_losses(comparison: Comparison, gates: Iterable[GateResult]) -> frozenset[Key]:
     """Suite and key of each case that blocks: it is lost, weaker, or failed and is not known to be no loss."""
     proven = {each.key for each in comparison.cases(State.WORSE, State.NOT_KNOWN) if each.reason not in _NO_RUNS}
@@ -32,7 +37,7 @@ def blocking_losses(comparison: Comparison, gates: Iterable[GateResult]) -> froz
 
 def _lost_together(comparison: Comparison, proven: Set[Key]) -> Iterator[Key]:
     """What failed, or whose score fell, in the whole or a part that is worse by more than its proven cases."""
-    cleared = {each.key for each in comparison.cases(*State) if each.reason in CLEARED}
+    cleared = cleared_keys(comparison)
     for part in comparison.parts(State.WORSE):
         drops = dict(_drops(comparison, part))
         of_proven = [drops[key] for key in drops.keys() & proven]

@@ -27,7 +27,7 @@ from runevals.suites.load import LoadedSuites
 from runevals.suites.selection import is_selected
 from runevals.verdict.blame_search import SearchResult, most_runs, search_case, searched, usual_runs
 from runevals.verdict.causes import IN_DOUBT, causes
-from runevals.verdict.lost_together import CLEARED
+from runevals.verdict.lost_together import cleared_keys
 
 MOST_CASES = 10  # that are searched in one go
 
@@ -35,14 +35,11 @@ MOST_CASES = 10  # that are searched in one go
 def lost_cases(comparison: Comparison) -> list[Key]:
     """The cases that passed on the base and fail now, also in fresh runs, confirmed ones first."""
     proven = {each.key for each in comparison.cases(State.WORSE)}
-    cleared = {each.key for each in comparison.cases(*State) if each.reason in CLEARED}
-    among = {(change.suite, change.key) for change in comparison.of_kind("regressed")} - cleared | proven
-    lost = [
-        (change.suite, change.key)
-        for change in comparison.changes
-        if (change.suite, change.key) in among and change.head and change.head.status is Outcome.FAILED
-    ]
-    return sorted(dict.fromkeys(lost), key=lambda key: key not in proven)
+    regressed = {(change.suite, change.key) for change in comparison.of_kind("regressed")}
+    among = regressed - cleared_keys(comparison) | proven
+    heads = {(change.suite, change.key): change.head for change in comparison.changes if change.head is not None}
+    lost = [key for key, head in heads.items() if key in among and head.status is Outcome.FAILED]
+    return sorted(lost, key=lambda key: key not in proven)
 
 
 def lower_scores(comparison: Comparison) -> list[BlamedCase]:
