@@ -13,6 +13,11 @@ def live_target(settings: Settings) -> TargetSettings | None:
     return None if target is None or settings.evaluate_only or target.is_recorded else target
 
 
+def runs_code(settings: Settings) -> bool:
+    """Whether its target runs code, here or behind an address; so does one that nobody names."""
+    return settings.target is None or settings.target.reads_other_files
+
+
 def judges_of(settings: Settings) -> tuple[JudgeSettings, ...]:
     """The judges, none with `--no-judge`."""
     return () if settings.no_judge else settings.judges

@@ -22,7 +22,7 @@ from runevals.run.baseline.prepare import KEY_NEEDED, WORKTREE_HAS, prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
-from runevals.run.live import live_target
+from runevals.run.live import live_target, runs_code
 from runevals.run.load import load_request, plan_of
 from runevals.run.measurement import Measurement, measure
 from runevals.run.preflight import require_for_suites
@@ -179,8 +179,7 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
         except KeyRefused as error:
             raise ExternalError(f"{error}; {KEY_NEEDED}") from error
         except ExternalError as error:
-            reads_files = getattr(live_target(of_base.settings), "reads_other_files", True)
-            raise ExternalError(str(error) + phrase(reads_files, f"; {WORKTREE_HAS}")) from error
+            raise ExternalError(f"{error}{phrase(runs_code(of_base.settings), f'; {WORKTREE_HAS}')}") from error
     return Baseline(report=report, source=f"{FRESH} {commit[:7]}", fresh=True)
 
 

@@ -13,6 +13,7 @@ from runevals.lib.parsing.source import resolved_path
 from runevals.repository.git import files_of, why_unavailable
 from runevals.repository.git_changes import state_of
 from runevals.run.baseline.dependencies import program_files
+from runevals.run.live import runs_code
 from runevals.run.provenance import commit_here
 from runevals.settings.resolve import Settings
 from runevals.suites.load import display_path
@@ -30,7 +31,7 @@ def code_of(targets: Sequence[Settings], outputs: Iterable[str]) -> Code | None:
     `targets` are the settings of each target. The reports that the run writes are none of the files.
     None: there are too many files to look at.
     """
-    programs = [settings for settings in targets if _runs_code(settings)]
+    programs = [settings for settings in targets if runs_code(settings)]
     if not programs:
         return {}
     settings = programs[0]
@@ -44,7 +45,7 @@ def code_of(targets: Sequence[Settings], outputs: Iterable[str]) -> Code | None:
 
 def what_changed(before: Code, targets: Sequence[Settings]) -> str | None:
     """What of the code has changed, None if nothing. New files may be written by the program itself."""
-    programs = [settings for settings in targets if _runs_code(settings)]
+    programs = [settings for settings in targets if runs_code(settings)]
     if not programs:
         return None
     files = before.get("files")
@@ -68,10 +69,6 @@ def addresses(*targets: Settings) -> list[str]:
             addresses += [target.base_url, target.address]
         addresses += [judge.base_url for judge in settings.judges]
     return [sha256((address or "").encode("utf-8", "surrogateescape")).hexdigest() for address in addresses]
-
-
-def _runs_code(settings: Settings) -> bool:
-    return settings.target is None or settings.target.reads_other_files
 
 
 def _of_git(settings: Settings) -> Code | None:
