@@ -103,7 +103,8 @@ def mounts_work() -> bool:
 
 def chromium() -> str | None:
     """The browser of the machine: Playwright's own is not downloaded."""
-    return next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 _AVAILABLE = {
