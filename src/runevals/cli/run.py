@@ -207,7 +207,7 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
 
 
 def _replaced(settings: Settings) -> Iterator[str]:
-    """That `--target` takes the place of a target of the settings file, with its prompt."""
+    """That `--target` takes the place of a target of the settings file, with its prompt and address."""
     own = {} if settings.file is None else settings.file.values.get("target", {})
     prompts = [name for name in ("prompt_file", "system_prompt", "system_prompt_file", "base_url") if name in own]
     if settings.origins["target"] == "--target" and prompts:
