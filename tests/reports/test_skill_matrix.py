@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runevals.records.skill_matrix import SkillMatrix, SkillUse
+from runevals.records.conclusion import SkillMatrix, SkillUse
 from runevals.reports.skill_matrix import MOST_COLUMNS, lines, table
 
 

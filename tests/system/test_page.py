@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from runevals.cli import call
 from runevals.records import Blame, BlamedCase, GateRules, Hunk, HunkCoverage, TextChange
-from runevals.records.skill_matrix import SkillMatrix, SkillUse
+from runevals.records.conclusion import SkillMatrix, SkillUse
 from runevals.reports import history, html, results_document
 from runevals.reports.history import PastRun
 from runevals.verdict.against import against_target

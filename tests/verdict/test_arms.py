@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from runevals.records import GateRules
 from runevals.verdict.against import against_other
 from runevals.verdict.arms import with_arms
 from runevals.verdict.compare import compare
+from runevals.verdict.outcome import conclusion_of
 from tests.sample_reports import report
 
 
@@ -38,4 +40,4 @@ def test_without_a_base_there_are_two_sides_and_no_table():
     head = report({"a": "p"})
     against = against_other(head, report({"a": "f"}), "without-skill")
     assert with_arms(against, head, None).arms == ()
-    assert with_arms(None, head, None) is None
+    assert conclusion_of(head, None, GateRules()).against is None

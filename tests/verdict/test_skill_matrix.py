@@ -8,7 +8,7 @@ from html import unescape
 
 import pytest
 
-from runevals.records.skill_matrix import SkillMatrix, SkillUse
+from runevals.records.conclusion import SkillMatrix, SkillUse
 from runevals.verdict.skill_matrix import confusions
 
 SKILLS = ("docx", "notes", "pdf", "pptx", "review", "xlsx")

@@ -24,7 +24,7 @@ from runevals.lib.storage.files import STANDARD_STREAM, created, keep_out_of_git
 from runevals.lib.terminal import fitted, say
 from runevals.records import Conclusion
 from runevals.records.errors import PASSED, CannotWrite, InvalidSettings
-from runevals.records.format_names import AGENTSKILLS, EVAL_DOCUMENT
+from runevals.records.suite import AGENTSKILLS, EVAL_DOCUMENT
 from runevals.reports import RESULTS, VERDICT, reporter_for
 from runevals.reports.next_steps import Where
 from runevals.reports.publish import check_outputs, print_text, publish, unwritable

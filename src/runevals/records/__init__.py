@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from runevals.records.causes import *
     from runevals.records.comparison import *
     from runevals.records.conclusion import *
-    from runevals.records.nothing import *
     from runevals.records.outcome import *
     from runevals.records.problem import *
     from runevals.records.report import *
     from runevals.records.rules import *
     from runevals.records.suite import *
     from runevals.records.trace import *
+    from runevals.records.values import *
     from runevals.records.workspace import *
 
 # Each after those that it imports: what a name's module needs is loaded, and little else.
 _MODULES = (
     "problem",
     "outcome",
-    "nothing",
+    "values",
     "workspace",
     "trace",
     "suite",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from runevals.records.numbers import Count, Number
+from runevals.records.values import Count, Number
 
 # removed: its lines are those of the base; renamed: the file has another path; file: all of it is one hunk
 HunkKind = Literal["changed", "removed", "renamed", "file"]

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from runevals.records.numbers import Ordinal, Whole
+from runevals.records.values import Ordinal, Whole
 
 CauseKind = Literal["lost", "not_known", "unproven", "new", "failing", "unmeasured", "better"]
 

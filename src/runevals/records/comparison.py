@@ -9,10 +9,10 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from runevals.records.numbers import Number, Whole
 from runevals.records.report import CaseReport, RunReport, Totals
 from runevals.records.rules import Mark
 from runevals.records.suite import called
+from runevals.records.values import Number, Whole
 
 FRESH = "a fresh run of"  # how the source of a base that was run now begins
 

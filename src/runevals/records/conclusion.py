@@ -11,9 +11,8 @@ from msgspec import Struct
 from runevals.records.acceptance import Acceptance, AcceptedLoss
 from runevals.records.blame import Blame
 from runevals.records.comparison import AgainstComparison, Comparison, Finding, MarkComparison
-from runevals.records.numbers import Number, Whole
 from runevals.records.report import RunReport, always
-from runevals.records.skill_matrix import SkillMatrix
+from runevals.records.values import Count, Number, Whole
 
 ERROR_METRICS = frozenset({"errors", "judge_coverage"})  # of gates: how much was measured
 
@@ -63,6 +62,22 @@ class TextChange(Struct, frozen=True, kw_only=True, gc=False):
     path: str  # relative to the repository
     diff: str
     by_code: bool = False  # the base has no file of this path, and code may name it
+
+
+class SkillUse(Struct, frozen=True, kw_only=True):
+    """The runs of queries for one set of skills in which one set of skills was loaded; an empty set is none."""
+
+    asks_for: tuple[str, ...]  # the skills that are to be loaded
+    loads: tuple[str, ...]
+    head_runs: Count
+    base_runs: Count | None = None  # None: there is no base
+
+
+class SkillMatrix(Struct, frozen=True, kw_only=True):
+    """All of them, of the trigger queries of several skills; with a base, of the queries of both sides."""
+
+    cases: Count
+    uses: tuple[SkillUse, ...]
 
 
 class Conclusion(Struct, frozen=True, kw_only=True, gc=False):

@@ -14,15 +14,14 @@ class Quiet(Struct, frozen=True, eq=False):
     ignored: ClassVar[frozenset[str]] = frozenset()  # by equality: where something was read
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is self.__class__ and all(
-            getattr(self, name) == getattr(other, name)
-            for name in self.__struct_fields__
-            if name not in self.ignored
-        )
+        return type(other) is type(self) and self._without(self.ignored) == other._without(self.ignored)
 
     def __hash__(self) -> int:
-        return hash(tuple(getattr(self, name) for name in self.__struct_fields__ if name not in self.ignored))
+        return hash(tuple(self._without(self.ignored).values()))
 
     def __repr__(self) -> str:
-        names = (name for name in self.__struct_fields__ if name not in self.hidden)
-        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+        fields = self._without(self.hidden).items()
+        return f"{type(self).__qualname__}({', '.join(f'{name}={value!r}' for name, value in fields)})"
+
+    def _without(self, names: frozenset[str]) -> dict[str, object]:
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name not in names}

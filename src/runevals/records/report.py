@@ -10,13 +10,12 @@ from typing import Annotated, Literal, TypeVar
 from msgspec import Meta, Struct, field
 from msgspec.structs import force_setattr
 
-from runevals.records.nothing import NOTHING
-from runevals.records.numbers import Amount, Count, Number, Ordinal, Positive, Whole
 from runevals.records.outcome import FROM_0_TO_1, Layer, Outcome
 from runevals.records.problem import STOPPED_CODES, WORKSPACE_BROKEN, Problem
 from runevals.records.rules import BY_HASH, CRITICAL_CATEGORIES
 from runevals.records.suite import Case
 from runevals.records.trace import Citation, Delivery, SimulatedConversation, ToolCall
+from runevals.records.values import NOTHING, Amount, Count, Number, Ordinal, Positive, Whole
 from runevals.records.workspace import WorkspaceChanges
 
 T = TypeVar("T")

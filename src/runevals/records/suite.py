@@ -9,12 +9,13 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from runevals.records.nothing import NOTHING
 from runevals.records.problem import FileProblem, Location, Problem
 from runevals.records.quiet import Quiet
 from runevals.records.trace import Message, Response, SimulatedUser
+from runevals.records.values import NOTHING
 from runevals.records.workspace import Workspace
 
+EVAL_DOCUMENT, AGENTSKILLS = "eval-document", "agentskills"  # formats that `--format` takes, beside `results`
 LONGEST_NAME, LONGEST_QUESTION = 80, 40
 KEY_OF_PROMPTS = re.compile(r"p-[0-9a-f]{10}(-\d+)?")  # of a case that nobody named
 LABELS = ("capability", "difficulty", "construct", "provenance")  # what a case may declare to cover

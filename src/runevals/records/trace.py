@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runevals.records.numbers import Number, Whole
 from runevals.records.problem import Problem
+from runevals.records.values import Number, Whole
 from runevals.records.workspace import Probe, Workspace, WorkspaceChanges
 
 

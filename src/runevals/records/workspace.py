@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from runevals.records.numbers import Number, Whole
+from runevals.records.values import Number, Whole
 
 Keep = Literal["never", "on-failure", "always"]
 Argv = tuple[str, ...]

@@ -50,9 +50,9 @@ from runevals.records import (
     VoteAgreement,
 )
 from runevals.records.comparison import ComparisonFigures
+from runevals.records.conclusion import SkillMatrix
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.report import always
-from runevals.records.skill_matrix import SkillMatrix
 from runevals.reports.results_lines import cases_of
 from runevals.verdict.causes import causes
 from runevals.verdict.score import contradiction

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import limited, percent, plural
-from runevals.records.skill_matrix import SkillMatrix, SkillUse
+from runevals.records.conclusion import SkillMatrix, SkillUse
 from runevals.verdict.skill_matrix import confusions
 
 TITLE = "Skills: asked for (rows), loaded (columns)"

@@ -12,7 +12,7 @@ from runevals.lib.parsing.record_json import json_text
 from runevals.lib.record_from import record_from
 from runevals.records import Causes, Conclusion, GateResult, Totals
 from runevals.records.conclusion import FinalOutcome
-from runevals.records.numbers import Ordinal, Whole
+from runevals.records.values import Ordinal, Whole
 from runevals.reports.block import Example, block_of, difference
 from runevals.reports.next_steps import Where, next_steps
 from runevals.reports.results_document import Tool, schema_of_type

@@ -8,7 +8,7 @@ from pathlib import Path
 from runevals.lib.terminal import notice
 from runevals.records import RunReport, Suite, SuiteInfo
 from runevals.records.errors import InvalidSettings
-from runevals.records.format_names import AGENTSKILLS
+from runevals.records.suite import AGENTSKILLS
 from runevals.run.redaction.redactors import without_either
 from runevals.settings.resolve import Settings
 from runevals.suites import dialects

@@ -8,9 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.shapes import is_number, text_in
-from runevals.lib.parsing.strict_json import finite, refuse_constant
+from runevals.lib.parsing.strict_json import finite, nested_deeper, refuse_constant
 from runevals.records.script import Answer, Call
 
 MOST_REASON = 2000

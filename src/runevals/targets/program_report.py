@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.parsing.shapes import is_number
+from runevals.lib.parsing.strict_json import nested_deeper
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Citation, Delivery, Problem, Response, ToolCall
 

@@ -50,13 +50,6 @@ def _against(sides: Sides, head: RunReport, other: RunReport, name: str) -> Agai
     )
 
 
-def shown_lift(against: AgainstComparison) -> float | None:
-    """The gain that is shown: the lower end of its interval; of deterministic targets the gain itself."""
-    if against.state is not None:
-        return None
-    return against.gain if against.deterministic else against.interval[0]
-
-
 def against_target(
     reports: Mapping[str, RunReport], reference: str, *, margin: float, alpha: float
 ) -> Mapping[str, AgainstComparison]:

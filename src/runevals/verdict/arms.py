@@ -12,11 +12,9 @@ from runevals.verdict.matching import Side, match
 from runevals.verdict.secondary_metrics import costs
 
 
-def with_arms(
-    against: AgainstComparison | None, report: RunReport, comparison: Comparison | None
-) -> AgainstComparison | None:
+def with_arms(against: AgainstComparison, report: RunReport, comparison: Comparison | None) -> AgainstComparison:
     """The comparison with the skill's absence, with what the base reached in the cases that all three measured."""
-    if against is None or against.other is None or against.state is not None or comparison is None:
+    if against.other is None or against.state is not None or comparison is None:
         return against
     others = {(case.suite, case.key): case for case in against.other.cases}
     pairs = [pair for pair in match(comparison.base.cases, report.cases).both if pair.same_content]

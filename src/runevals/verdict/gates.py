@@ -32,7 +32,6 @@ from runevals.records import (
 )
 from runevals.records.rules import CATEGORY_GATES
 from runevals.records.suite import called
-from runevals.verdict.against import shown_lift
 from runevals.verdict.base_labels import labelled_as_on_base
 from runevals.verdict.gate_metrics import (
     COMPARED,
@@ -50,6 +49,15 @@ from runevals.verdict.reasons import MEANINGS
 from runevals.verdict.wording import about_drop_bound, about_lift, since_mark
 
 REPLAY, REDTEAM = "replay", "redteam"
+
+
+def shown_lift(against: AgainstComparison) -> float | None:
+    """The gain that is shown: the lower end of its interval; of deterministic targets the gain itself."""
+    if against.state is not None:
+        return None
+    return against.gain if against.deterministic else against.interval[0]
+
+
 # Gates about the other side of `against`: the number that decides, how it is to be read, and what that side is.
 AGAINST: Mapping[str, tuple[Callable[[AgainstComparison], float | None], Callable[..., str], str]] = {
     "against_drop": (attrgetter("drop_bound"), about_drop_bound, "another target"),

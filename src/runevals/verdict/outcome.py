@@ -28,11 +28,9 @@ from runevals.records import (
     Weakening,
 )
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, INTERRUPTED, PASSED
-from runevals.verdict.arms import with_arms
 from runevals.verdict.compare import compare
 from runevals.verdict.gates import apply_gates
 from runevals.verdict.headlines import loss, no_loss, not_known, warning
-from runevals.verdict.marks import against_mark
 from runevals.verdict.skill_matrix import skill_matrix
 from runevals.verdict.tool_paths import tool_paths
 from runevals.verdict.wording import error_kinds, is_ungated, passing
@@ -80,7 +78,11 @@ def with_weakenings(comparison: Comparison, weakenings: tuple[Weakening, ...]) -
 
 def since_mark(head: RunReport, mark: MarkRun | None, rule: RegressionRule) -> MarkComparison | None:
     """The difference to the run of a mark, if there is one."""
-    return None if mark is None else against_mark(head, mark, rule)
+    if mark is None:
+        return None
+    from runevals.verdict.marks import against_mark  # only a run with a mark needs it
+
+    return against_mark(head, mark, rule)
 
 
 def conclusion_of(
@@ -96,6 +98,10 @@ def conclusion_of(
         comparison = mark = against = None
     if comparison is not None:
         comparison = replace(comparison, tool_paths=tool_paths(comparison.base.cases, report.cases))
+    if against is not None:
+        from runevals.verdict.arms import with_arms  # only a run with `against` needs it
+
+        against = with_arms(against, report, comparison)
     gates = () if report.run.shard is not None else apply_gates(rules, report, comparison, mark, against)
     return Conclusion(
         report=report,
@@ -103,7 +109,7 @@ def conclusion_of(
         gates=gates,
         verdict=_verdict(report, comparison, gates, rules, findings),
         mark=mark,
-        against=with_arms(against, report, comparison),
+        against=against,
         findings=tuple(findings),
         skill_matrix=skill_matrix(report, comparison),
     )

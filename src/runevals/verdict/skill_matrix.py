@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from runevals.records import CaseReport, CheckResult, Comparison, RunReport
-from runevals.records.skill_matrix import SkillMatrix, SkillUse
+from runevals.records.conclusion import SkillMatrix, SkillUse
 from runevals.verdict.matching import match
 
 EVALUATOR = "skill_triggered"

@@ -10,11 +10,22 @@ from math import ceil
 from msgspec import Struct
 
 from runevals.lib.nullable import mean, total, whole_total
-from runevals.records import LABELS, CaseReport, Coverage, Outcome, RunReport, Totals, TurnReport, VoteAgreement
+from runevals.lib.statistics.agreement import krippendorff_alpha
+from runevals.records import (
+    LABELS,
+    CaseReport,
+    CheckResult,
+    Coverage,
+    Outcome,
+    RunReport,
+    Totals,
+    TurnReport,
+    VoteAgreement,
+)
 from runevals.records.rules import CATEGORY_GATES
-from runevals.verdict.vote_agreement import Votes
 
 SKILL = "skill"  # the type of the target whose cases are of one skill each
+_CONTESTED = 0.5  # votes: of the scale, between the lowest and the highest; two steps of 1–5
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -29,7 +40,7 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 def summary_of(cases: Iterable[CaseReport]) -> Summary:
     """All counts, means and sums in one pass, so that each answer is read once."""
-    everything, votes = _Sums(), Votes()
+    everything, votes = _Sums(), _Votes()
     categories: dict[str, _Sums] = defaultdict(_Sums)
     labelled: dict[str, dict[str, _Sums]] = {label: defaultdict(_Sums) for label in LABELS}
     unlabelled: Counter[str] = Counter()
@@ -113,6 +124,36 @@ class _Amounts:
     def whole_total(self) -> int | None:
         """The total as a whole number."""
         return whole_total([self.total()])
+
+
+class _Votes:
+    """The votes on the checks of a run, by evaluator."""
+
+    def __init__(self) -> None:
+        self._votes: dict[str, list[list[float]]] = defaultdict(list)
+        self._contested: Counter[str] = Counter()
+
+    def add(self, result: CheckResult) -> None:
+        """Adds the votes on one check, if there are several."""
+        if result.details and len(votes := _votes_of(result)) > 1:
+            self._votes[result.id].append(votes)
+            low, high = result.scale
+            self._contested[result.id] += high is not None and max(votes) - min(votes) >= _CONTESTED * (high - low)
+
+    def agreement(self) -> tuple[VoteAgreement, ...]:
+        """One entry for each evaluator whose checks were voted on."""
+        return tuple(
+            VoteAgreement(
+                evaluator=name, checks=len(votes), alpha=krippendorff_alpha(votes), contested=self._contested[name]
+            )
+            for name, votes in self._votes.items()
+        )
+
+
+def _votes_of(result: CheckResult) -> list[float]:
+    """The votes that were given, on the evaluator's own scale."""
+    votes = result.details.get("votes", ())
+    return [float(vote) for vote in votes if vote is not None] if isinstance(votes, list | tuple) else []
 
 
 class _Sums:

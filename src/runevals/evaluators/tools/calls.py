@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 from runevals.evaluators.kinds import Check, Subject, missing
 from runevals.evaluators.limits.bound import Bound
 from runevals.evaluators.text.blank import is_blank
-from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.json_forms import json_forms, json_in
+from runevals.lib.parsing.strict_json import nested_deeper
 from runevals.records import Layer, Problem, ToolCall, Verdict
 from runevals.records.trace import leaves, same_tool
 

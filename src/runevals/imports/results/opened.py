@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from runevals.imports.results.archive import Archive, is_archive
 from runevals.imports.results.fields import Json
-from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.source import decoded, unique_keys, where_no_json, why_no_json
-from runevals.lib.parsing.strict_json import require_few_values
+from runevals.lib.parsing.strict_json import nested_deeper, require_few_values
 from runevals.lib.parsing.xml import MOST_DEEP, XmlElement, read_xml
 from runevals.records.errors import InvalidDocument
 from runevals.suites.dialects.rows import read_csv

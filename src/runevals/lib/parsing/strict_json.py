@@ -1,4 +1,4 @@
-"""What JSON texts may not contain, for `json.loads`."""
+"""What JSON may not contain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from runevals.lib.parsing.limits import LIMITS
 
 
 def refuse_constant(name: str) -> float:
-    """For `parse_constant`: NaN and Infinity are not JSON. Raises ValueError."""
+    """For `parse_constant` of `json.loads`: NaN and Infinity are not JSON. Raises ValueError."""
     raise ValueError(f"{name} is not a JSON number")
 
 
@@ -24,3 +24,18 @@ def require_few_values(text: str, most: int = LIMITS.long_document_values) -> No
     """Raises ValueError for JSON of more values than fit in memory."""
     if len(text) > most and sum(map(text.count, "[{,")) > most:
         raise ValueError(f"it has more than {most // 10**6} million values")
+
+
+def nested_deeper(value: object, levels: int) -> bool:
+    """Whether `value` has values within values on more than `levels` levels. It never recurses."""
+    level: list[object] = [value]
+    for _ in range(levels):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True

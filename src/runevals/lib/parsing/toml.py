@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 
-from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.source import JsonPath, Source, unreadable
+from runevals.lib.parsing.strict_json import nested_deeper
 
 _LINE = re.compile(r"""^[ \t]*(?:(?P<table>\[\[?)(?P<title>[^\]\n]+)\]|(?P<key>[\w."' -]+?)[ \t]*=[ \t]*)""", re.M)
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")

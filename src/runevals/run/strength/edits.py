@@ -12,8 +12,8 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.parsing.depth import nested_deeper
 from runevals.lib.parsing.json_forms import json_in
+from runevals.lib.parsing.strict_json import nested_deeper
 from runevals.records import Response, ToolCall
 
 MOST_OF_A_KIND = 2  # edits of one answer

@@ -31,7 +31,7 @@ from runevals.records import (
     cut_name,
     one_line,
 )
-from runevals.records.format_names import EVAL_DOCUMENT
+from runevals.records.suite import EVAL_DOCUMENT
 from runevals.records.trace import MOST_PROMPTS
 from runevals.repository.fresh_copy import content_hash
 from runevals.suites.dialects.checking import (
