@@ -111,6 +111,13 @@ def test_an_edit_that_no_check_notices_is_named_with_what_would_notice_it():
     assert (found.answered, found.wrong_answers, found.noticed.value) == (1, 7, pytest.approx(5 / 7))
 
 
+def test_calls_that_no_check_notices_are_named_without_a_text_to_look_for():
+    checks = {"tools_not_called": {"values": ["drop"]}, "contains": {"value": "ok"}}
+    found = strength(item(checks), answers=[Response(text="ok", tool_calls=())])
+    messages = [hint.message for hint in unnoticed_hints(found.unnoticed)]
+    assert messages == ["k: no check notices calls of another tool; say what must be there"]
+
+
 def test_without_a_right_answer_nothing_is_edited():
     found = strength(item({"contains": {"value": "24"}}), answers=["no idea"])
     assert (found.answered, found.harmless, found.wrong_answers) == (0, (0, 0), 4)
