@@ -43,7 +43,7 @@ def failing(message):
 )
 def test_of_a_long_error_the_part_is_shown_that_says_what_was_wrong(message, shown):
     assert shown in own_error(failing(message))
-    assert len(own_error(failing(message))) <= 120
+    assert len(own_error(failing(message))) <= 240
 
 
 def test_a_base_that_measured_too_little_is_refused_with_its_error():

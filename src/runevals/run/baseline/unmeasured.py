@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from runevals.lib.text.numbers import plural
-from runevals.records import CaseReport, Outcome, RunReport
+from runevals.records import CaseReport, Outcome, RunReport, cut_name
 from runevals.records.errors import ExternalError, KeyRefused
 from runevals.verdict.wording import first_error
 
 LEAST_MEASURED = 0.8  # of a base's cases; with fewer, a run cannot be compared with it
-LONGEST_ERROR = 120
+LONGEST_ERROR = 240
 _SAYS_WHAT = re.compile(r"\b\w*Error\b|[Cc]annot |[Nn]o such |[Nn]ot found")
 
 
@@ -29,9 +29,10 @@ def own_error(report: RunReport) -> str:
     """The first error of its cases; of a long one, the part that says what was wrong."""
     error = next(filter(None, map(first_error, unmeasured_cases(report))), "all its checks are skipped")
     line = " ".join(error.split())
+    if len(line) <= LONGEST_ERROR:
+        return line
     match = _SAYS_WHAT.search(line)
-    part = f"…{line[1 - LONGEST_ERROR :]}" if match is None else line[match.start() :][:LONGEST_ERROR]
-    return line if len(line) <= LONGEST_ERROR else part
+    return f"…{line[1 - LONGEST_ERROR :]}" if match is None else cut_name(line[match.start() :], LONGEST_ERROR)
 
 
 def measured_too_little(report: RunReport) -> str | None:
