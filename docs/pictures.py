@@ -30,8 +30,8 @@ FILES = "https://github.com/o/r/blob/4f2ddd4/"
 
 def main(names: Sequence[str]) -> None:
     """Makes the named pictures, all where none is named."""
-    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-    chromium = next(filter(None, map(shutil.which, names)))
+    browsers = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    chromium = next(filter(None, map(shutil.which, browsers)))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for name in names or PICTURES:
