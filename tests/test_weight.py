@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parents[1] / "src" / "runevals"
-MOST_LINES = 74_834
+MOST_LINES = 74_853
 MOST = {
     "cli": 135,
     "evaluators": 98,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from runevals.github.events import (
+    DEPENDABOT,
     Event,
     Job,
     deciding_commit,
@@ -137,3 +138,26 @@ def api_of(environment: Mapping[str, str], token: str) -> Api | None:
     from runevals.github.api import PUBLIC_API, Api  # most commands ask GitHub nothing
 
     return Api(environment.get("GITHUB_API_URL") or PUBLIC_API, token)
+
+
+def token_name(environment: Mapping[str, str]) -> str | None:
+    """The variable that holds the job's token, None if it was not passed on."""
+    return next((name for name in ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN") if environment.get(name)), None)
+
+
+def read_only(environment: Mapping[str, str]) -> str | None:
+    """Why this job may have a token that cannot write and no secrets of Actions; None if nothing says so."""
+    if environment.get("GITHUB_EVENT_NAME") != "pull_request":
+        return None
+    if environment.get("GITHUB_ACTOR") == DEPENDABOT:
+        return (
+            "Dependabot opened this pull request: there are only Dependabot secrets, and the token writes only if "
+            "`permissions:` says so"
+        )
+    try:
+        change = payload_of(environment)["pull_request"]
+        forked = change["head"]["repo"]["full_name"] != change["base"]["repo"]["full_name"]
+    except (KeyError, TypeError):
+        return None
+    why = "this pull request comes from a fork: the token cannot write, and there are no secrets"
+    return why if forked else None

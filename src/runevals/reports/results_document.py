@@ -53,7 +53,6 @@ from runevals.records.comparison import ComparisonFigures
 from runevals.records.conclusion import SkillMatrix
 from runevals.records.errors import InvalidDocument, InvalidSuite
 from runevals.records.report import always
-from runevals.reports.results_lines import cases_of
 from runevals.verdict.causes import causes
 from runevals.verdict.score import contradiction
 
@@ -280,7 +279,7 @@ def _case_by_case(lines: Iterable[str]) -> Conclusion:
     rest: list[str] = []
     cases: list[CaseReport] = []
     store = Store(TurnReport)
-    for text in cases_of(lines, rest):
+    for text in _cases_of(lines, rest):
         require_few_values(text)
         case = from_json(text, CaseReport)
         attempts = [replace(attempt, turns=store.offload(tuple(attempt.turns))) for attempt in case.attempts]
@@ -371,3 +370,33 @@ def _read_comparison(part: ComparisonPart, report: RunReport) -> Comparison:
     of_base = {(change.base.suite, change.base.key): change.base for change in changes if change.base is not None}
     base = _report(part.base, tuple(of_base.values()))
     return record_from(Comparison, part, base=base, changes=changes)
+
+
+def _cases_of(lines: Iterable[str], rest: list[str]) -> Iterator[str]:
+    """The text of each case of a document as we lay it out; the rest goes to `rest`, in which the list is empty.
+
+    A case is a line; in older documents, it ends with a line that is only its bracket. Raises ValueError for
+    another layout.
+    """
+    left = iter(lines)
+    for line in left:
+        rest.append(line)
+        if line == ' "cases": [\n':
+            yield from _until_closed(left)
+            rest.append("],\n")
+
+
+def _until_closed(lines: Iterator[str]) -> Iterator[str]:
+    case: list[str] = []
+    for line in lines:
+        case.append(line)
+        ends = line.startswith('  {"') or line in ("  },\n", "  }\n")
+        if ends and line.endswith("},\n"):
+            yield "".join(case)[: -len(",\n")]
+            case = []
+        elif ends:
+            yield "".join(case)
+            if next(lines, None) == " ],\n":
+                return
+            break
+    raise ValueError("the cases do not end as ours do")

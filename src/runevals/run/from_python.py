@@ -13,6 +13,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from runevals.lib.parsing.source import read_json
+from runevals.models.http.throttle import Throttle
 from runevals.records import CaseReport, Conclusion, FinalVerdict, Suite
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.reports import console
@@ -26,6 +27,7 @@ from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.dialects.columns import fill
 from runevals.suites.load import LoadedSuites
 from runevals.targets.function import FunctionTarget, name_of
+from runevals.targets.program import Repeated
 
 Checks = Sequence[str] | Mapping[str, Mapping[str, Any]]
 _LABELS = {"id": "testId", "category": "category", "tags": "tags"}
@@ -122,7 +124,7 @@ def evaluate(  # noqa: PLR0913 - what an evaluation consists of
         request = RunRequest(
             settings=settings,
             suites=LoadedSuites(suites=(_suite(cases, checks, settings),)),
-            target=lambda: FunctionTarget(answer, deterministic=deterministic),
+            target=lambda: Repeated(FunctionTarget(answer, deterministic=deterministic), Throttle()),
             tell=lambda _: None,
         )
         return Evaluation(pipeline.run(request))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from runevals.models.http.reachable import unreachable
+from runevals.models.http.network import unreachable
 from runevals.programs.container import what_to_use
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings

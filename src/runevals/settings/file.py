@@ -20,12 +20,16 @@ from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.settings.gates import check_names, gate_problems, gates_of
 from runevals.settings.places import PLACES, TABLE, contents_here, settings_file_in, settings_table
-from runevals.settings.renamed import with_new_names
 from runevals.settings.target_names import OF_ONE_TARGET, WITHOUT_SKILL, is_of_one_target, target_problems
 from runevals.settings.values import baseline_address, read_mark, require_artifact_name
 
 RESULTS = ".evals/results"  # of the runs of a project
 LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
+# Under names that they had in earlier versions: read, with a notice.
+_RENAMED: Mapping[tuple[str, ...], str] = {
+    ("on_inconclusive",): "on_unknown",
+    ("baseline", "on_incomparable"): "on_unknown",
+}
 
 
 class SettingsFile(Struct, frozen=True, kw_only=True):
@@ -138,7 +142,7 @@ def _parsed(text: str, path: Path, display_name: str) -> tuple[Source, tuple[str
         source = source.within(TABLE, table)
     else:
         source = parse_text(text, path.suffix, display_name)
-    value, notices = with_new_names(source.value)
+    value, notices = _with_new_names(source.value)
     return replace(source, value=value), tuple(f"{source.path}: {notice}" for notice in notices)
 
 
@@ -278,3 +282,29 @@ def _flat(value: Any) -> dict[str, Any]:
         own = ("artifact", "branch", "required", "wait", "workflow")
         flat |= {f"baseline_{name}": baseline[name] for name in own if name in baseline}
     return flat
+
+
+def _with_new_names(value: Any) -> tuple[Any, tuple[str, ...]]:
+    """The values of a settings file under today's names, and a sentence on each that has another.
+
+    A value under today's name goes before one under an earlier name.
+    """
+    notices = []
+    for path, name in _RENAMED.items():
+        old, rest = _taken(value, path)
+        if old is not None:
+            value = {name: old, **rest}
+            notices.append(f"the setting {'.'.join(path)} is now called {name}")
+    return value, tuple(notices)
+
+
+def _taken(value: Any, path: tuple[str, ...]) -> tuple[Any, Any]:
+    """(what is at this path, the values without it); None if nothing is."""
+    first, *inner = path
+    if not isinstance(value, dict) or first not in value:
+        return None, value
+    if not inner:
+        return value[first], {name: item for name, item in value.items() if name != first}
+    old, rest = _taken(value[first], tuple(inner))
+    others = {name: item for name, item in value.items() if name != first or rest}
+    return old, {**others, first: rest} if rest else others

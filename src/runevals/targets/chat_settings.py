@@ -167,7 +167,7 @@ def diagnosis_of(name: str, settings: ModelSettings, environment: Mapping[str, s
         if in_ci(environment):
             fix = f"pass it in the workflow: env: {key}: ${{{{ secrets.{key} }}}}"
         return missing(name, f"{display}: the variable {key} is not set", fix, USAGE_ERROR)
-    from runevals.models.http.reachable import unreachable  # for doctor
+    from runevals.models.http.network import unreachable  # for doctor
 
     problem = unreachable(place)
     if problem is not None:

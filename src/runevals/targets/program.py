@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal
 
 from msgspec.structs import replace
 
 from runevals.lib.text.numbers import phrase, short_list
 from runevals.lib.text.secret_variables import SECRET_NAMES
+from runevals.models.http.throttle import CallFailed, Throttle, TryAgain, final_failure
 from runevals.records import Conversation, Problem, Response
 from runevals.records.diagnosis import Diagnosis
 from runevals.records.errors import KeyRefused, TargetRefused
 from runevals.targets import Target, TargetAround
+from runevals.targets.chat_settings import unanswered
 from runevals.targets.kind import NOT_TAKEN, Making, Section, TargetSettings
 
 
@@ -37,6 +40,25 @@ class SaysItsLack(TargetAround):
         return replace(response, problem=Problem(code="target_auth", message=text)) if text else response
 
 
+class Repeated(TargetAround):
+    """A program that says with which HTTP status a server failed it: temporary failures are tried again."""
+
+    def __init__(self, target: Target, throttle: Throttle) -> None:
+        super().__init__(target)
+        self._throttle = throttle
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The program's; after the first call, where a call leaves changes in a folder. Raises TargetRefused."""
+        try:
+            if conversation.workspace is None:
+                return self._throttle.call(partial(self._target.answer, conversation), final_failure)
+            return self._target.answer(conversation)
+        except TryAgain as failure:
+            return unanswered(final_failure(failure))
+        except CallFailed as failure:
+            return unanswered(failure)
+
+
 class ProgramSettings(TargetSettings, frozen=True, kw_only=True):
     """A target whose program is started here, and may export what it does."""
 
@@ -55,7 +77,8 @@ class ProgramSettings(TargetSettings, frozen=True, kw_only=True):
         """The target, with the evidence of its trace."""
         from runevals.targets.environment import cleaned  # not for a comparison of results
 
-        target = SaysItsLack(self.start(making), making.environment, cleaned(making.environment, self.variables))
+        repeated = Repeated(self.start(making), making.throttles["what the target calls"])
+        target = SaysItsLack(repeated, making.environment, cleaned(making.environment, self.variables))
         if self.trace is None:
             return target
         from runevals.targets.traced import TracedTarget

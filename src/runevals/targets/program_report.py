@@ -9,6 +9,7 @@ from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.parsing.shapes import is_number
 from runevals.lib.parsing.strict_json import nested_deeper
 from runevals.lib.text.suggest import MISSPELT, nearest
+from runevals.models.http.throttle import TryAgain, failure_of_status
 from runevals.records import Citation, Delivery, Problem, Response, ToolCall
 
 LARGEST = 1e15
@@ -35,12 +36,12 @@ def response_from(report: Mapping[str, object], latency_s: float) -> Response:
     """`{output, ok, error, costUSD, inputTokens, outputTokens, toolCalls, numTurns, …}` → Response.
 
     Names may be in camel or snake case; a missing field stays unknown. A malformed field makes the answer
-    `target_unparseable`.
+    `target_unparseable`. Raises TryAgain as `failed_by`.
     """
     error = report.get("error")
     if report.get("ok") is False or error:
-        message = error.get("message", error) if isinstance(error, Mapping) else error
-        return failed("target_failed", str(message or "the target reported ok: false"))
+        details = error if isinstance(error, Mapping) else {"message": error}
+        return failed_by(details, str(details.get("message", error) or "the target reported ok: false"))
     if not isinstance(report.get("ok"), bool | None):
         return failed("target_unparseable", "the target's 'ok' is neither true nor false")
     output = report.get("output")
@@ -69,6 +70,16 @@ def response_from(report: Mapping[str, object], latency_s: float) -> Response:
 def failed(code: str, message: str) -> Response:
     """A response without an answer, and why."""
     return Response(problem=Problem(code=code, message=message))
+
+
+def failed_by(error: Mapping[str, object], message: str) -> Response:
+    """The response to an error. Raises TryAgain if its `status` is the HTTP status of a temporary one."""
+    status = error.get("status")
+    if isinstance(status, int) and 400 <= status < 600:
+        failure = failure_of_status(status, message, {"Retry-After": str(error.get("retry_after"))})
+        if isinstance(failure, TryAgain):
+            raise failure
+    return failed("target_failed", message)
 
 
 def tool_calls(value: object) -> tuple[ToolCall, ...] | None:

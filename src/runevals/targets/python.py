@@ -29,7 +29,7 @@ from runevals.targets.environment import cleaned
 from runevals.targets.kind import Making, Section
 from runevals.targets.mocks import mocks_of, with_calls
 from runevals.targets.program import ProgramSettings
-from runevals.targets.program_report import failed, is_report, response_from
+from runevals.targets.program_report import failed, failed_by, is_report, response_from
 from runevals.targets.reach import program_of, rules
 
 KEY_REFUSED = 401  # an HTTP status
@@ -210,14 +210,15 @@ class PythonTarget:
 def response_of(reply: object, latency_s: float) -> Response:
     """What a function returned or raised, as an answer.
 
-    Raises TargetRefused if a server did not accept its key (401): it will not accept it in the next call either.
+    Raises TargetRefused if a server did not accept its key (401): it will not accept it in the next call either,
+    and TryAgain as `failed_by`.
     """
     if not isinstance(reply, Mapping):
         return failed("target_unparseable", "the worker's answer cannot be read")
     if reply.get("status") == KEY_REFUSED:
         raise KeyRefused(f"the target refuses every call: {reply['raised']}")
     if "raised" in reply:
-        return failed("target_failed", str(reply["raised"]))
+        return failed_by(reply, str(reply["raised"]))
     value = reply.get("value")
     if isinstance(value, str):
         return Response(text=value, latency_s=latency_s)

@@ -105,10 +105,16 @@ def _loop() -> Any:
 
 
 def failure_of(error: BaseException, here: str) -> dict[str, Any]:
-    """What the host hears of an exception; `status` is that of an HTTP client's error."""
+    """What the host hears of an exception; `status` and `retry_after` are those of an HTTP client's error."""
     places = (error, getattr(error, "response", None))
     statuses = [getattr(place, name, None) for place in places for name in ("status_code", "code")]
-    return {"raised": last_line(error, here), "status": next((one for one in statuses if type(one) is int), None)}
+    headers = [getattr(place, "headers", None) or {} for place in places]
+    waits = [each.get("Retry-After") for each in headers]
+    return {
+        "raised": last_line(error, here),
+        "status": next((one for one in statuses if type(one) is int), None),
+        "retry_after": next((one for one in waits if type(one) is str), None),
+    }
 
 
 def last_line(error: BaseException, folder: str) -> str:

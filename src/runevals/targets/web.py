@@ -13,8 +13,8 @@ from runevals.lib.parsing.json_path import Pick
 from runevals.lib.parsing.json_template import placeholders
 from runevals.lib.text.suggest import did_you_mean
 from runevals.models.http.endpoint import DEFAULT_PICK, Header, Method, WebSettings
+from runevals.models.http.network import unreachable
 from runevals.models.http.origin import origin_of
-from runevals.models.http.reachable import unreachable
 from runevals.records.diagnosis import Diagnosis, good, missing
 from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings
 from runevals.targets.kind import Section, TargetSettings

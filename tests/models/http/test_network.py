@@ -11,8 +11,7 @@ import certifi
 import pytest
 
 from runevals.models.chat.chat import Chat, ChatFailed, Endpoint
-from runevals.models.http.network import CA_VARIABLES, certificates, route, session
-from runevals.models.http.reachable import unreachable
+from runevals.models.http.network import CA_VARIABLES, certificates, route, session, unreachable
 from runevals.models.http.throttle import Throttle
 from runevals.records.errors import TargetRefused
 from tests.chat_server import Reply, chat_server

@@ -14,8 +14,7 @@ from runevals.cli.doctor.finding import stopped
 from runevals.cli.options import KEPT_RESULTS
 from runevals.evaluators.kinds import leaves
 from runevals.evaluators.scripted.code import Code
-from runevals.github.permissions import read_only, token_name
-from runevals.github.this_job import change_event
+from runevals.github.this_job import change_event, read_only, token_name
 from runevals.lib.storage.files import require_no_link
 from runevals.records.diagnosis import Diagnosis, good, missing, neither
 from runevals.records.errors import COULD_NOT_MEASURE, PASSED, InvalidSettings, RunevalsError, SandboxUnavailable

@@ -1,4 +1,4 @@
-"""How this machine reaches hosts, from its environment: proxies, and authorities of certificates."""
+"""How this machine reaches hosts, and whether: proxies and authorities of certificates, of its environment."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from runevals.models.http.origin import without_credentials
 if TYPE_CHECKING:
     import requests
 
+PATIENCE_S = 5.0  # of a look whether a host answers
 CA_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 _read = cache(ssl.create_default_context)  # by all clients: it takes 30 ms
 
@@ -98,3 +99,19 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
             known.add(id(each))
             yield each
             waiting += [each.__cause__, each.__context__, getattr(each, "reason", None), *each.args]
+
+
+def unreachable(address: str) -> str | None:
+    """Why there is no answer from this address, or None. No key is sent, and no model is called."""
+    import requests  # not needed at the start
+
+    try:
+        with session() as client:
+            client.get(address, timeout=PATIENCE_S, stream=True, allow_redirects=False).close()
+    except requests.exceptions.SSLError as error:
+        return certificate_fault(error) or f"its certificate is not accepted ({one_line(str(error), 120)})"
+    except requests.Timeout:
+        return f"nothing answers within {PATIENCE_S:.0f} s{route(address)}"
+    except (requests.RequestException, ValueError):
+        return f"nothing answers there{route(address)}"
+    return None

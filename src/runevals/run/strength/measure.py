@@ -344,8 +344,8 @@ def unnoticed_hints(unnoticed: Sequence[Unnoticed]) -> Iterator[Hint]:
         advice = "say what must be there"
         if edit:
             looked_for, _, wrong = edit.removeprefix("without ").strip("'").partition("' → '")
-            has_both = looked_for in wrong  # the wrong answer has it, too
-            way = f"'{one_line(wrong, 40)}' is not there" if has_both else f"looks for '{one_line(looked_for, 40)}'"
-            advice = f"a check that {way} would"
+            advice = f"a check that looks for '{one_line(looked_for, 40)}' would"
+            if looked_for in wrong:  # the wrong answer has it, too
+                advice = f"a check that '{one_line(wrong, 40)}' is not there would"
         message = f"{case_label(of.case)}: no check notices {short_list(list(kinds))}; {advice}"
         yield Hint(kind="not noticed", location=of.turn.location or of.case.location, message=message)
