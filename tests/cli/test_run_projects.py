@@ -165,7 +165,7 @@ def test_a_program_of_one_project_cannot_choose_the_base_of_another(
 
 
 def test_a_folder_without_settings_names_the_projects_below_it(projects, runevals):
-    way = "settings lie in search, support: run one by (cd search && runevals), or all by runevals --all-projects"
+    way = "settings lie in search, support: run all by runevals --all-projects, or one in its folder"
     code, _, err = runevals()
     ended(code, 2, err, "nothing says what to run the suite against", way)
     (projects.path / "evals.json").unlink()

@@ -61,6 +61,14 @@ def test_it_is_listed_and_explained(installed, project):
     assert "no_shouting" not in runevals("evaluators", "--markdown", cwd=project, path=installed)[1]
 
 
+def test_one_without_docstrings_is_listed_and_explained(project, tmp_path):
+    code = SHOUT.replace("NAME", "shout").replace("(Check):", "(Check):\n    most: int = 3")
+    place = package(tmp_path / "site", "runevals.evaluators", "shout = MODULE:Shout", code)
+    for words in ((), ("shout",)):
+        status, out, _ = runevals("evaluators", *words, cwd=project, path=place)
+        assert (status, "shout" in out) == (0, True)
+
+
 def test_eval_samples_name_it_as_an_assertion(installed, project):
     sample = {"sample_id": "a", "prompt": "Hi", "assertions": [{"type": "no_shouting", "most": 0, "not": True}]}
     (project / "samples.json").write_text(json.dumps([sample]))

@@ -51,6 +51,15 @@ def answers(function, most=1):
         pytest.param(lambda _: {"output": "Because", "cost_usd": 0.5}, "Because", id="an object"),
         pytest.param(slow, "Why?", id="async"),
         pytest.param(lambda *given: str(len(given)), "3", id="as many as there are"),
+        pytest.param(
+            lambda p, model="large", messages=None: f"{p} {model} {messages}", "Why? large None", id="own"
+        ),
+        pytest.param(
+            lambda p, messages=None, model="m": f"{p} {len(messages)} {model}", "Why? 1 m", id="named so"
+        ),
+        pytest.param(
+            wraps(slow)(lambda p, model="large": f"{p} {model}"), "Why? large", id="a decorated one's own"
+        ),
         pytest.param(lambda p, /, *, loud=False: f"{p} {loud}", "Why? False", id="one by name"),
         pytest.param(wraps(slow)(lambda p, messages: f"{p} {len(messages)}"), "Why? 1", id="a decorated one"),
         pytest.param(wraps(str.upper)(lambda *given: given[0]), "Why?", id="a decorator of any function"),

@@ -53,7 +53,7 @@ def describe(cls: type[Evaluator]) -> EvaluatorDescription:
         name=cls.name,
         aliases=catalogue.aliases_of(cls.name),
         family=cls.__module__.rpartition(".")[0].rpartition(".")[2],
-        summary=_first_line(import_module(cls.__module__)),
+        summary=_first_line(import_module(cls.__module__), cls),
         prose=prose,
         options=tuple(_options(cls, _meanings(sections.get("Options", "")))),
         example=_ANSWER.sub("", example).strip(),
@@ -67,8 +67,9 @@ def family_title(cls: type[Evaluator]) -> str:
     return _first_line(import_module(cls.__module__.rpartition(".")[0]))
 
 
-def _first_line(module: types.ModuleType) -> str:
-    return (inspect.getdoc(module) or "").splitlines()[0]
+def _first_line(*documented: object) -> str:
+    """The first line of the first docstring that there is: plugins may have none."""
+    return next(filter(None, map(inspect.getdoc, documented)), "").partition("\n")[0]
 
 
 def _parts(doc: str) -> tuple[str, Mapping[str, str]]:
@@ -87,7 +88,7 @@ def _options(cls: type[Evaluator], meanings: Mapping[str, str]) -> Iterator[Opti
         default_ = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
         default = None if default_ is dataclasses.MISSING else _default(default_)
         yield Option(
-            name=field.name, kind=_words(hints[field.name]), default=default, meaning=meanings[field.name]
+            name=field.name, kind=_words(hints[field.name]), default=default, meaning=meanings.get(field.name, "")
         )
 
 

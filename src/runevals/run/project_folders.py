@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -67,8 +66,7 @@ def way_to_projects(cwd: Path) -> str:
     names = folders_in(cwd)
     if not names or "." in names:
         return ""
-    one = f"(cd {shlex.quote(names[0])} && runevals)"
-    return f"\nsettings lie in {short_list(names, 5)}: run one by {one}, or all by runevals --all-projects"
+    return f"\nsettings lie in {short_list(names, 5)}: run all by runevals --all-projects, or one in its folder"
 
 
 def _settings_files(

@@ -7,7 +7,7 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from types import FunctionType
@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # it takes longer than all that is imported above, and so doe
 
 MOST_OF_BODY = 500  # characters of what a server answered
 PACKAGES = {"site-packages", "dist-packages"}  # installed, not of the repository
+ARGUMENTS = ["prompt", "messages", "case", "call_tool"]
 VARIABLE = 4  # the flag of code that takes *arguments: `inspect.CO_VARARGS`
 
 
@@ -82,19 +83,30 @@ def _load(reference: str) -> Callable[..., Any]:
 
 
 def call_with(function: Callable[..., Any], request: dict[str, Any], *more: Callable[..., Any]) -> Any:
-    """Calls the function with as many of (prompt, messages, case, call_tool) as it accepts."""
+    """Calls the function with as many of ARGUMENTS as it accepts; those with a default must have these names."""
     arguments = (request["prompt"], request["messages"], request["case"], *more)
     if type(function) is FunctionType and not function.__code__.co_flags & VARIABLE:
-        return function(*arguments[: function.__code__.co_argcount])
+        names = [*function.__code__.co_varnames[: function.__code__.co_argcount]]
+        return function(*arguments[: _number_of(names, len(names) - len(function.__defaults__ or ()))])
     import inspect  # it takes longer still
 
     try:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:
         return function(*arguments)
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return function(*arguments)
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    takes_all = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    return function(*(arguments if takes_all else arguments[: len(positional)]))
+    required = sum(p.default is p.empty for p in positional)
+    return function(*arguments[: _number_of([p.name for p in positional], required)])
+
+
+def _number_of(names: Sequence[str], required: int) -> int:
+    """How many of ARGUMENTS a function with these parameters is given: always the first."""
+    number = max(required, 1)
+    while number < len(names) and names[number : number + 1] == ARGUMENTS[number : number + 1]:
+        number += 1
+    return min(number, len(names))
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runevals.cli import validate
-from runevals.suites.health import coverage, duplicates, history, rubrics
+from runevals.suites.health import coverage, duplicates, history
 from tests.ending import ended
 from tests.sample_suites import SUITE
 
@@ -232,7 +232,7 @@ def test_the_documented_limits_are_those_of_the_code():
         (Path(__file__).parents[3] / "docs" / "writing.md").read_text(encoding="utf-8").partition("## Health")[2]
     )
     for told in (
-        f"fewer than {rubrics.FEWEST_WORDS} words",
+        f"fewer than {coverage.FEWEST_WORDS} words",
         f"{duplicates.ALIKE:g} % alike",
         f"fewer than {coverage.FEWEST_CASES} cases, in suites of {coverage.SMALLEST_SUITE} cases",
         f"in {history.FEWEST_VERSIONS} versions",

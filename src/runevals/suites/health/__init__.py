@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runevals.records import RunReport
-from runevals.suites.health.coverage import thin_labels, without_checks
+from runevals.suites.health.coverage import thin_labels, unclear_rubrics, without_checks
 from runevals.suites.health.duplicates import near_duplicates
 from runevals.suites.health.hint import Hint
 from runevals.suites.health.history import AMOUNTS, far_above, indifferent
-from runevals.suites.health.rubrics import unclear_rubrics
 from runevals.suites.health.server_tools import ServerTools, server_tools
 from runevals.suites.plan import RunPlan
 
