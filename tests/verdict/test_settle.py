@@ -270,3 +270,25 @@ def test_errors_of_a_side_never_make_it_fine(letters, side, deterministic):
     sides = {"head": letters, "base": letters, side: "e"}
     found, _ = ran(**sides, deterministic=deterministic)
     assert rank(found) or (side == "base" and letters.startswith("pp"))
+
+
+@pytest.mark.parametrize(("rate", "most", "least"), [(0.8, 3, 0), (0.2, 200, 180)], ids=["unchanged", "worse"])
+def test_a_loss_of_cases_that_were_all_edited_is_seen_in_their_old_form(rate, most, least):
+    """Their new form passes as often as before."""
+    rng, worse = random.Random(4), 0
+
+    def letters(share):
+        return "p" if rng.random() < share else "f"
+
+    for _ in range(200):
+        runner = ScriptedRunner(
+            {key: letters(0.8) for key in KEYS},
+            lambda *_: letters(0.8),
+            lambda *_: letters(0.8),
+            old_form=lambda *_: letters(rate),
+            fingerprint="edited",
+        )
+        base = report([case(key, letters(0.8)) for key in KEYS])
+        found = concluded(runner, base).comparison.findings
+        worse += any((each.family, each.state) == ("whole", State.WORSE) for each in found)
+    assert least <= worse <= most

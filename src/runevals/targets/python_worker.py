@@ -120,13 +120,9 @@ def failure_of(error: BaseException, here: str) -> dict[str, Any]:
     """What the host hears of an exception; `status` and `retry_after` are those of an HTTP client's error."""
     places = (error, getattr(error, "response", None))
     statuses = [getattr(place, name, None) for place in places for name in ("status_code", "code")]
-    headers = [getattr(place, "headers", None) or {} for place in places]
-    waits = [each.get("Retry-After") for each in headers]
-    return {
-        "raised": last_line(error, here),
-        "status": next((one for one in statuses if type(one) is int), None),
-        "retry_after": next((one for one in waits if type(one) is str), None),
-    }
+    status = next((one for one in statuses if type(one) is int), None)
+    waits = [(getattr(place, "headers", None) or {}).get("Retry-After") for place in places]
+    return {"raised": last_line(error, here), "status": status, "retry_after": str(next(filter(None, waits), ""))}
 
 
 def last_line(error: BaseException, folder: str) -> str:

@@ -77,7 +77,7 @@ class CaseRuns(Struct):
     retries: int = RETRIES
     critical_only: bool = False  # a loss is proven already: the other cases are not run and stay open
     determinism_violated: bool = False  # a deterministic target gave two answers to one question
-    old_forms: frozenset[Key] = frozenset()  # the edited cases whose old form was run on the head
+    old_forms: Mapping[Key, Pair] = {}  # the edited cases whose old form was run on the head, in that form
     no_old_form: str = ""  # why that of another could not be run
     _pairs: Sequence[Pair] = ()
     _runs: dict[Key, _Runs] = {}
@@ -87,8 +87,8 @@ class CaseRuns(Struct):
     ) -> tuple[Finding, ...]:
         """A finding for each case that looks lost. Of edited ones, the base's form is run on the head first."""
         old_forms = self._old_forms([pair for pair in edited if pair.critical or not self.critical_only])
-        self._pairs = [*pairs, *(runs.pair for runs in old_forms.values())]
-        self.old_forms, self._runs = frozenset(old_forms), old_forms
+        self.old_forms, self._runs = {key: runs.pair for key, runs in old_forms.items()}, old_forms
+        self._pairs = [*pairs, *self.old_forms.values()]
         lost = [pair for pair in edited if pair.regressed and not pair.same_content]
         entrants = {each.key: each for each in self._of_entrants(deterministic=deterministic)}
         stricter = [pair for pair in lost if pair.key in old_forms and pair.key not in entrants]

@@ -84,10 +84,11 @@ def _parts(tested: Parts, fresh: FreshEvidence, *, deterministic: bool) -> Itera
     """
     again = {(each.family, each.name, each.metric): each for each in fresh.parts}
     for finding in tested.findings:
-        decided = again.get((finding.family, finding.name, finding.metric), finding)
+        decided = again.pop((finding.family, finding.name, finding.metric), finding)
         if deterministic and finding.metric == "pass_rate" and decided is finding:
             decided = replace(decided, state=State.NOT_WORSE, reason=Reason.BY_CHANCE)
         yield decided
+    yield from again.values()
 
 
 def of_case(pair: Pair, checks: Iterable[str], reason: Reason, **fields: object) -> Finding:

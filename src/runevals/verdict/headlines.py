@@ -146,7 +146,8 @@ _IN_LINE_ONE = frozenset({Reason.NEW_FORM, Reason.SMALL, Reason.ERRORS_ALLOWED})
 
 def no_loss(comparison: Comparison) -> str:
     """A comparison that shows no loss."""
-    of = plural(comparison.compared, "case")
+    edited = plural(len(comparison.of_kind("edited")), "edited case")
+    of = plural(comparison.compared, "case") if comparison.compared else edited
     if not comparison.improved:
         return f"No regression shown in {of}"
     fixed = len(comparison.of_kind("fixed"))

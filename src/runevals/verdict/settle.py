@@ -19,7 +19,7 @@ from runevals.records.report import NO_CHECKS
 from runevals.records.suite import called
 from runevals.verdict.case_runs import CaseRunner, CaseRuns, ErroredRuns, doubt_of
 from runevals.verdict.comparability import stale
-from runevals.verdict.compare import compare_sides
+from runevals.verdict.compare import STORED_LEVEL, compare_sides
 from runevals.verdict.evidence import entrant_of
 from runevals.verdict.findings import FreshEvidence, state_of
 from runevals.verdict.lost_together import CLEARED
@@ -222,6 +222,7 @@ class _Open(Struct):
             critical_only=not (deterministic or self.acceptable) and state_of(answer.parts) is State.WORSE,
         )
         findings = cases.findings(pairs, edited, deterministic=deterministic)
+        forms = () if by_case else self._lost_forms([*cases.old_forms.values()])
         if by_case and cases.determinism_violated and look.places:  # it is like any other target
             answer = self._answer_to(look)
         if self.acceptable or state_of((*findings, *answer.parts)) is State.NOT_WORSE:
@@ -233,9 +234,9 @@ class _Open(Struct):
                 self.sides = Sides.of(head, self.sides.base)
         evidence = FreshEvidence(
             cases=(*self.runner.lost_before, *findings),
-            parts=answer.parts,
+            parts=(*forms, *answer.parts),
             gained=answer.gained,
-            old_forms=cases.old_forms,
+            old_forms=frozenset(cases.old_forms),
             no_old_form=cases.no_old_form,
             determinism_violated=cases.determinism_violated,
             source=answer.source,
@@ -244,6 +245,12 @@ class _Open(Struct):
         if look.places and not by_case and not answer.bases and (why := self.runner.why_no_rounds):
             comparison = replace(comparison, caveats=(*comparison.caveats, f"Decided on the stored base: {why}"))
         return self.sides.head, comparison
+
+    def _lost_forms(self, forms: Sequence[Pair]) -> Sequence[Finding]:
+        """The whole and the parts that are lost with old forms of edited cases, of which no rounds are made."""
+        level = self.rule.alpha * (1.0 if self.base_is_fresh else STORED_LEVEL)
+        tested = parts_of([*self.sides.due, *forms], self.rule, alpha=level).findings if forms else ()
+        return [each for each in tested if each.state is State.WORSE]
 
     def _renew_base(self) -> None:
         """A base that is old, or that another model answered, is measured again before anything is said."""

@@ -70,7 +70,7 @@ class Sides(Struct, frozen=True):
             if pair.key not in judged
             and (not pair.same_content or (pair.critical and pair.base.fingerprint != pair.head.fingerprint))
         ]
-        return [pair for pair in (*edited, *self.judged) if pair.before.passes and not pair.head.quarantined]
+        return [pair for pair in (*edited, *self.judged) if pair.before.runs and not pair.head.quarantined]
 
     def too_few(self, settled: frozenset[tuple[str, str]] = frozenset()) -> str:
         """Why too few cases can be compared: under 80 % of a suite's, or none of a file of results; else empty.
