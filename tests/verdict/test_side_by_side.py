@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.records import Gate, GateRules, GateState
+from runevals.records import Gate, GateRules, GateState, State
 from runevals.verdict.against import against_target
 from runevals.verdict.outcome import conclusion_of
 from runevals.verdict.side_by_side import causes_beside, columns_of, differences
@@ -94,7 +94,7 @@ def test_of_two_deterministic_targets_every_difference_is_real(cases, both, drop
         pytest.param(9, "nano may be worse than mini: −3.0 points", id="at the margin"),
         pytest.param(
             30,
-            "nano is worse than mini: 30 of 300 cases lost, all of hours (−10.0 points, p < 0.0001; margin 3",
+            "nano is worse than mini: category hours fell by 100.0 points, 30 of 300 cases lost (−10.0 points, ",
             id="a category",
         ),
     ],
@@ -108,6 +108,68 @@ def test_a_target_is_worse_than_another_or_not_or_it_is_not_known_yet(lost, told
     }
     found = against_target(reports, "mini", margin=0.03, alpha=0.01)["nano"]
     assert about_standing("nano", found).startswith(told)
+
+
+LEGAL = KEYS[:50]
+
+
+def of_parts(family="category", **others):
+    """The reference and `others`, whose cases are of two parts: legal and the rest."""
+    return {
+        name: report(
+            [case(key, runs, **{family: "legal" if key in LEGAL else "rest"}) for key, runs in cases.items()],
+            deterministic="sure" in others,
+        )
+        for name, cases in {"mini": {**STEADY, **dict.fromkeys(KEYS[50:80], "f")}, **others}.items()
+    }
+
+
+PAID = {**STEADY, **dict.fromkeys(LEGAL[:20], "f")}  # what it loses in legal, it gains in the rest
+
+
+def decided(reports, name="nano", margin=0.03, limit=None):
+    """What is found of a target, and the state and the reason of a gate on it."""
+    found = against_target(reports, "mini", margin=margin, alpha=0.01)[name]
+    gate = Gate(name="g", metric="against_drop", op="<=", limit=margin if limit is None else limit)
+    [result, *_] = conclusion_of(reports[name], None, GateRules(gates=(gate,)), against=found).gates
+    return found, result
+
+
+@pytest.mark.parametrize("family", ["category", "suite", "group"])
+@pytest.mark.parametrize("name", ["nano", "sure"])
+def test_one_part_cannot_pay_for_another(family, name):
+    found, gate = decided(of_parts(family, **{name: PAID}), name)
+    assert (found.state, found.not_worse, found.gain > 0) == (State.WORSE, False, True)
+    assert about_standing(name, found).startswith(
+        f"{name} is worse than mini: {family} legal fell by 40.0 points, 20 of 300 cases lost (+3.3 points"
+    )
+    assert [(part.family, part.name, round(part.drop, 9)) for part in found.lost_parts] == [(family, "legal", 0.4)]
+    assert (gate.state, gate.observed) == (GateState.FAILED, pytest.approx(0.4))
+    assert gate.reason == (
+        f"against_drop is 0.4, must be <= 0.03; {family} legal fell by 40.0 points, 20 of 300 cases lost"
+    )
+
+
+@pytest.mark.parametrize(
+    ("limit", "state"), [pytest.param(0.4, GateState.PASSED, id="of it"), pytest.param(0.39, GateState.FAILED)]
+)
+def test_a_margin_as_large_as_the_loss_of_a_part_allows_it(limit, state):
+    found, gate = decided(of_parts(nano=PAID), margin=limit)
+    assert (found.not_worse, gate.state) == (state is GateState.PASSED, state)
+    found, gate = decided(of_parts(nano=PAID), limit=limit)
+    assert (found.not_worse, gate.state) == (False, state)
+
+
+def test_what_chance_explains_in_a_part_or_one_case_of_it_is_no_loss():
+    found, gate = decided(of_parts(nano={**STEADY, **dict.fromkeys(LEGAL[:6], "f")}))
+    assert (found.state, found.lost_parts, gate.state) == (State.NOT_WORSE, (), GateState.PASSED)
+
+
+def test_a_part_of_which_errors_decide_is_not_known():
+    """Failures would be a proven loss of it, so that they are no way to look better."""
+    found, gate = decided(of_parts(nano={**STEADY, **dict.fromkeys(LEGAL[:20], "e")}))
+    assert (found.state, found.lost_parts, gate.state) == (State.NOT_KNOWN, (), GateState.FAILED)
+    assert "a loss of more than 3 points is not excluded: measure the cases" in about_standing("nano", found)
 
 
 def test_the_columns():

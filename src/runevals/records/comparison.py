@@ -256,7 +256,7 @@ class AgainstComparison(Struct, frozen=True, kw_only=True, gc=False):
     drop_bound: Number | None = None  # the smallest margin at which it would be called not worse
     state: State | None = None  # of another target
     lost_cases: Whole = 0  # that lose half of their runs and more
-    lost_categories: tuple[str, ...] = ()  # of which at least four in five are lost, and three
+    lost_parts: tuple[Finding, ...] = ()  # that are proven to have lost more than the margin
     times_more: Number | None = None  # about how many times the cases or runs would settle what is not known
     arms: tuple[Arm, ...] = ()  # the other, the base, this run: the cases that all three measured
     other: RunReport | None = None  # what was measured; a document has none of it

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import fsum
+from operator import attrgetter
 from statistics import fmean
 
 from msgspec.structs import replace
 
 from runevals.lib.statistics.multiple_testing import holm
-from runevals.records import AgainstComparison, CaseReport, MetricName, Outcome, RunReport, State
-from runevals.verdict.causes import FEWEST, SHARE
+from runevals.records import AgainstComparison, CaseReport, Finding, Outcome, RegressionRule, RunReport, State
 from runevals.verdict.matching import Pair
-from runevals.verdict.parts import metric_test, metrics_of
+from runevals.verdict.parts import PART_LEVEL, Parts, metric_test, metrics_of, parts_of
 from runevals.verdict.secondary_metrics import costs
 from runevals.verdict.sides import Sides
 
-ROUNDING = 1e-9  # of a difference of means
+BEYOND = 2e-9  # more than the margin, whatever the rounding of a difference of means
+EVERY_P = 1 / PART_LEVEL  # the level at which every difference is proven, also of a part
 HALF = 0.5  # of its runs: a case that loses as many is lost
+_VALUES = {"pass_rate": attrgetter("outcomes"), "share": attrgetter("values")}  # of a side
 
 
 def against_other(head: RunReport, other: RunReport, name: str) -> AgainstComparison | None:
@@ -56,8 +57,9 @@ def against_target(
     """Every other target against `reference`: is it at most `margin` worse? Holm over the targets.
 
     It must hold in both metrics, the pass rate and the share if a judge graded; the larger p counts (Berger 1982).
-    What could not be measured counts against the target: as failed here, and as passed on the reference. Of two
-    deterministic targets every difference is real: nothing is tested, and the bound is the drop itself.
+    What could not be measured counts against the target: as failed here, and as passed on the reference. One part
+    cannot pay for another: what is proven lost of it must be within the margin, too, by the tests that a change
+    has. Of two deterministic targets every difference is real: nothing is tested, and the drops are the bound.
     """
     from runevals.lib.statistics.non_inferiority import non_inferiority_p_value  # of several targets
 
@@ -67,56 +69,56 @@ def against_target(
         name: _against(of_both, reports[name], report_there, reference) for name, of_both in sides.items()
     }
     compared = {name: comparison for name, comparison in comparisons.items() if comparison is not None}
-    losses = {name: _losses(sides[name].due) for name in compared}
-
+    at_worst = {name: [pair.completed(1, 0) for pair in sides[name].due] for name in compared}
+    losses = {name: _losses(pairs) for name, pairs in at_worst.items()}
     tested = [name for name, comparison in compared.items() if not comparison.deterministic]
 
     def p_value(name: str, at: float) -> float:
         p_values = [max(non_inferiority_p_value(each, at) for each in losses[other]) for other in tested]
         return holm(p_values)[tested.index(name)]
 
-    def with_margin(name: str) -> AgainstComparison:
-        of_margin = None
+    def with_state(name: str) -> AgainstComparison:
+        level, p, bound = EVERY_P, None, 0.0
         if name in tested:
-            of_margin = p_value(name, margin), _bound(partial(p_value, name), margin, alpha)
-        p, bound = of_margin or (None, round(max(0.0, *map(fmean, losses[name])), 12))  # sums of fractions
-        return replace(compared[name], margin=margin, margin_p_value=p, drop_bound=bound)
+            level, p = alpha / len(tested), p_value(name, margin)
+            bound = _bound(partial(p_value, name), margin, alpha)
+        rule = RegressionRule(alpha=level, min_effect=0.0)
+        proven = max([0.0, *(round(each.drop, 12) for each in _lost(parts_of(at_worst[name], rule)))])
+        comparison = replace(compared[name], margin=margin, margin_p_value=p, drop_bound=max(proven, bound))
+        return _with_state(comparison, sides[name], replace(rule, min_effect=margin + BEYOND), proven)
 
-    level = alpha / max(1, len(tested))
-    return {name: _with_state(with_margin(name), sides[name].measured, level) for name in compared}
+    return {name: with_state(name) for name in compared}
 
 
-def _with_state(comparison: AgainstComparison, pairs: Sequence[Pair], level: float) -> AgainstComparison:
-    """Worse: an exact test at `level` says that it is worse at all, and what is seen is beyond the margin."""
-    assert comparison.margin is not None  # noqa: S101 - of another target
-    margin, bound = comparison.margin, comparison.drop_bound or 0.0
-    tests = [test for metric in metrics_of(pairs) if (test := metric_test(pairs, metric)) is not None]
-    certain = comparison.deterministic
-    worse = any(test.drop > margin + ROUNDING and (certain or test.p_value <= level) for test in tests)
-    lost = [pair for pair in pairs if lost_runs(pair) >= HALF]
-    state = State.WORSE if worse else State.NOT_KNOWN
-    drop = max(test.drop for test in tests)
+def _with_state(
+    comparison: AgainstComparison, sides: Sides, rule: RegressionRule, proven: float
+) -> AgainstComparison:
+    """Worse: exact tests prove a loss beyond the margin, of the whole or of a part, whatever the errors.
+
+    If only those prove it (`proven`: the largest loss with them), they must be measured; else more runs settle it.
+    """
+    margin, bound = comparison.margin or 0.0, comparison.drop_bound or 0.0
+    tested = parts_of(sides.due, rule)
+    lost = _lost(tested)
+    state = State.WORSE if lost else State.NOT_KNOWN
+    drop = max(test.drop for test in tested.whole.values())
     to_show = margin - drop if drop < margin else drop  # the distance that the uncertainty must fit into
     return replace(
         comparison,
         state=State.NOT_WORSE if comparison.not_worse else state,
-        lost_cases=len(lost),
-        lost_categories=tuple(_lost_categories(pairs, lost)),
-        times_more=None if certain else ((bound - drop) / max(to_show, 0.001)) ** 2,
+        lost_cases=sum(lost_runs(pair) >= HALF for pair in sides.measured),
+        lost_parts=tuple(each for each in lost if each.family != "whole"),
+        times_more=None if proven > margin else ((bound - drop) / max(to_show, 0.001)) ** 2,
     )
+
+
+def _lost(parts: Parts) -> list[Finding]:
+    return [each for each in parts.findings if each.state is State.WORSE]
 
 
 def lost_runs(pair: Pair) -> float:
     """The share of its runs that a case loses; a gain is negative."""
     return pair.before.passes / pair.before.runs - pair.now.passes / pair.now.runs
-
-
-def _lost_categories(pairs: Sequence[Pair], lost: Sequence[Pair]) -> Iterator[str]:
-    """Categories that explain their losses, as in the groups of a report."""
-    cases = Counter(pair.base.category for pair in pairs)
-    for category, number in Counter(pair.base.category for pair in lost).items():
-        if category is not None and number >= max(FEWEST, SHARE * cases[category]):
-            yield category
 
 
 def _repeats(report: RunReport) -> bool:
@@ -139,13 +141,8 @@ def _bound(p_value: Callable[[float], float], margin: float, alpha: float) -> fl
 
 def _losses(pairs: Sequence[Pair]) -> Sequence[Sequence[float]]:
     """What each case lost, by metric: its mean on the reference minus its mean here."""
-    return [[_loss(pair, metric) for pair in pairs] for metric in metrics_of(pairs)]
-
-
-def _loss(pair: Pair, metric: MetricName) -> float:
-    sides = (pair.before, pair.now)
-    before, now = (side.outcomes if metric == "pass_rate" else side.values for side in sides)
-    return (fsum(before) + pair.before.due - len(before)) / pair.before.due - fsum(now) / pair.now.due
+    values = [_VALUES[metric] for metric in metrics_of(pairs)]
+    return [[fmean(of(pair.before)) - fmean(of(pair.now)) for pair in pairs] for of in values]
 
 
 def _cost_ratio(pairs: Sequence[Pair]) -> float | None:

@@ -77,6 +77,11 @@ class Side(Struct):
         """It without scores."""
         return replace(self, values=self.outcomes, scored=False) if self.scored else self
 
+    def completed(self, outcome: int) -> Side:
+        """It if every run that has no value had failed (0) or passed (1)."""
+        values = (*self.values, *(float(outcome) for _ in range(self.due - len(self.values))))
+        return replace(self, values=values, passes=self.passes + outcome * (self.due - self.runs), runs=self.due)
+
     @property
     def outcomes(self) -> tuple[float, ...]:
         """A number for each run that was measured, in order: 0.0 failed, 1.0 passed."""
@@ -211,6 +216,10 @@ class Pair(Struct):
     def complete(self) -> bool:
         """Whether every run that was due has a value."""
         return self.before.complete and self.now.complete
+
+    def completed(self, on_base: int, on_head: int) -> Pair:
+        """It if every run that could not be measured had this outcome, 0 or 1."""
+        return replace(self, before=self.before.completed(on_base), now=self.now.completed(on_head))
 
     @property
     def dead(self) -> bool:

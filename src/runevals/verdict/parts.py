@@ -20,7 +20,6 @@ PART_LEVEL = 0.25  # of alpha: the level of all parts together
 _ROUNDING = 1e-9  # of a difference of means
 
 Place = tuple[Family, str]  # which hypothesis: "suite", "evals/a.json"
-Values = tuple[float, ...]
 
 WHOLE: Place = ("whole", "")
 
@@ -126,7 +125,7 @@ class _Metric:
         if name == "pass_rate":
             self._shapes = [(p.before.passes, p.before.runs, p.now.passes, p.now.runs) for p in pairs]
         else:
-            self._patterns = [(_sorted(pair.before.values), _sorted(pair.now.values)) for pair in pairs]
+            self._patterns = [(tuple(sorted(p.before.values)), tuple(sorted(p.now.values))) for p in pairs]
 
     def counted(self, members: Sequence[int]) -> Mapping[Pattern, int]:
         """The patterns of the pairs that have values on both sides."""
@@ -137,25 +136,8 @@ class _Metric:
             shapes = self._shapes
             everything = len(members) == len(shapes)
             counts = Counter(shapes if everything else [shapes[index] for index in members])
-            patterns = ((_pattern(*shape), count) for shape, count in counts.items())
+            patterns = (((outcomes(*shape[:2]), outcomes(*shape[2:])), count) for shape, count in counts.items())
         return {pattern: count for pattern, count in patterns if pattern[0] and pattern[1]}
-
-    def completed(self, index: int, on_base: float, on_head: float) -> Pattern:
-        """The values of a pair if every run that could not be measured had this result."""
-        pair = self.pairs[index]
-        base, head = self._patterns[index] if self._shapes is None else _pattern(*self._shapes[index])
-        return (
-            _sorted((*base, *(on_base for _ in range(pair.before.due - len(base))))),
-            _sorted((*head, *(on_head for _ in range(pair.now.due - len(head))))),
-        )
-
-
-def _sorted(values: Sequence[float]) -> Values:
-    return tuple(sorted(values))
-
-
-def _pattern(base_passes: int, base_runs: int, head_passes: int, head_runs: int) -> Pattern:
-    return outcomes(base_passes, base_runs), outcomes(head_passes, head_runs)
 
 
 class _Question:
@@ -177,10 +159,10 @@ class _Question:
         """Whether a run that was due has no value."""
         return not all(self.metric.pairs[index].complete for index in self.members)
 
-    def with_errors_as(self, *, on_base: float, on_head: float) -> BlockedTest:
-        """The test if every run that could not be measured had this result."""
-        completed = Counter(self.metric.completed(index, on_base, on_head) for index in self.members)
-        return patterns_test({pattern: count for pattern, count in completed.items() if all(pattern)})
+    def with_errors_as(self, *, on_base: int, on_head: int) -> BlockedTest:
+        """The test if every run that could not be measured had this outcome, 0 or 1."""
+        pairs = [self.metric.pairs[index].completed(on_base, on_head) for index in self.members]
+        return patterns_test(_Metric(self.metric.name, pairs).counted(range(len(pairs))))
 
 
 def _tested(questions: Sequence[_Question], level: _Level) -> Iterator[Finding]:
@@ -189,8 +171,8 @@ def _tested(questions: Sequence[_Question], level: _Level) -> Iterator[Finding]:
     lost = _lost(places, [question.test for question in questions], level)
     at_best, at_worst = lost, lost
     if any(question.errored for question in questions):
-        at_best = _lost(places, [q.with_errors_as(on_base=0.0, on_head=1.0) for q in questions], level)
-        at_worst = _lost(places, [q.with_errors_as(on_base=1.0, on_head=0.0) for q in questions], level)
+        at_best = _lost(places, [q.with_errors_as(on_base=0, on_head=1) for q in questions], level)
+        at_worst = _lost(places, [q.with_errors_as(on_base=1, on_head=0) for q in questions], level)
     for question, best, worst in zip(questions, at_best, at_worst, strict=True):
         yield _finding(question, level.rule, best=best, worst=worst)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from runevals.lib.nullable import mean
 from runevals.lib.text.numbers import (
+    first_of,
     joined,
     money,
     p_value,
@@ -200,13 +201,17 @@ def _worth(against: AgainstComparison) -> str:
         return f"worth {points(against.gain)}{sure}{cost}"
     margin = f"{100 * against.margin:g} point{'' if against.margin == 0.01 else 's'}"
     if against.state is State.WORSE:
-        every = phrase(short_list(against.lost_categories, 3), ", all of {}")
-        lost = f"{against.lost_cases} of {plural(against.cases, 'case')} lost{every}"
-        return f"{lost} ({points(against.gain)}{sure}; margin {margin}){cost}"
+        return f"{_lost(against)} ({points(against.gain)}{sure}; margin {margin}){cost}"
     if against.state is State.NOT_WORSE:
         why = "every difference is real" if against.margin_p_value is None else p_value(against.margin_p_value)
         return f"by at most {margin} ({why}){cost}"
     return f"{points(against.gain)}, and a loss of more than {margin} is not excluded: {_settles(against)}{cost}"
+
+
+def _lost(against: AgainstComparison) -> str:
+    """ "category legal fell by 14.0 points, 19 of 900 cases lost"."""
+    parts = [f"{each.family} {each.name[:60]} fell by {100 * each.drop:.1f} points" for each in against.lost_parts]
+    return f"{phrase(first_of(parts, 3), '{}, ')}{against.lost_cases} of {plural(against.cases, 'case')} lost"
 
 
 def _settles(against: AgainstComparison) -> str:
@@ -219,6 +224,8 @@ def _settles(against: AgainstComparison) -> str:
 
 def about_drop_bound(against: AgainstComparison, *, holds: bool) -> str:
     """What the number of a gate on another target says, and what to do if the gate does not hold."""
+    if against.state is State.WORSE:
+        return _lost(against)
     if against.margin_p_value is None or against.drop_bound is None:
         return "deterministic targets: every difference is real"
     size = f"{100 * against.drop_bound:.1f} points"
