@@ -94,7 +94,7 @@ def test_of_two_deterministic_targets_every_difference_is_real(cases, both, drop
         pytest.param(9, "nano may be worse than mini: −3.0 points", id="at the margin"),
         pytest.param(
             30,
-            "nano is worse than mini: category hours fell by 100.0 points, 30 of 300 cases lost (−10.0 points, ",
+            "nano is worse than mini: category hours fell by 100.0 points, 30 of 300 cases lost (in all −10.0 ",
             id="a category",
         ),
     ],
@@ -141,7 +141,7 @@ def test_one_part_cannot_pay_for_another(family, name):
     found, gate = decided(of_parts(family, **{name: PAID}), name)
     assert (found.state, found.not_worse, found.gain > 0) == (State.WORSE, False, True)
     assert about_standing(name, found).startswith(
-        f"{name} is worse than mini: {family} legal fell by 40.0 points, 20 of 300 cases lost (+3.3 points"
+        f"{name} is worse than mini: {family} legal fell by 40.0 points, 20 of 300 cases lost (in all +3.3 points"
     )
     assert [(part.family, part.name, round(part.drop, 9)) for part in found.lost_parts] == [(family, "legal", 0.4)]
     assert (gate.state, gate.observed) == (GateState.FAILED, pytest.approx(0.4))

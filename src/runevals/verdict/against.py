@@ -80,7 +80,7 @@ def against_target(
     def with_state(name: str) -> AgainstComparison:
         level, p, bound = EVERY_P, None, 0.0
         if name in tested:
-            level, p = alpha / len(tested), p_value(name, margin)
+            level, p = alpha / len(tested) / (1 + PART_LEVEL), p_value(name, margin)  # parts have their own
             bound = _bound(partial(p_value, name), margin, alpha)
         rule = RegressionRule(alpha=level, min_effect=0.0)
         proven = max([0.0, *(round(each.drop, 12) for each in _lost(parts_of(at_worst[name], rule)))])

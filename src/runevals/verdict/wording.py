@@ -201,7 +201,8 @@ def _worth(against: AgainstComparison) -> str:
         return f"worth {points(against.gain)}{sure}{cost}"
     margin = f"{100 * against.margin:g} point{'' if against.margin == 0.01 else 's'}"
     if against.state is State.WORSE:
-        return f"{_lost(against)} ({points(against.gain)}{sure}; margin {margin}){cost}"
+        in_all = phrase(against.lost_parts, "in all ")
+        return f"{_lost(against)} ({in_all}{points(against.gain)}{sure}; margin {margin}){cost}"
     if against.state is State.NOT_WORSE:
         why = "every difference is real" if against.margin_p_value is None else p_value(against.margin_p_value)
         return f"by at most {margin} ({why}){cost}"
