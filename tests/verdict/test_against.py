@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.verdict.against import against_other
+from runevals.records import State
+from runevals.verdict.against import against_other, against_target
 from runevals.verdict.wording import about_against, same_on_both_sides
 from tests.sample_reports import report
 
@@ -46,3 +47,15 @@ def test_a_skill_that_changes_nothing_may_be_read_by_the_program_itself():
 
 def test_what_was_measured_on_one_side_only_is_not_compared():
     assert against_other(report({"a": "p"}), report({"a": "e", "b": "p"}), "without-skill") is None
+
+
+@pytest.mark.parametrize(
+    ("lost", "state"),
+    [pytest.param(16, State.WORSE, id="p = 0.006"), pytest.param(15, State.NOT_KNOWN, id="p = 0.0096")],
+)
+def test_the_whole_and_its_parts_have_alpha_together(lost, state):
+    """Else two equal targets would differ in more runs than alpha says: parts have a level of their own."""
+    steady = dict.fromkeys([f"k{number}" for number in range(300)], "p")
+    won, gone = (dict.fromkeys([f"k{number}" for number in some], "f") for some in (range(4), range(4, 4 + lost)))
+    reports = {"mini": report({**steady, **won}), "nano": report({**steady, **gone})}
+    assert against_target(reports, "mini", margin=0.03, alpha=0.01)["nano"].state is state
