@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from math import comb, exp, fsum, lgamma
+from math import fsum
 
+from runevals.lib.statistics.chance import beta_binomial
 from runevals.lib.statistics.permutation_test import case_p_value
 from runevals.records import FlakyCase, Flips
 from runevals.verdict.matching import Pair
@@ -52,14 +53,8 @@ def _flip_chance(shape: tuple[int, int, int], prior: tuple[float, float]) -> tup
     failed = 2 * passes < runs
     if a <= 0 or b <= 0:
         return 0.0, failed
-    fails = fsum([_beta_binomial(k, again, a, b) for k in range(again + 1) if 2 * k < again])
+    fails = fsum([beta_binomial(k, again, (a, b)) for k in range(again + 1) if 2 * k < again])
     return 1 - fails if failed else fails, failed
-
-
-def _beta_binomial(k: int, n: int, a: float, b: float) -> float:
-    """The chance of k passes in n runs whose pass probability is drawn from Beta(a, b)."""
-    logs = lgamma(k + a) + lgamma(n - k + b) - lgamma(n + a + b) + lgamma(a + b) - lgamma(a) - lgamma(b)
-    return comb(n, k) * exp(logs)
 
 
 def significant_alone(pairs: Sequence[Pair]) -> frozenset[int]:

@@ -102,6 +102,59 @@ def test_a_further_lost_case_is_less_probable(seed, runs, cases):
         assert after.at_most <= before.at_most
 
 
+LARGE = st.integers(2000, 500_000)
+ANY_RATES = st.lists(st.floats(0.5, 0.97), min_size=1, max_size=3)  # groups of cases of the same size
+
+
+@settings(deadline=None)
+@given(ANY_RATES, LARGE, st.sampled_from([1, 3]))
+def test_the_number_that_a_large_suite_predicts_is_that_of_its_pass_rates(rates, cases, runs):
+    """Rates lie between those of any grid, and a suite of several kinds of cases is no Beta distribution."""
+    shares = mixture(rates, runs)
+    lost = cases * shares[runs, 0]
+    found = chance({shape(*passes, runs): round(cases * share) for passes, share in shares.items()}, level=0.03)
+    assert found.expected == pytest.approx(lost, abs=1 + 0.4 * lost**0.5)
+    assert found.probability >= 0.3
+
+
+def mixture(rates, runs):
+    """How probable each number of passes of both sides is, of an unchanged case with one of these rates."""
+
+    def binomial(passes, rate):
+        return comb(runs, passes) * rate**passes * (1 - rate) ** (runs - passes)
+
+    return {
+        (base, head): sum(binomial(base, rate) * binomial(head, rate) for rate in rates) / len(rates)
+        for base in range(runs + 1)
+        for head in range(runs + 1)
+    }
+
+
+@pytest.mark.parametrize("cases", [2000, 5000])
+@pytest.mark.parametrize(("runs", "most"), [(1, 0.09), (3, 0.04)])
+def test_unchanged_large_suites_seldom_show_anything_improbable(cases, runs, most):
+    rng = random.Random(cases + runs)
+    kinds = [[percent / 200] for percent in range(101, 195, 6)] + [[0.5, 1.0], [0.5, 0.7, 0.9, 0.97, 1.0]]
+
+    def improbable(shares):
+        drawn = Counter(rng.choices([shape(*passes, runs) for passes in shares], [*shares.values()], k=cases))
+        return chance(drawn, level=0.03).probability <= 0.03
+
+    found = [improbable(mixture(rates, runs)) for rates in kinds for _ in range(10)]
+    assert sum(found) / len(found) <= most
+
+
+@pytest.mark.parametrize("cases", [300, 2000])
+def test_many_more_lost_cases_than_gains_are_improbable_in_a_large_suite(cases):
+    found = chance({shape(1, 1, 1): cases, shape(0, 1, 1): cases // 10, shape(1, 0, 1): cases // 5}, level=0.03)
+    assert found.probability <= 0.03
+
+
+def test_cases_may_have_very_many_runs():
+    shapes = {shape(1, 0, 1): 1, shape(900, 450, 900): 8, shape(900, 900, 900): 2}
+    assert 0.03 < chance(shapes, level=0.03).probability <= 1
+
+
 @pytest.mark.parametrize("runs", [3, 5])
 def test_unchanged_suites_seldom_show_anything_improbable(runs):
     """The benchmark has the whole table; here 60 suites of each of three kinds."""

@@ -4,18 +4,23 @@ For results that cannot be run again. The pass rates of the cases follow a Beta 
 sides predict: it begins at the shape that real suites have, most cases pass nearly always and some nearly never,
 with the weight of ten cases. The cases in question are left out, and the prediction allows for that: the others
 count with the probability of their runs, given that they are not among the cases in question.
+
+An unchanged case shows its passes in each order equally often. So the cases with as many passes in another order
+correct the predicted number: in a large suite they alone decide, whatever its pass rates are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-from math import comb, exp, fsum, inf, lgamma, log, log1p, sqrt
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
+from itertools import starmap
+from math import comb, exp, fsum, lgamma, log, log1p, sqrt
 
 from msgspec import Struct
 
 START = (0.6, 0.2)  # the Beta distribution of a suite of which nothing is known, a U-shape with mean 0.75
-START_CASES = 10.0  # its weight
+START_CASES = 10  # its weight, and that of what is predicted, in cases with as many passes in another order
 MEANS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995)
 SIZES = (0.3, 0.5, 0.8, 1.2, 2.0, 4.0, 8.0, 16.0, 40.0, 100.0)  # a + b: the larger, the more alike the cases are
 MOST_RUNS = 20  # of a side, that are proposed
@@ -46,9 +51,7 @@ class Chance(Struct, frozen=True, kw_only=True):
     probability: float  # of at least so many
     at_most: float  # as `probability`, whatever the pass rates are
     expected: float  # how many such cases an unchanged suite shows
-    settling_runs: (
-        int | None
-    )  # of each side, after which so many would be improbable; None: more than are sensible
+    settling_runs: int | None  # of each side, after which so many would be improbable; None: more than is sensible
 
 
 def chance(shapes: Mapping[Shape, int], *, level: float, head_runs: int | None = None) -> Chance:
@@ -57,22 +60,28 @@ def chance(shapes: Mapping[Shape, int], *, level: float, head_runs: int | None =
     `head_runs`: how many runs of the head any case would have by now that fails its first, if others have fewer.
     """
     cases = {shape: number for shape, number in shapes.items() if shape.base_runs and shape.head_runs}
-    total = sum(cases.values())
+    sides: Counter[tuple[int, int]] = Counter()
+    for shape, number in cases.items():
+        sides[shape.base_runs, shape.head_runs] += number
     lost = sum(number for shape, number in cases.items() if shape.lost)
-    weights = _weights(cases)
-    of_head = {shape: head_runs or shape.head_runs for shape in cases}
-    rates = _mean_rates([_by_chance(shape.base_runs, of_head[shape]) for shape in cases], [*cases.values()])
-    highest = max((_highest(shape.base_runs, shape.head_runs) for shape in cases), default=0.0)
+    alike = sum(
+        number for shape, number in cases.items() if shape.base_passes + shape.head_passes == shape.base_runs
+    )
+    others = START_CASES + alike - lost
+    of_others = _sum((n, _by_chance(*runs, comb(sum(runs), runs[0]) - 1)) for runs, n in sides.items())
+    predicted = [(weight, START_CASES + number) for weight, number in zip(_weights(cases), of_others, strict=True)]
+    numbers = _sum((n, _by_chance(base, head_runs or head)) for (base, head), n in sides.items())
+    probability = partial(_probability, lost, others, predicted)
     return Chance(
         lost=lost,
-        probability=_probability(lost, total, weights, rates),
-        at_most=binomial_tail(lost, total, highest),
-        expected=total * fsum(weight * rate for weight, rate in zip(weights, rates, strict=True)),
+        probability=probability(numbers),
+        at_most=binomial_tail(lost, sides.total(), max(starmap(_highest, sides), default=0.0)),
+        expected=others * fsum(weight * new / old for (weight, old), new in zip(predicted, numbers, strict=True)),
         settling_runs=next(
             (
                 runs
                 for runs in range(2, MOST_RUNS + 1)
-                if _probability(lost, total, weights, _by_chance(runs, runs)) <= level
+                if probability(_sum([(sides.total(), _by_chance(runs, runs))])) <= level
             ),
             None,
         ),
@@ -102,30 +111,43 @@ def binomial_tail(least: int, number: int, probability: float) -> float:
     return min(1.0, fsum(terms))
 
 
-def _probability(lost: int, total: int, weights: tuple[float, ...], rates: tuple[float, ...]) -> float:
-    """The probability of at least so many lost cases, over all Beta distributions."""
-    tails = (weight * binomial_tail(lost, total, rate) for weight, rate in zip(weights, rates, strict=True))
+def _probability(
+    lost: int, others: int, predicted: Sequence[tuple[float, float]], numbers: Sequence[float]
+) -> float:
+    """The probability of at least so many, over all Beta distributions: their weights and numbers of others.
+
+    As wrong as it is about the others, it is about these: the factor follows a Gamma distribution.
+    """
+    tails = (
+        weight * binomial_tail(lost, lost + others - 1, new / (new + old))
+        for (weight, old), new in zip(predicted, numbers, strict=True)
+    )
     return min(1.0, fsum(tails))
 
 
-def _weights(cases: Mapping[Shape, int]) -> tuple[float, ...]:
+def _weights(cases: Mapping[Shape, int]) -> list[float]:
     """How probable each Beta distribution of the grid is."""
     total = sum(cases.values())
-    logs = [0.0] * len(_GRID)
+    terms: list[tuple[float, Sequence[float]]] = []
     for shape, number in cases.items():
         runs = shape.base_runs + shape.head_runs
-        _add(logs, START_CASES * number / total, _start(runs))
+        terms.append((START_CASES * number / total, _start(runs)))
         if not shape.lost:
-            _add(logs, number, _log_likelihoods(shape.base_passes + shape.head_passes, runs))
-            _add(logs, -number, _log_others(shape.base_runs, shape.head_runs))
+            terms.append((number, _log_likelihoods(shape.base_passes + shape.head_passes, runs)))
+            terms.append((-number, [log1p(-rate) for rate in _by_chance(shape.base_runs, shape.head_runs)]))
+    logs = _sum(terms)
     largest = max(logs)
     weights = [exp(value - largest) for value in logs]
     whole = fsum(weights)
-    return tuple(weight / whole for weight in weights)
+    return [weight / whole for weight in weights]
 
 
-def _add(logs: list[float], number: float, more: tuple[float, ...]) -> None:
-    logs[:] = [value + number * new for value, new in zip(logs, more, strict=True)]
+def _sum(terms: Iterable[tuple[float, Sequence[float]]]) -> list[float]:
+    """Each so many times, for each Beta distribution of the grid."""
+    sums = [0.0] * len(_GRID)
+    for number, values in terms:
+        sums = [whole + number * value for whole, value in zip(sums, values, strict=True)]
+    return sums
 
 
 @cache
@@ -135,42 +157,26 @@ def _log_likelihoods(passes: int, runs: int) -> tuple[float, ...]:
 
 
 @cache
-def _start(runs: int) -> tuple[float, ...]:
+def _start(runs: int) -> list[float]:
     """The expected log likelihoods of one case with so many runs, if the suite is as most are."""
-    expected = [0.0] * len(_GRID)
-    for passes in range(runs + 1):
-        share = comb(runs, passes) * exp(log_probability(START, passes, runs - passes))
-        _add(expected, share, _log_likelihoods(passes, runs))
-    return tuple(expected)
+    return _sum((beta_binomial(k, runs, START), _log_likelihoods(k, runs)) for k in range(runs + 1))
 
 
 @cache
-def _by_chance(base_runs: int, head_runs: int) -> tuple[float, ...]:
-    """How probably an unchanged case passes all runs of the base and fails all of the head."""
-    return tuple(exp(log_probability(shape, base_runs, head_runs)) for shape in _GRID)
-
-
-@cache
-def _log_others(base_runs: int, head_runs: int) -> tuple[float, ...]:
-    """The logarithm of the probability that it does not."""
-    return tuple(log1p(-rate) for rate in _by_chance(base_runs, head_runs))
-
-
-def _mean_rates(rates: list[tuple[float, ...]], numbers: list[int]) -> tuple[float, ...]:
-    """The mean rate of all cases, for each Beta distribution: equal rates make a large number most probable."""
-    total = sum(numbers)
-    if not total:
-        return tuple(0.0 for _ in _GRID)
-    return tuple(
-        fsum(rate * number for rate, number in zip(column, numbers, strict=True)) / total
-        for column in zip(*rates, strict=True)
-    )
+def _by_chance(base_runs: int, head_runs: int, orders: int = 1) -> tuple[float, ...]:
+    """How probably an unchanged case passes all runs of the base and fails all of the head, in so many orders."""
+    return tuple(exp(log(orders) + log_probability(shape, base_runs, head_runs)) for shape in _GRID)
 
 
 def _highest(base_runs: int, head_runs: int) -> float:
     """As `_by_chance`, at the pass rate where it is largest."""
     rate = base_runs / (base_runs + head_runs)
     return rate**base_runs * (1 - rate) ** head_runs
+
+
+def beta_binomial(passes: int, runs: int, shape: Beta) -> float:
+    """The probability of so many passes of one case, in any order."""
+    return exp(log(comb(runs, passes)) + log_probability(shape, passes, runs - passes))
 
 
 def log_probability(shape: Beta, passes: int, fails: int) -> float:
@@ -180,4 +186,4 @@ def log_probability(shape: Beta, passes: int, fails: int) -> float:
 
 
 def _log_beta(a: float, b: float) -> float:
-    return lgamma(a) + lgamma(b) - lgamma(a + b) if a > 0 and b > 0 else inf
+    return lgamma(a) + lgamma(b) - lgamma(a + b)

@@ -17,7 +17,9 @@ from cmath import exp as complex_exp
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import erfc, exp, fsum, lcm, pi, sqrt
+from math import fsum, lcm, pi, sqrt
+
+from runevals.lib.statistics.permutation_test import cumulative
 
 EXACT_MAX_WORK = 400_000  # terms of the characteristic function
 _MAX_DENOMINATOR = 1000
@@ -95,5 +97,4 @@ def _normal(steps: Mapping[int, float], number: int, observed: int) -> float:
         fsum([(step - mean) ** 3 * weight for step, weight in steps.items()]) / sqrt(variance) ** 3 / sqrt(number)
     )
     z = (observed + 0.5 - number * mean) / sqrt(number * variance)
-    density = exp(-z * z / 2.0) / sqrt(2.0 * pi)
-    return min(1.0, max(0.0, erfc(-z / sqrt(2.0)) / 2.0 - skew / 6.0 * (z * z - 1.0) * density))
+    return cumulative(z, skew)

@@ -259,16 +259,16 @@ def _normal(varying: Sequence[_Case], step: float) -> tuple[float, float, float]
     skew = fsum([case.count * _third_moment(case) * case.weight**3 for case in skewed]) / deviation**3
     difference = fsum([case.count * (case.head_mean - case.base_mean) for case in varying])
     continuity = step * min(case.weight for case in varying) / 2
-    loss = _cumulative((difference + continuity) / deviation, skew)
-    gain = 1.0 - _cumulative((difference - continuity) / deviation, skew)
-    return loss, _cumulative(difference / deviation, skew), gain
+    loss = cumulative((difference + continuity) / deviation, skew)
+    gain = 1.0 - cumulative((difference - continuity) / deviation, skew)
+    return loss, cumulative(difference / deviation, skew), gain
 
 
-def _cumulative(z: float, skew: float) -> float:
-    """Standard normal distribution function with the first Edgeworth term."""
-    plain = erfc(-z / sqrt(2.0)) / 2.0
-    term = skew / 6.0 * (z * z - 1.0) * exp(-z * z / 2.0) / sqrt(2.0 * pi)
-    return min(1.0, max(0.0, plain - term))
+def cumulative(z: float, skew: float, kurtosis: float = 0.0) -> float:
+    """Standard normal distribution function with the first Edgeworth term of the skewness, and of the kurtosis."""
+    density = exp(-z * z / 2.0) / sqrt(2.0 * pi)
+    terms = skew / 6.0 * (z * z - 1.0) + kurtosis / 24.0 * (z**3 - 3.0 * z)
+    return min(1.0, max(0.0, erfc(-z / sqrt(2.0)) / 2.0 - terms * density))
 
 
 def _third_moment(case: _Case) -> float:

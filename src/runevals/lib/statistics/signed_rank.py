@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import erfc, exp, gcd, pi, sqrt
+from math import gcd, sqrt
 
 from msgspec import Struct
+
+from runevals.lib.statistics.permutation_test import cumulative
 
 EXACT_MAX_PAIRS = 100
 _STEPS = 10**12  # to one; sizes that are equal so far are equal
@@ -74,10 +76,6 @@ def _normal(ranks: Ranks, observed: int, step: int) -> tuple[float, float]:
     kurtosis = -sum([rank**4 * count for rank, count in ranks]) / 8 / variance**2
     deviation, above = sqrt(variance), observed - mean
     half = step / 2
-    return _cumulative((half - above) / deviation, kurtosis), _cumulative((half + above) / deviation, kurtosis)
-
-
-def _cumulative(z: float, kurtosis: float) -> float:
-    """Standard normal distribution function with the Edgeworth term of a symmetric distribution."""
-    density = exp(-z * z / 2.0) / sqrt(2.0 * pi)
-    return min(1.0, max(0.0, erfc(-z / sqrt(2.0)) / 2.0 - kurtosis / 24.0 * (z**3 - 3.0 * z) * density))
+    return cumulative((half - above) / deviation, 0.0, kurtosis), cumulative(
+        (half + above) / deviation, 0.0, kurtosis
+    )
