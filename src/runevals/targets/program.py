@@ -53,10 +53,8 @@ class Repeated(TargetAround):
             if conversation.workspace is None:
                 return self._throttle.call(partial(self._target.answer, conversation), final_failure)
             return self._target.answer(conversation)
-        except TryAgain as failure:
-            return unanswered(final_failure(failure))
-        except CallFailed as failure:
-            return unanswered(failure)
+        except (TryAgain, CallFailed) as failure:
+            return unanswered(final_failure(failure) if isinstance(failure, TryAgain) else failure)
 
 
 class ProgramSettings(TargetSettings, frozen=True, kw_only=True):

@@ -7,14 +7,14 @@ makes all runs, so that the same procedure decides over real targets and over si
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.text.numbers import phrase, short_list
-from runevals.records import Comparison, Finding, Reason, RegressionRule, RunReport, State
+from runevals.records import Comparison, Finding, Outcome, Reason, RegressionRule, RunReport, State
 from runevals.records.report import NO_CHECKS
 from runevals.records.suite import called
 from runevals.verdict.case_runs import CaseRunner, CaseRuns, ErroredRuns, doubt_of
@@ -222,7 +222,7 @@ class _Open(Struct):
             critical_only=not (deterministic or self.acceptable) and state_of(answer.parts) is State.WORSE,
         )
         findings = cases.findings(pairs, edited, deterministic=deterministic)
-        forms = () if by_case else self._lost_forms([*cases.old_forms.values()])
+        forms = () if by_case else self._lost_forms(edited, cases.old_forms)
         if by_case and cases.determinism_violated and look.places:  # it is like any other target
             answer = self._answer_to(look)
         if self.acceptable or state_of((*findings, *answer.parts)) is State.NOT_WORSE:
@@ -246,10 +246,12 @@ class _Open(Struct):
             comparison = replace(comparison, caveats=(*comparison.caveats, f"Decided on the stored base: {why}"))
         return self.sides.head, comparison
 
-    def _lost_forms(self, forms: Sequence[Pair]) -> Sequence[Finding]:
-        """The whole and the parts that are lost with old forms of edited cases, of which no rounds are made."""
-        level = self.rule.alpha * (1.0 if self.base_is_fresh else STORED_LEVEL)
-        tested = parts_of([*self.sides.due, *forms], self.rule, alpha=level).findings if forms else ()
+    def _lost_forms(self, edited: Sequence[Pair], old_forms: Mapping[Key, Pair]) -> Sequence[Finding]:
+        """What is lost in the base's form and not fine in its new one: no rounds are made of edited cases."""
+        fine = {pair.key for pair in edited if self.rule.accepts_edits and pair.head.status is Outcome.PASSED}
+        forms = [pair for key, pair in old_forms.items() if key not in fine or pair.critical]
+        alpha = self.rule.alpha * (1.0 if self.base_is_fresh else STORED_LEVEL)
+        tested = parts_of([*self.sides.due, *forms], self.rule, alpha=alpha).findings if forms else ()
         return [each for each in tested if each.state is State.WORSE]
 
     def _renew_base(self) -> None:
