@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.programs.container import VARIABLE
+from runevals.programs.processes import IN_CONTAINER
 from runevals.records.errors import InvalidSettings
 from runevals.run.preflight_container import require_reachable
 from runevals.settings.resolve import RawSettings, resolve
@@ -29,14 +29,14 @@ def settled(folder, target, **environment):
 def test_a_server_that_is_not_in_the_container(tmp_path, monkeypatch, target, environment, told):
     settings = settled(tmp_path, target, **environment)
     require_reachable(settings)  # elsewhere, each call says so by itself
-    monkeypatch.setenv(VARIABLE, "1")
+    monkeypatch.setenv(IN_CONTAINER, "1")
     with pytest.raises(InvalidSettings) as refused:
         require_reachable(settings)
     assert str(refused.value) == f"{told}within the container{INSTEAD}"
 
 
 def test_a_server_that_is_there_or_elsewhere_is_left_alone(tmp_path, monkeypatch):
-    monkeypatch.setenv(VARIABLE, "1")
+    monkeypatch.setenv(IN_CONTAINER, "1")
     with json_server(lambda request, number: {"output": "x"}) as server:
         require_reachable(settled(tmp_path, f"http:{server.url}"))
     require_reachable(settled(tmp_path, "http:http://agent.invalid/chat"))

@@ -22,6 +22,7 @@ from msgspec import Struct, field
 
 REAP_TIMEOUT_S = 5.0
 ROUNDS = 100  # of a search for processes that start others while they are ended
+IN_CONTAINER = "RUNEVALS_IN_CONTAINER"  # the variable of the action's container, which lacks what the job has
 NO_GROUP = 65534  # the owner's group may have access to the container engine's socket
 NO_OWNER = 65533  # the user of programs if root owns everything; the sandbox's workers are 65534
 _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
@@ -439,3 +440,10 @@ def _prctl(option: int, value: int = 1) -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def what_to_use() -> str:
+    """The end of a message about what the action's container lacks; elsewhere nothing."""
+    if not os.environ.get(IN_CONTAINER):
+        return ""
+    return "; use runevals/runevals, which runs on the runner, instead of runevals/runevals/container"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from runevals.evaluators import catalogue
 from runevals.lib.text.suggest import MISSPELT, nearest
-from runevals.programs.container import what_to_use
+from runevals.programs.processes import what_to_use
 from runevals.records import Requires, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import GateRules

@@ -6,7 +6,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from runevals.models.http.network import unreachable
-from runevals.programs.container import what_to_use
+from runevals.programs.processes import what_to_use
 from runevals.records.errors import InvalidSettings
 from runevals.settings.resolve import Settings
 

@@ -15,8 +15,8 @@ from typing import IO, Any
 
 from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.text.numbers import phrase
-from runevals.programs.container import what_to_use
 from runevals.programs.exchange import MAX_OUTPUT_BYTES, Exchange
+from runevals.programs.processes import what_to_use
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.agent import AgentName
 from runevals.records.errors import InvalidSettings, TargetRefused

@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.parsing.shapes import is_subset
 from runevals.lib.parsing.strict_json import nested_deeper
-from runevals.lib.parsing.subset import is_subset
 from runevals.records import Conversation, Response, ToolCall
 from runevals.records.trace import leaves
 from runevals.targets.program_report import MOST_LEVELS

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from runevals.lib.text.suggest import did_you_mean
-from runevals.programs.container import what_to_use
 from runevals.programs.exchange import MAX_OUTPUT_BYTES
 from runevals.programs.line_process import AnswerTooLarge, LineProcess, ProcessDied
+from runevals.programs.processes import what_to_use
 from runevals.records import Conversation, ModelIdentity, Response
 from runevals.records.diagnosis import Diagnosis, missing, neither
 from runevals.records.errors import COULD_NOT_MEASURE, InvalidSettings, KeyRefused, TargetRefused

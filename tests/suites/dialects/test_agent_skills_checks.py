@@ -36,6 +36,20 @@ def read(entry):
         ({"type": "equals", "value": "a"}, "equals", {"value": "a"}, False),
         ({"type": "starts_with", "value": "a"}, "starts_with", {"value": "a"}, False),
         ({"type": "max_length", "value": 3}, "max_length", {"value": 3}, False),
+        ({"type": "tools_called", "values": ["find"]}, "tools_called", {"values": ["find"]}, False),
+        (
+            {
+                "type": "tool_arguments",
+                "tool": "pay",
+                "match": {"id": "1"},
+                "id": "paid",
+                "weight": 2,
+                "not": True,
+            },
+            "tool_arguments",
+            {"tool": "pay", "match": {"id": "1"}},
+            True,
+        ),
     ],
 )
 def test_an_operand_is_decided_without_a_judge(entry, name, options, negated):
@@ -77,6 +91,15 @@ def assert_refused(entry, place, message):
     assert [spec.name for spec in reader.specs(case, ())] == ["statement"]
     (problem,) = reader.problems
     assert (problem.level, problem.pointer, problem.message) == ("error", f"/assertions/1{place}", message)
+
+
+def test_a_check_of_tools_with_an_option_that_it_does_not_have_is_an_error():
+    case = {"prompt": "?", "assertions": [{"type": "tool_count", "tool": "find", "most": 3}]}
+    reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
+    assert reader.specs(case, ()) == []
+    (problem,) = reader.problems
+    assert (problem.level, problem.pointer) == ("error", "/assertions/0")
+    assert "tool_count has no option 'most'" in problem.message
 
 
 def test_a_command_without_words_is_no_check():

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.text.blank import value_problems, why_always_found
-from runevals.evaluators.text.case_folding import folded
 from runevals.evaluators.text.look_alike import look_alike
 from runevals.records import Verdict
 
@@ -47,3 +46,8 @@ class Contains(Check):
         if looked_for in text:
             return Verdict(1.0, f"found: {expected}")
         return Verdict(0.0, f"not found: {expected}{look_alike(looked_for, text)}")
+
+
+def folded(text: str, *, case_sensitive: bool) -> str:
+    """`text`, in lower case if case is ignored."""
+    return text if case_sensitive else text.lower()

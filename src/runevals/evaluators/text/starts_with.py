@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
 from runevals.evaluators.text.blank import value_problems
-from runevals.evaluators.text.case_folding import folded
+from runevals.evaluators.text.contains import folded
 from runevals.records import Layer, Verdict
 
 

@@ -9,7 +9,7 @@ from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import missing
 from runevals.evaluators.skill.ended import json_equal
 from runevals.evaluators.tools.calls import CallsCheck, decoded, of_tool
-from runevals.lib.parsing.subset import is_subset
+from runevals.lib.parsing.shapes import is_subset
 from runevals.records import Problem, ToolCall, Verdict
 
 

@@ -39,3 +39,14 @@ def is_whole(value: object) -> TypeGuard[int]:
 def entries_of(value: object) -> list[Any]:
     """The entries of a list; anything else as the only one."""
     return value if isinstance(value, list) else [value]
+
+
+def is_subset(part: object, whole: object) -> bool:
+    """Whether all of a JSON value is in another, at any depth; lists are as long, and true is not 1."""
+    if isinstance(part, dict):
+        return isinstance(whole, dict) and all(
+            key in whole and is_subset(value, whole[key]) for key, value in part.items()
+        )
+    if isinstance(part, list):
+        return isinstance(whole, list) and len(part) == len(whole) and all(map(is_subset, part, whole))
+    return isinstance(part, bool) is isinstance(whole, bool) and part == whole

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
+from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.lib.parsing.shapes import entries_of, is_number, is_whole, objects_in, text_in
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.suggest import nearest
@@ -94,7 +95,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         if not isinstance(entry, Mapping):
             self._wrong(place, "is not a check; write a statement as text, or an object with 'text'")
             return None
-        spec = self._operand(entry, place) or self._prose(entry, place, template)
+        spec = self._operand(entry, place) or self._by_type(entry, place) or self._prose(entry, place, template)
         if spec is None:
             return None
         weight = entry.get("weight")
@@ -151,6 +152,13 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         negated = kind in _BY_WORD[kind].negations
         specs = (_spec(*options, negated=negated) for options in _BY_WORD[kind].options(entry))
         return next((self._at(spec, place) for spec in specs), None)
+
+    def _by_type(self, entry: Mapping[str, Any], place: JsonPath) -> EvaluatorSpec | None:
+        """Another check by code of eval samples, such as `tools_called`, with the options that it has there."""
+        kind = _kind(entry)
+        if kind not in _BY_TYPE:
+            return None
+        return self._at(_spec(kind, {key: value for key, value in entry.items() if key not in _BESIDE}), place)
 
     def _combined(self, check: Mapping[str, Any], place: JsonPath) -> EvaluatorSpec | None:
         """`{contains_any, contains_all, matches_any, not_contains, not_matches}`: all of them must hold."""
@@ -265,7 +273,10 @@ _TYPES_OF_CODE: Mapping[str, _Type] = {
     "min_occurrences": _Type({"regex": _repeated}, "a text, and a whole number from 1 as 'count',"),
 }
 _BY_WORD = {word: one for name, one in _TYPES_OF_CODE.items() for word in (name, *one.synonyms, *one.negations)}
-_TYPES = frozenset({*_JUDGED, *_BY_WORD})
+_NO_CODE = ("faithfulness", "answer_relevancy", "context_recall", "semantic_similarity", "statement", "custom")
+_BY_TYPE = frozenset(TYPES).difference(INVERTED, _BY_WORD, _NO_CODE, ["assert-set"])
+_BESIDE = frozenset({"type", "id", "name", "weight", "not", "negate", "negated", *_TEXTS})
+_TYPES = frozenset({*_JUDGED, *_BY_WORD, *_BY_TYPE})
 
 
 def _unusable(entry: Mapping[str, Any]) -> tuple[str, str] | None:
