@@ -66,7 +66,7 @@ def test_a_run_with_nothing_passing_says_that_no_gate_looked_at_it(rules):
     assert (found.verdict.exit_code, found.verdict.headline) == (0, told)
     assert console.render(found).startswith("– 0 of 1 case passes; ")
     floor = decided(replace(rules, min_pass_rate=0.0), {"a": "f"})
-    assert console.render(floor).startswith("✓ 0 of 1 case passes – nothing to compare with yet")
+    assert console.render(floor).startswith("⚠ 0 of 1 case passes – nothing to compare with yet")
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,7 @@ def _alone(report: RunReport, gates: Sequence[GateResult]) -> FinalVerdict:
     """The verdict of a run without a base."""
     if is_ungated(report, None, gates):
         return passed(f"{passing(report.totals)}; no gate looked at this (no base, no min_pass_rate)")
-    return passed(f"{passing(report.totals)} – nothing to compare with yet")
+    return passed(f"{passing(report.totals)} – nothing to compare with yet", warns=not report.totals.passed)
 
 
 def _gating(comparison: Comparison | None, rules: GateRules) -> Sequence[Finding]:

@@ -256,7 +256,7 @@ def same_on_both_sides(against: AgainstComparison) -> str:
     """The checks that say nothing of the difference; empty if there are none."""
     groups = (("passed", against.always_passed), ("failed", against.always_failed))
     same = [f"always {word}: {short_list(checks, 5)}" for word, checks in groups if checks]
-    of_skill = against.state is None and not against.gain
+    of_skill = against.state is None and against.gain <= 0
     why = phrase(of_skill, " Does the program read the skill itself? Then both sides have it.")
     return phrase("; ".join(same), f"These checks show no difference on any run: {{}}.{why}")
 
