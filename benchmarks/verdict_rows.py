@@ -735,8 +735,8 @@ def without_a_base() -> Iterator[Row]:
     without = partial(Row, kind="no base", shows="not_known")
     elsewhere = partial(stored, altered=OF_ANOTHER_COMMIT)
     yield without(name="verify: off", draw=lost(12), way=stored, how=NO_BASE, settings="verify: off\n")
-    yield without(name="its commit is not here", draw=lost(8), way=elsewhere, how=NO_BASE)
-    yield without(name="an address", draw=lost(12), way=deployed, how=NO_BASE)
+    yield without(name="its commit is not here", draw=lost(8, others=certain), way=elsewhere, how=NO_BASE)
+    yield without(name="an address", draw=lost(12, others=certain), way=deployed, how=NO_BASE)
     yield without(name="an address, a critical case", draw=lost(8, critical=FIRST), way=deployed, how=NO_BASE)
     yield without(name="an address, nothing changed", draw=same(12), way=deployed, how=NO_BASE, shows="not_worse")
     yield without(
