@@ -309,6 +309,15 @@ def test_answers_in_a_column_are_scored_without_a_target(project, runevals, head
         assert (code, out, runevals("validate", *words)[0]) == (2, "", 2)
 
 
+def test_a_file_that_is_named_has_the_columns_of_its_pattern_in_the_settings(project, runevals):
+    project.write("data/a.csv", "task,gold,pred\nCapital?,Paris,It is Paris.\n")
+    columns = {"prompt": "task", "expected": "gold", "response": "pred"}
+    entry = {"path": "data/*.csv", "columns": columns, "evaluators": ["preset-contains"]}
+    project.write("runevals.yaml", {"suites": [entry]})
+    code, out, err = runevals("--evaluate-only", "data/a.csv")
+    assert (code, "1 of 1 case passes" in out) == (0, True), err
+
+
 def test_every_format_without_answers_says_so(project, runevals):
     project.write(
         "evals/evals.json", {"skill_name": "n", "evals": [{"id": 1, "prompt": "Write", "assertions": ["A"]}]}

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -524,7 +525,9 @@ def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: 
     from_file = file.exists and origin == file.display_name
     base = file.base if from_file else cwd
     of_file = [entry for entry in file.values.get("suites", ()) if isinstance(entry, dict)]
-    options = {os.path.realpath(file.base / entry["path"]): entry for entry in of_file}  # named otherwise, too
+    places = [(entry, str(file.base / entry["path"])) for entry in of_file]
+    others = [(entry, match) for entry, path in places if not from_file for match in glob(path, recursive=True)]
+    options = {os.path.realpath(path): entry for entry, path in (*others, *places)}  # named otherwise, too
     paths = [entry if isinstance(entry, str) else entry["path"] for entry in value]
     entries = {path: options.get(os.path.realpath(base / path), {}) for path in paths}
     return tuple(
