@@ -15,6 +15,7 @@ from tests.sample_suites import ANSWERS, SUITE
 EARLIER = [
     ("on_inconclusive: fail", "on_unknown", "fail", "on_inconclusive"),
     ("baseline: {on_incomparable: pass, wait: 5}", "on_unknown", "pass", "baseline.on_incomparable"),
+    ("suspects: {max_runs: 200}", "max_fresh_runs", 200, "suspects.max_runs"),
 ]
 
 
@@ -29,15 +30,17 @@ def test_a_setting_is_read_under_its_earlier_name(project, text, name, value, ea
     else:
         project.write("runevals.yaml", f"{text}\n")
     settings = resolve(RawSettings(cwd=project.path, environment={}, base_side=side))
-    assert getattr(settings.rules, name) == value
+    rules = settings.rules
+    assert getattr(rules if hasattr(rules, name) else rules.regression, name) == value
+    today = {"max_fresh_runs": "fresh_runs"}.get(name, name)
     notice, *_ = settings.notices
-    assert notice.endswith(f": the setting {earlier} is now called {name}")
+    assert notice.endswith(f": the setting {earlier} is now called {today}")
 
 
 def test_the_name_of_today_goes_first_and_an_unknown_name_is_an_error(project):
     project.write("runevals.yaml", "on_inconclusive: pass\non_unknown: fail\n")
     assert resolve(RawSettings(cwd=project.path, environment={})).rules.on_unknown == "fail"
-    project.write("runevals.yaml", "suspects: {max_runs: 3}\n")
+    project.write("runevals.yaml", "suspects: {max_runs: 3, max: 4}\n")
     with pytest.raises(InvalidSuite, match="unknown key 'suspects'"):
         resolve(RawSettings(cwd=project.path, environment={}))
 

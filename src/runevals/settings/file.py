@@ -25,10 +25,10 @@ from runevals.settings.values import baseline_address, read_mark, require_artifa
 
 RESULTS = ".evals/results"  # of the runs of a project
 LOOKS_LIKE_A_KEY = re.compile(KEY_SHAPES)
-# Under names that they had in earlier versions: read, with a notice.
-_RENAMED: Mapping[tuple[str, ...], str] = {
+_RENAMED: Mapping[tuple[str, ...], str] = {  # names of earlier versions: read, with a notice
     ("on_inconclusive",): "on_unknown",
     ("baseline", "on_incomparable"): "on_unknown",
+    ("suspects", "max_runs"): "fresh_runs",
 }
 
 
