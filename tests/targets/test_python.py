@@ -101,6 +101,7 @@ def test_an_idle_worker_that_died_is_replaced(function):
         ("return 5", "target_unparseable", "the function returned int, but must return text or an object"),
         ("return {'a': 1}", "target_unparseable", "returned an object without 'output', but must"),
         ("return object()", "target_failed", "not JSON serializable"),
+        ("e = KeyError(prompt); e.headers = ['a']; raise e", "target_failed", "KeyError: 'Why?' (agent.py:2)"),
     ],
 )
 def test_after_every_failure_of_a_function_the_next_call_works(function, body, code, told):

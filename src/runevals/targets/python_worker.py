@@ -118,10 +118,10 @@ def _loop() -> Any:
 
 def failure_of(error: BaseException, here: str) -> dict[str, Any]:
     """What the host hears of an exception; `status` and `retry_after` are those of an HTTP client's error."""
-    places = (error, getattr(error, "response", None))
+    places: tuple[Any, ...] = (error, getattr(error, "response", None))
     statuses = [getattr(place, name, None) for place in places for name in ("status_code", "code")]
     status = next((one for one in statuses if type(one) is int), None)
-    waits = [(getattr(place, "headers", None) or {}).get("Retry-After") for place in places]
+    waits = [one.headers.get("Retry-After") for one in places if hasattr(getattr(one, "headers", None), "get")]
     return {"raised": last_line(error, here), "status": status, "retry_after": str(next(filter(None, waits), ""))}
 
 
