@@ -63,7 +63,24 @@ def test_likely_prompt_files_are_offered_in_a_fixed_order(project):
     ],
 )
 def test_the_setting_that_names_it_is_one_that_the_target_reads(name, text, target, key):
-    assert PromptFile(name, text).key(target) == key
+    assert PromptFile(name, text).key({"type": target}) == key
+
+
+@pytest.mark.parametrize("target", ["python:bot.py:answer", "command:python bot.py"])
+@pytest.mark.parametrize("name", ["prompts/support.md", "SKILL.md"])
+def test_a_program_that_reads_its_prompt_is_not_sent_it_as_well(project, runevals, target, name):
+    """Else a program that loses its prompt would still get it, and pass."""
+    project.write(name, SKILL.format(name="notes"))
+    program = (
+        f"import sys\ndef answer(prompt):\n    return open({name!r}).read()\nprint(answer(sys.stdin.read()))\n"
+    )
+    project.write("bot.py", program)
+    code, out, err = runevals("init", "--yes", "--target", target, "--prompt-file", name)
+    ended(code, 0, out + err, f"{name}: bot.py names it, so the settings do not send it as well")
+    settings = yaml.safe_load((project.path / "runevals.yaml").read_text(encoding="utf-8"))
+    assert (settings["target"], "depends_on" in settings) == (target, False)
+    _, again, _ = runevals("init", "--yes", "--target", target, "--prompt-file", name)
+    assert "name the prompt in the settings file" not in again
 
 
 def test_the_prompt_is_sent_and_three_cases_are_proposed_from_it(project, runevals, monkeypatch):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -39,6 +40,7 @@ class PromptFile(Struct, frozen=True):
 
     name: str = ""
     text: str = ""
+    folder: Path = Path()
 
     @property
     def is_suite(self) -> bool:
@@ -50,27 +52,37 @@ class PromptFile(Struct, frozen=True):
         """Whether agents find it as a skill, which its cases are beside."""
         return PurePosixPath(self.name).name == SKILL
 
-    def key(self, target_type: str | None) -> str | None:
+    def key(self, target: Mapping[str, Any]) -> str | None:
         """The setting that names it; if the target gets no prompt, a change of the file runs all cases.
 
-        None if no setting must: a coding agent is given the skills that the suites are for.
+        None if no setting must: a coding agent is given the skills that the suites are for, a program may read it.
         """
         if self.is_suite:
             return "suites"
-        if self.is_skill and target_type in AGENTS:
+        if (self.is_skill and target.get("type") in AGENTS) or any(self.readers(target)):
             return None
-        if target_type not in _SENDING or not self.name:
+        if target.get("type") not in _SENDING or not self.name:
             return "depends_on"
         return "target.prompt_file" if VARIABLE.search(self.text) else "target.system_prompt_file"
+
+    def readers(self, target: Mapping[str, Any]) -> Iterator[str]:
+        """The files of the target's program with this file's name in them."""
+        words = f"{target.get('command', '')} {target.get('function', '').rpartition(':')[0]}"
+        for word in re.findall(r"[^\s'\",\[\]]+", words) if self.name else ():
+            with suppress(OSError, ValueError):
+                if PurePosixPath(self.name).name in (self.folder / word).read_text("utf-8"):
+                    yield word
 
     def settings(self, target: str | None) -> Mapping[str, Any]:
         """The settings with this file, by name."""
         if not self.name:
             return {}
         section = target_words(target or {})
-        key = self.key(section.get("type"))
+        key = self.key(section)
         if key is None:
-            return {"target": {**section, "tools": ["shell", "read", "write"]}}
+            return (
+                {"target": {**section, "tools": ["shell", "read", "write"]}} if section["type"] in AGENTS else {}
+            )
         if key.startswith("target."):
             return {"target": {**section, key.removeprefix("target."): self.name}}
         return {key: [self.name]}
@@ -79,7 +91,7 @@ class PromptFile(Struct, frozen=True):
 def target_beside(settings: Settings, prompt: PromptFile) -> Mapping[str, Any] | None:
     """The target of the settings file, if it sends another prompt, as it would be in settings beside this one."""
     section, path = target_words(settings.file_values.get("target", {})), (settings.cwd / prompt.name).resolve()
-    key = str(prompt.key(section.get("type"))).removeprefix("target.")
+    key = str(prompt.key(section)).removeprefix("target.")
     base = settings.file_base.resolve()
     if key not in section or (base / section[key]).resolve() == path:
         return None
@@ -114,7 +126,7 @@ def prompt_file(settings: Settings, name: str | None, *, asks: bool) -> PromptFi
     path = path_inside(settings.repository, name, base=settings.cwd, what="--prompt-file")
     cwd = settings.cwd.resolve()
     display_path = path.relative_to(cwd).as_posix() if path.is_relative_to(cwd) else name
-    return PromptFile(display_path, read_text(path, display_path))
+    return PromptFile(display_path, read_text(path, display_path), settings.cwd)
 
 
 def _answer(folder: Path) -> str | None:

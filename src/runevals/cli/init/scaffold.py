@@ -125,6 +125,8 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
         )
     values = {"target": target, "judge": judge, **prompt_settings}
     has_cases = not prompt.is_skill or _skill_suite(settings, prompt).exists()
+    for reader in prompt.readers(target_words(target or {})):
+        say(f"– {prompt.name}: {reader} names it, so the settings do not send it as well")
     for file in _written(settings, values, loaded.files, prompt, is_own=here != settings.cwd):
         say(_line(file, here))
     if github:
@@ -310,7 +312,9 @@ def _not_named(settings: Settings, prompt: PromptFile, target: str | None) -> It
     in_file = target_words(of_file.get("target", {}))
     if "targets" not in of_file and target != "skill" and not words.items() <= in_file.items():
         yield f"  put into the settings file: target: {target}"
-    key = prompt.key(settings.target.type) if settings.target is not None and prompt.name else None
+    key = (
+        prompt.key({**in_file, **words, "type": settings.target.type}) if settings.target and prompt.name else None
+    )
     if key and key.removeprefix("target.") not in in_file and prompt.name not in of_file.get(key, ()):
         name = f"{prompt.name}" if key.startswith("target.") else f"[{prompt.name}]"
         yield f"  name the prompt in the settings file: {key.replace('.', ', under it ')}: {name}"
